@@ -18,7 +18,7 @@
     +-- IsolationError          an agent that cannot be given the process that its entry asks for
 
     What only one part can raise is declared there: NoAgentProcess and SandboxError in `arena_isolation`, CannotWrite in
-    `arena.scaffold`, and those of pages and of nodes, which reach nobody else.
+    `arena_check.new`, and those of pages and of nodes, which reach nobody else.
 
     OutOfBudget                 a decision passed a limit (BaseException: `except Exception` must not swallow it)
     Interrupted                 the user pressed Ctrl-C (KeyboardInterrupt: not an agent's fault)

@@ -265,6 +265,7 @@ _HOMES = {
     "arena duel": "arena_duel",
     "arena exploit": "arena_solution",
     "arena ladder": "arena_ladder",
+    "arena new": "arena_check",
     "arena play": "arena_play",
     "arena report": "arena_web",
     "arena serve": "arena_web",

@@ -12,7 +12,6 @@ COMMANDS = [
         ("matches", "matches", "List the matches of STORE, one a line: those of an agent, with a result, by what they took."),
         ("matrix", "catalogue", "Show which agent can play which game, or which trait is missing."),
         ("merge", "stores", "Write OUT with the matches of all stores IN."),
-        ("new", "new", "Write the first file of an agent, a game, a puzzle or a heuristic."),
         ("plugins", "catalogue", "Show every plugin, what it brought, and what is wrong with it."),
         ("replay", "replay", "Show match ID of STORE position by position, and check that it is what was recorded."),
         ("run", "run", "Play the tournament SPEC, or what is left of it, and print its leaderboards."),

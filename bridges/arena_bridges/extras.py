@@ -12,7 +12,7 @@ class MissingExtra(ArenaError):
 
 
 def library(module: str, extra: str) -> ModuleType:
-    """Return the module of a library; MissingExtra with the command that installs it where it is not there."""
+    """Return the module of a library; MissingExtra with the command that installs it if it is not there."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -13,20 +13,20 @@ from arena import Puzzle, State
 from arena_check.distances import Known, distances, near_goal, shortest_way
 from arena_check.trial import Trial
 
-SMALL = 20_000
+WHOLE_PUZZLE_STATES = 20_000
 """The most states of a puzzle that is explored as a whole."""
-NEAR = 1_000
+NEAR_STATES = 1_000
 """States near a goal that are compared for every match of the check."""
-SEARCHED = 15_000
+SEARCH_STATES = 15_000
 """States that a search for one cheapest way may take for every match of the check."""
-MOST_SEARCHED = 1_000_000
+MAX_SEARCH_STATES = 1_000_000
 """States after which it gives up, however many matches: more do not fit into memory."""
-WAYS = 5
+MATCHES_PER_WAY = 5
 """Matches of the check for every position from which a cheapest way is searched."""
-LEAST_WAYS = 3
-FAILURES = 2
+MIN_WAYS = 3
+MAX_FAILED_SEARCHES = 2
 """Searches without a way after which no further position is tried."""
-FEW = 100
+MIN_STATES_TO_TELL = 100
 """States below which nothing is told: of 100 without a fault, an overestimate at up to 3 % of all states is still likely to be
 missed (the rule of three)."""
 TOLERANCE = 1e-9
@@ -54,13 +54,13 @@ class Admissibility:
     def check(self, way: Sequence[Known]) -> Extent:
         """Compare; `way` has the states on some way to a goal, the goal first, or nothing if none is known."""
         rng = self.trial.rng
-        number = max(LEAST_WAYS, self.matches)
+        number = max(MIN_WAYS, self.matches)
         positions = [self.trial.call("initial", self.puzzle.initial, rng) for _ in range(number)]
         if self._explore(positions):
             return self._extent(whole=True)
         for state, cost in way:
             self._compare(state, cost)
-        self._count(near_goal(self.puzzle, way[:2], NEAR * self.matches))
+        self._count(near_goal(self.puzzle, way[:2], NEAR_STATES * self.matches))
         self._along_cheapest_ways(positions)
         return self._extent(whole=False)
 
@@ -69,20 +69,22 @@ class Admissibility:
         for position in positions:
             if position in self.compared:
                 continue
-            known = distances(self.puzzle, position, SMALL) if len(self.compared) < NEAR * self.matches else None
+            known = (
+                distances(self.puzzle, position, WHOLE_PUZZLE_STATES) if len(self.compared) < NEAR_STATES * self.matches else None
+            )
             if known is None:
                 return False
             self._count(known)
         return True
 
     def _along_cheapest_ways(self, positions: Sequence[State]) -> None:
-        most = min(MOST_SEARCHED, SEARCHED * self.matches)
+        most = min(MAX_SEARCH_STATES, SEARCH_STATES * self.matches)
         failed = 0
-        for position in islice(positions, max(LEAST_WAYS, self.matches // WAYS)):
+        for position in islice(positions, max(MIN_WAYS, self.matches // MATCHES_PER_WAY)):
             way = shortest_way(self.puzzle, position, most)
             self._count(way)
             failed += not way
-            if failed >= FAILURES:
+            if failed >= MAX_FAILED_SEARCHES:
                 return
 
     def _count(self, known: Iterable[Known]) -> None:
@@ -102,6 +104,6 @@ class Admissibility:
             return Extent("could not be checked: no goal was found", told=False)
         if whole:
             return Extent(f"at {states}")
-        if len(self.compared) < FEW:
+        if len(self.compared) < MIN_STATES_TO_TELL:
             return Extent(f"too few to tell: {states}; more --matches search further", told=False)
         return Extent(f"at {states}, up to {self.furthest:g} from a goal")

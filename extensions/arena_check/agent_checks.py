@@ -17,8 +17,8 @@ from arena.errors import Interrupted
 from arena.processes.interrupts import user_interrupts
 from arena.processes.threads import deaths, lingering, place_of
 from arena.spec import make_seat
-from arena_check.admissibility import SMALL, TOLERANCE
-from arena_check.distances import Known, near_goal, shortest_way, way_to_goal
+from arena_check.admissibility import TOLERANCE, WHOLE_PUZZLE_STATES
+from arena_check.distances import near_goal, shortest_way, way_to_goal
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
@@ -30,7 +30,6 @@ from arena_check.verdicts import CheckSuite, Verdict
 class SideEffects:
     """Side effects of an agent's decisions in a play."""
 
-    trial: Trial
     changed: list[tuple[State, State]] = field(default_factory=list)
     """The states that it changed, before and after."""
     left: str | None = None
@@ -46,8 +45,9 @@ class WatchedAgent(Agent):
 
     name = "watched"
 
-    def __init__(self, agent: Agent, seen: SideEffects) -> None:
+    def __init__(self, agent: Agent, trial: Trial, seen: SideEffects) -> None:
         self._agent = agent
+        self._trial = trial
         self._seen = seen
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
@@ -61,15 +61,14 @@ class WatchedAgent(Agent):
 
     def _watch(self, decide: Callable[..., Any], game: Game, state: State, search: Search) -> Any:
         before, threads = copied(state), threading.enumerate()
-        trial = self._seen.trial
-        trial.tell(decide.__name__, lambda: position_text(game, before))
+        self._trial.tell(decide.__name__, lambda: position_text(game, before))
         try:
             answer = decide(game, state, search)
         except Interrupted as interrupt:
             interrupt.add_note(f"  asked at: {position_text(game, before)}")
             raise
         finally:
-            trial.tell("a method of the game")
+            self._trial.tell("a method of the game")
             if state != before:
                 self._seen.changed.append((before, state))
         for thread in lingering(threads):
@@ -91,49 +90,11 @@ CLAIM_NODES = 20_000
 Measure = Literal["cost", "length"]
 
 
-@dataclass(frozen=True, slots=True)
-class Optimality:
-    """The check that no way of an agent is worse than a cheapest one, or than a shortest one."""
-
-    puzzle: Puzzle
-    measure: Measure
-    evaluation: Evaluation | None
-    """An estimate that leads the search for a goal."""
-    solve: Callable[[State], Record]
-    """Plays a match of the agent from a position, with CLAIM_NODES nodes."""
-
-    def check(self, trial: Trial, position: State) -> None:
-        """Compare at positions near a goal that can be reached from `position`; at none if no goal is found."""
-        for state, least in self._positions(trial, position):
-            trial.position, trial.actions = position_text(self.puzzle, state), []
-            record = trial.call("a small position", self.solve, state)
-            found = record.cost if self.measure == "cost" else record.moves
-            if found is None or not record.solved or len(record.decisions) != 1 or record.decisions[0].nodes >= CLAIM_NODES:
-                continue
-            with trial.checking("optimal"):
-                trial.expect(
-                    found <= least + TOLERANCE,
-                    f"it claims a least {self.measure}, which uniform-cost search finds",
-                    f"{self.measure} {least:g}",
-                    f"{self.measure} {found:g}: {' '.join(record.actions)}",
-                )
-
-    def _positions(self, trial: Trial, position: State) -> Iterator[Known]:
-        """Yield some positions near a goal, each with the least cost or length of a way from it."""
-        way = way_to_goal(self.puzzle, position, SMALL, self.evaluation)
-        near = [*way[:LAST_STATES], *near_goal(self.puzzle, way[:2], NEAR_STATES)]
-        states = [state for state in dict.fromkeys([state for state, _ in near]) if not self.puzzle.is_goal(state)]
-        cost = self.puzzle.step_cost if self.measure == "cost" else lambda *_: 1.0
-        for state in trial.rng.sample(states, min(CLAIM_POSITIONS, len(states))):
-            for _, least in shortest_way(self.puzzle, state, SMALL, cost)[-1:]:
-                yield state, least
-
-
 NODES = 2_000
 """Nodes of a decision, so that every agent's ends on every game."""
 MOVES = 60
-STATES = 150
-"""The most states in which an agent is asked while its fault is shown with fewer actions: each asks for a whole decision."""
+MAX_SEARCH_STATES = 150
+"""The most states of a search for fewer actions that show a fault: the agent makes a whole decision in each."""
 
 THREADS = "a thread goes on when the answer is there"
 NO_THREAD = "no thread that outlives the decision"
@@ -217,7 +178,7 @@ class AgentSetup(NamedTuple):
     game: Game
     evaluation: Evaluation | None
     measure: Measure | None
-    """What the agent claims to be least of every way that it returns; None if it claims nothing."""
+    """The agent claims that every way it returns has the least cost or length; None if it claims nothing, or cannot be made."""
 
     def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
         """The checks of the agent on the game."""
@@ -227,17 +188,16 @@ class AgentSetup(NamedTuple):
     def first_move(self, limits: Limits) -> Record:
         """Let the agent make the first move of a match, in the first seat, and return the record."""
         trial = Trial(name_of(self.kind), 0, 0)
-        seen = SideEffects(trial)
-        return _play_from(self, seen, trial, self.game.initial(_positions(0)), [0], replace(limits, moves=1))
+        return _play_from(self, trial, self.game.initial(_position_rng(0)), [0], replace(limits, moves=1))
 
     def trace(self, seed: int, matches: int) -> list[list[str]]:
         """The position and the actions of each of the first plays of the checks; the answer, too, if there is one."""
         plays = []
         for number in range(matches):
             trial = Trial(name_of(self.kind), seed, number)
-            state = self.game.initial(_positions(trial.play))
+            state = self.game.initial(_position_rng(trial.play))
             seats = [trial.play % self.game.players]
-            record = _play_from(self, SideEffects(trial), trial, state, seats, Limits(nodes=NODES, moves=MOVES))
+            record = _play_from(self, trial, state, seats, Limits(nodes=NODES, moves=MOVES))
             plays.append([record.position, *record.actions, *([] if record.answer is None else [record.answer])])
         return plays
 
@@ -251,9 +211,17 @@ def agent_setups(
     kind = known if isinstance(known, type) else type(known)
     make = known if isinstance(known, type) else partial(kind, **settings(known))
     for one in _games(kind, game, registry):
-        target = registry.heuristics.get((name_of(one), one.default_heuristic or ""))
-        evaluation = None if target is None else bind(target, one)
-        yield AgentSetup(kind, make, one, evaluation, _claim(make, one, target))
+        yield _setup(kind, make, one, registry)
+
+
+def _setup(kind: type[Agent], make: Callable[[], Agent], game: Game, registry: Registry) -> AgentSetup:
+    target = registry.heuristics.get((name_of(game), game.default_heuristic or ""))
+    evaluation = None if target is None else bind(target, game)
+    measure = None
+    if isinstance(game, Puzzle):
+        info = info_of(target)
+        measure = foreign(lambda: claim_of(make(), game, admissible=info is None or info.admissible), lambda _: None)
+    return AgentSetup(kind, make, game, evaluation, measure)
 
 
 def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Registry) -> list[Game]:
@@ -268,14 +236,6 @@ def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Re
     return [one]
 
 
-def _claim(make: Callable[[], Agent], game: Game, heuristic: Callable[..., Any] | None) -> Measure | None:
-    """What the agent claims to be least with this heuristic; None where it cannot be made, which its matches tell."""
-    if not isinstance(game, Puzzle):
-        return None
-    info = info_of(heuristic)
-    return foreign(lambda: claim_of(make(), game, admissible=info is None or info.admissible), lambda _: None)
-
-
 def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
     for number in range(matches):
         trial = Trial(f"{name_of(setup.kind)} on {name_of(setup.game)}", seed, number, log, check="the game")
@@ -283,7 +243,7 @@ def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
             with deaths() as died:
                 trial.call("a method of the game", _check_match, setup, trial)
                 if setup.measure is not None:
-                    trial.call("a method of the game", _check_claim, setup, trial, setup.measure)
+                    trial.call("a method of the game", _check_claim, setup, trial)
             with trial.checking("threads"):
                 trial.expect(not died, THREADS, NO_THREAD, "".join([f"one that raised {describe(each)}" for each in died[:1]]))
 
@@ -294,35 +254,54 @@ def _reproduction(setup: AgentSetup, finding: Finding) -> Reproduction:
         if not setup.game.is_terminal(state) and setup.game.to_move(state) != CHANCE:
             _check_decisions(setup, trial, state, [setup.game.to_move(state)], 1)
 
-    return Reproduction(setup.game, setup.game.initial(_positions(finding.seed)), examine, STATES)
+    return Reproduction(setup.game, setup.game.initial(_position_rng(finding.seed)), examine, MAX_SEARCH_STATES)
 
 
-def _positions(play: int) -> random.Random:
+def _position_rng(play: int) -> random.Random:
     return position_stream(f"check/{play}")
 
 
 def _check_match(setup: AgentSetup, trial: Trial) -> None:
     game = setup.game
-    state = game.initial(_positions(trial.play))
+    state = game.initial(_position_rng(trial.play))
     trial.position = position_text(game, state)
     copy = trial.call("states must pickle", copied, state)
     trial.expect(copy == state, "states must compare by value", state, copy)
     trial.log.passed.add(trial.check)
     _check_decisions(setup, trial, state, [trial.play % game.players], MOVES)
     if not isinstance(game, Puzzle):
-        trial.actions, later = _somewhere(setup, trial, state)
+        trial.actions, later = _draw_state(setup, trial, state)
         _check_plays(setup, trial, later, range(game.players), Limits(nodes=NODES, moves=MOVES))
 
 
-def _check_claim(setup: AgentSetup, trial: Trial, measure: Measure) -> None:
-    """Compare the agent's ways with those of uniform-cost search."""
-    puzzle = setup.game
+def _check_claim(setup: AgentSetup, trial: Trial) -> None:
+    """Check at positions near a goal that no way of the agent is worse than a cheapest one, or than a shortest one.
+
+    No position is checked if no goal is found.
+    """
+    puzzle, measure = setup.game, setup.measure
     assert isinstance(puzzle, Puzzle)
-    solve = partial(_play_from, setup, SideEffects(trial), trial, seats=[0], limits=Limits(nodes=CLAIM_NODES))
-    Optimality(puzzle, measure, setup.evaluation, solve).check(trial, puzzle.initial(_positions(trial.play)))
+    way = way_to_goal(puzzle, puzzle.initial(_position_rng(trial.play)), WHOLE_PUZZLE_STATES, setup.evaluation)
+    near = [*way[:LAST_STATES], *near_goal(puzzle, way[:2], NEAR_STATES)]
+    states = [state for state in dict.fromkeys([state for state, _ in near]) if not puzzle.is_goal(state)]
+    step_cost = puzzle.step_cost if measure == "cost" else lambda *_: 1.0
+    for state in trial.rng.sample(states, min(CLAIM_POSITIONS, len(states))):
+        for _, least in shortest_way(puzzle, state, WHOLE_PUZZLE_STATES, step_cost)[-1:]:
+            trial.position, trial.actions = position_text(puzzle, state), []
+            record = trial.call("a small position", _play_from, setup, trial, state, [0], Limits(nodes=CLAIM_NODES))
+            found = record.cost if measure == "cost" else record.moves
+            if found is None or not record.solved or len(record.decisions) != 1 or record.decisions[0].nodes >= CLAIM_NODES:
+                continue
+            with trial.checking("optimal"):
+                trial.expect(
+                    found <= least + TOLERANCE,
+                    f"it claims a least {measure}, which uniform-cost search finds",
+                    f"{measure} {least:g}",
+                    f"{measure} {found:g}: {' '.join(record.actions)}",
+                )
 
 
-def _somewhere(setup: AgentSetup, trial: Trial, state: State) -> tuple[list[str], State]:
+def _draw_state(setup: AgentSetup, trial: Trial, state: State) -> tuple[list[str], State]:
     """A state of random play from `state`, and the actions that lead to it."""
     game, rng = setup.game, trial.rng
     ways: list[tuple[list[str], State]] = []
@@ -344,7 +323,7 @@ def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Colle
         way = list(trial.actions)
         first = _check_plays(setup, trial, state, seats, limits, check)
         with trial.checking("repeats"):
-            again = _elsewhere(partial(_play_from, setup, SideEffects(trial), trial, state, seats, limits))
+            again = _elsewhere(partial(_play_from, setup, trial, state, seats, limits))
             trial.on_time()
             _check_same(trial, way, first, again)
         trial.actions = way
@@ -354,9 +333,9 @@ def _check_plays(
     setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
 ) -> Record:
     """Let the agent play on from `state` in some seats, and check its side effects and the ending; the trial gets the actions."""
-    seen = SideEffects(trial)
+    seen = SideEffects()
     with trial.own_randomness("the agent"):
-        record = _play_from(setup, seen, trial, state, seats, limits)
+        record = _play_from(setup, trial, state, seats, limits, seen)
     trial.actions = [*trial.actions, *record.actions]
     with trial.checking(check):
         trial.on_time()
@@ -368,7 +347,11 @@ def _check_plays(
         for before, after in seen.changed:
             raise trial.violation("the agent changes the state it is given", before, after)
     with trial.checking(check):
-        _check_ending(trial, record, CHECKS["one node"] if check == "one node" else "plays without a fault")
+        if record.termination in (*FAULTS, "void"):
+            what = CHECKS["one node"] if check == "one node" else "plays without a fault"
+            fault = trial.violation(what, "an ending that is nobody's fault", f"{record.termination}: {record.message}")
+            fault.add_note(record.traceback or "")
+            raise fault
     return record
 
 
@@ -382,13 +365,6 @@ def _check_same(trial: Trial, way: list[str], first: Record, again: Record) -> N
     trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)
 
 
-def _check_ending(trial: Trial, record: Record, what: str) -> None:
-    if record.termination in (*FAULTS, "void"):
-        fault = trial.violation(what, "an ending that is nobody's fault", f"{record.termination}: {record.message}")
-        fault.add_note(record.traceback or "")
-        raise fault
-
-
 def _elsewhere(play: Callable[[], Record]) -> Record:
     """Play with the global generator in another state; restore it."""
     before = random.getstate()
@@ -400,13 +376,13 @@ def _elsewhere(play: Callable[[], Record]) -> Record:
 
 
 def _play_from(
-    setup: AgentSetup, seen: SideEffects, trial: Trial, state: State, seats: Collection[int], limits: Limits
+    setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, seen: SideEffects | None = None
 ) -> Record:
     """Play a match from `state`: the agent in some seats, random players in the others."""
     kind, game = setup.kind, setup.game
     puzzle = isinstance(game, Puzzle)
     own = make_seat(kind, {}, setup.evaluation, None, limits, name_of(kind), puzzle)
-    own = replace(own, make=lambda: WatchedAgent(setup.make(), seen))
+    own = replace(own, make=lambda: WatchedAgent(setup.make(), trial, seen if seen is not None else SideEffects()))
     other = make_seat(Anyone, {}, setup.evaluation, None, limits, "anyone", puzzle)
     seated = tuple([own if seat in seats else other for seat in range(game.players)])
     position = Position("check", state, game.format_state(state))

@@ -3,30 +3,34 @@
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import IO, Any
 
 import click
 
 from arena import ArenaError, Game, PluginError
-from arena.api.cli import load, plugin_option, results_alone, say, seed_option
+from arena.api.cli import describe, load, plugin_option, results_alone, say, seed_option
+from arena.api.match import Differs, Record, steps
 from arena.api.spec import Key, Registry, is_file, refusal
+from arena.api.store import Store, StoreError
 from arena.commands.catalogue import default_games
 from arena.commands.options import games_option
 from arena.console.words import command_of
 from arena.errors import Interrupted
+from arena.match.contradictions import contradiction
+from arena.match.replay import against_rules
 from arena.plugins.contract import HOOKS
 from arena.processes.threads import deaths
+from arena.schedule.board_info import known_game
 from arena.spec.document import is_database
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_program import check_program
 from arena_check.check_run import GAME_MATCHES_PER_AGENT_MATCH, CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS
 from arena_check.second_process import SecondProcess
-from arena_check.store_check import check_store
 
 
 @click.command()
@@ -161,3 +165,61 @@ def _wait_for_save(folders: Sequence[Path], before: Snapshot) -> None:
     for _ in events:
         if snapshot(folders) != before:
             return
+
+
+def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str]) -> int:
+    """Write a line for everything that is wrong in a store and one that counts; return 1 if anything is, else 0.
+
+    `share` is that of the records whose moves are played again through the rules, the same ones every time. Games come from
+    installed plugins and from `plugins`: code that the store names is not loaded. StoreError if the file is no store.
+    """
+    with Store.open(path, strict=False) as store, store.snapshot():
+        registry = load(plugins)
+        games = {board.title: known_game(board, registry) for board in store.last().boards}
+        faults = 0
+        for fault in _faults(store, games, share):
+            print(fault, file=out)
+            faults += 1
+        count = len(store)
+        again = f"; {100 * share:g} % of those whose games are known were played again by the rules" if share else ""
+        unknown = sorted({name for name, game in games.items() if game is None})
+        print(
+            f"{path}: {count:,} {'match' if count == 1 else 'matches'}, "
+            f"{f'{faults:,} faults' if faults != 1 else '1 fault'}{again}",
+            file=out,
+        )
+        if unknown:
+            print(
+                f"not held against the rules, since their games are not known here: {', '.join(unknown)} (--plugin FILE)",
+                file=out,
+            )
+    return 1 if faults else 0
+
+
+def _faults(store: Store, games: Mapping[str, Game | None], share: float) -> Iterator[str]:
+    """Describe each fault; `games` are those of the boards by title, None for one that is not known here."""
+    boards = store.last().boards
+    for record, place in store.records():
+        if place is not None and place.board >= len(boards):
+            yield f"match {record.id}: on board {place.board + 1} of {len(boards)}"
+            continue
+        game = None if place is None else games[boards[place.board].title]
+        if f"match {record.id}" in store.suspects:
+            continue  # reported below
+        if fault := contradiction(record, game):
+            yield f"match {record.id}: {fault}"
+        if game is not None and int(record.id[:8], 16) < share * 2**32:
+            for difference in _compare_with_rules(game, record):
+                yield f"match {record.id}: {difference}"
+    for damaged in dict.fromkeys([*store.suspects, *store.damaged()]):
+        yield f"{damaged}: not as it was written"
+
+
+def _compare_with_rules(game: Game, record: Record) -> list[str]:
+    try:
+        *_, last = passed = list(steps(game, record))
+    except Differs as differs:
+        return [str(differs)]
+    except Exception as error:  # rules of a plugin, and texts from anywhere
+        raise StoreError(f"match {record.id} cannot be played again: {describe(error)}") from error
+    return against_rules(game, record, passed[0], last)

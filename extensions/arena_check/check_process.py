@@ -19,23 +19,21 @@ from arena.console.output import LiveLine
 from arena.errors import Interrupted
 from arena.processes.interrupts import INTERRUPTED_EXIT_CODE
 from arena.processes.process_tree import OF_AGENT, end_trees
-from arena_check.patience import STUBBORN
+from arena_check.patience import SWALLOWED_EXIT_CODE
 from arena_check.trial import Trial, watched
 
 HASHES = {"PYTHONHASHSEED": "0"}
-"""Texts have the same hashes in every check, unless the caller has a say in it."""
-MEMORY = 0.75
+"""Texts have the same hashes in every check, unless the caller sets this variable."""
+MEMORY_SHARE = 0.75
 """The share of the machine's memory that a check may take, so that its end is an error of the plugin and not of the machine."""
-FAREWELL = 5.0
-"""Seconds for a process to say where it was interrupted."""
-LOOK = 0.2
+INTERRUPT_SECONDS = 5.0
+"""Seconds that an interrupted process has to print the call that it was at."""
+LINE_SECONDS = 0.2
 """Seconds between two updates of the line on a terminal."""
-SILENCE = 30.0
-"""Seconds after which every game gets a line where there is no terminal."""
-
-
-VARIABLE = "ARENA_SHARED_NOTE"
-"""The environment variable that tells a child process the descriptor of the note."""
+NOTICE_AFTER_SECONDS = 30.0
+"""Seconds after which every game gets a line if there is no terminal."""
+NOTE_VARIABLE = "ARENA_SHARED_NOTE"
+"""The environment variable that gives a child process the descriptor of the note."""
 
 
 class SharedNote:
@@ -53,7 +51,7 @@ class SharedNote:
     @classmethod
     def inherited(cls) -> "SharedNote | None":
         """The note that the parent process has made for this one; None if there is none. Its own children do not get it."""
-        descriptor = os.environ.pop(VARIABLE, "")
+        descriptor = os.environ.pop(NOTE_VARIABLE, "")
         return cls(int(descriptor)) if descriptor else None
 
     def write(self, values: Mapping[str, Any]) -> None:
@@ -108,7 +106,7 @@ class CheckProgress:
         """Note the call that is made now."""
         call = {"check": trial.check, "call": what, "position": trial.position, "asked": asked_at}
         self._note.write(self._values | call)
-        if monotonic() - self._shown >= LOOK:
+        if monotonic() - self._shown >= LINE_SECONDS:
             self._show(f"{self._place}: {trial.check}")
 
     def clear(self) -> None:
@@ -128,7 +126,7 @@ class CheckProgress:
     def _show(self, text: str) -> None:
         self._shown = monotonic()
         self._line.show(text)
-        if not self._line.shown and self._said != self._place and self._shown - self._began >= SILENCE:
+        if not self._line.shown and self._said != self._place and self._shown - self._began >= NOTICE_AFTER_SECONDS:
             self._said = self._place
             say(self._place)
 
@@ -147,9 +145,10 @@ def supervise(words: Sequence[str], *, resume: bool) -> int:
             if said.get("over") or ended == INTERRUPTED_EXIT_CODE:
                 return max(code, ended)
             if "key" not in said:
-                say(f"arena {shlex.join(words)}: its process {_how(ended)} outside of any check, as while a plugin was loaded")
+                how = f"was ended by {signal_name(-ended)}" if ended < 0 else f"ended with code {ended}"
+                say(f"arena {shlex.join(words)}: its process {how} outside of any check, as while a plugin was loaded")
                 return 2
-            print(_finding(said, words, ended), flush=True)
+            print(_describe_end(said, words, ended), flush=True)
             code = 1
             if not resume:
                 return code
@@ -161,10 +160,11 @@ def supervise(words: Sequence[str], *, resume: bool) -> int:
 def _run(words: Sequence[str], note: SharedNote) -> int:
     """Run the command to its end, whatever that is; the user's interrupt is passed on to it."""
     mark = f"{os.getpid()}-{token_hex(8)}"
+    max_bytes = int(MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     command = [sys.executable, "-P", "-m", "arena", *words]
-    environment = {**HASHES, **python_environment(), VARIABLE: str(note.descriptor), OF_AGENT: mark}
+    environment = {**HASHES, **python_environment(), NOTE_VARIABLE: str(note.descriptor), OF_AGENT: mark}
     process = subprocess.Popen(  # noqa: S603 - this very program
-        launch_command(command, _memory()),
+        launch_command(command, max_bytes),
         env=environment,
         pass_fds=(note.descriptor,),
         start_new_session=True,  # a key that interrupts reaches this process alone, which passes it on once
@@ -174,36 +174,28 @@ def _run(words: Sequence[str], note: SharedNote) -> int:
     except Interrupted:
         with suppress(subprocess.TimeoutExpired, ProcessLookupError):
             process.send_signal(2)
-            process.wait(FAREWELL)
+            process.wait(INTERRUPT_SECONDS)
         return INTERRUPTED_EXIT_CODE
     finally:
         end_trees([ProcessTree(process.pid, OF_AGENT, mark)])
         process.wait()
 
 
-def _memory() -> int:
-    """Bytes that a check may take."""
-    return int(MEMORY * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-
-
-def _how(code: int) -> str:
-    return f"was ended by {signal_name(-code)}" if code < 0 else f"ended with code {code}"
-
-
-_TOLD = {"position": "position", "asked": "asked at", "written": "written at"}
-"""Return what a note tells of a call, and its names in a finding."""
-
-
-def _finding(said: dict[str, Any], words: Sequence[str], code: int) -> str:
+def _describe_end(said: dict[str, Any], words: Sequence[str], code: int) -> str:
     """The lines about a thing that has ended the process of its check."""
     how = signal_name(-code) if code < 0 else f"code {code}"
     call = said.get("call", said["key"][-1])
-    what = f"{call} does not return, and swallows what ends it" if code == STUBBORN else f"{call} ended the process ({how})"
+    what = (
+        f"{call} does not return, and swallows what ends it"
+        if code == SWALLOWED_EXIT_CODE
+        else f"{call} ended the process ({how})"
+    )
     where = f"{said['game']}, " if said.get("game") else ""
     check = "plays" if said.get("asked") else said.get("check", "play" if where else "making")
-    told = [f"  FAILED  {where}{check}: {what}"]
-    told += [f"{name}: {said[key]}" for key, name in _TOLD.items() if said.get(key)]
+    lines = [f"  FAILED  {where}{check}: {what}"]
+    names = {"position": "position", "asked": "asked at", "written": "written at"}
+    lines += [f"{name}: {said[key]}" for key, name in names.items() if said.get(key)]
     only = ["--game", said["game"]] if said["key"][0] == "agent" and where and "--game" not in words else []
-    told.append(f"see it again: {shlex.join(['arena', *words, *only])}")
+    lines.append(f"see it again: {shlex.join(['arena', *words, *only])}")
     headline = f"{' '.join(said['key'])}: FAILED ({said.get('source') or 'unknown file'})"
-    return "\n".join([headline, *said["lines"], "\n          ".join(told)])
+    return "\n".join([headline, *said["lines"], "\n          ".join(lines)])

@@ -8,14 +8,14 @@ from typing import IO
 from arena import ArenaError, Game
 from arena.api.cli import load, results_alone
 from arena.api.match import Program
-from arena.api.spec import Registry, with_defaults
+from arena.api.spec import with_defaults
 from arena.errors import without_controls
 from arena.processes.interrupts import user_interrupts
-from arena_check.kit import Verdict, Violation
+from arena_check.kit import Verdict
 from arena_check.program_checks import greeting_verdicts, program_of, program_verdicts
 from arena_isolation.command import need_startable
 
-FIRST = ("ready", "plays")
+KNOWN_BY = ("ready", "plays")
 """The checks that tell whether a program knows a game."""
 
 
@@ -35,7 +35,7 @@ class ProgramRun:
     def passes(self, games: Sequence[Game], *, named: bool) -> bool:
         """Check the program on games, and print a line for every promise; True if all are kept.
 
-        Where the games are not `named`, those of which it cannot play a match are left out; if that leaves none, the fault of
+        If the games are not `named`, those of which it cannot play a match are left out; if that leaves none, the fault of
         the longest match is shown.
         """
         self._say(f"program {self.target}")
@@ -44,32 +44,20 @@ class ProgramRun:
             return False
         unknown = []
         for game in games:
-            fault = None if named else self._first_fault(game)
-            if fault is None:
-                kept.append(self._on(game))
-            else:
+            first = [] if named else takewhile(lambda verdict: verdict.check in KNOWN_BY, self._verdicts(game, 1))
+            fault = next((verdict.violation for verdict in first if not verdict.kept), None)
+            if fault is not None:
                 unknown.append((game, fault))
                 self._say(f"  -       {game.name}: not played: {fault.finding.got}")
+                continue
+            verdicts = list(self._verdicts(game, self.matches))
+            if fine := [verdict.check for verdict in verdicts if verdict.kept and verdict.reached]:
+                self._say(f"  ok      {game.name}: {', '.join(fine)}")
+            kept += [self._print_verdict(verdict, game) for verdict in verdicts if not verdict.kept]
         if unknown and len(unknown) == len(games):
             game, fault = max(unknown, key=lambda one: len(one[1].finding.actions))
             kept.append(self._print_verdict(Verdict("plays", "it plays a game that is installed", fault), game))
         return all(kept)
-
-    def _first_fault(self, game: Game) -> Violation | None:
-        """The fault of a first match; None if it is played to its end."""
-        first = takewhile(lambda verdict: verdict.check in FIRST, self._verdicts(game, 1))
-        return next((verdict.violation for verdict in first if not verdict.kept), None)
-
-    def _on(self, game: Game) -> bool:
-        """Check the program on one game, and print what was found; True if all promises are kept."""
-        verdicts = list(self._verdicts(game, self.matches))
-        kept = [verdict.check for verdict in verdicts if verdict.kept and verdict.reached]
-        if kept:
-            self._say(f"  ok      {game.name}: {', '.join(kept)}")
-        broken = [verdict for verdict in verdicts if not verdict.kept]
-        for verdict in broken:
-            self._print_verdict(verdict, game)
-        return not broken
 
     def _verdicts(self, game: Game, matches: int) -> Iterator[Verdict]:
         return program_verdicts(self.program, game, seed=self.seed, matches=matches, patience=self.patience)
@@ -112,14 +100,9 @@ def check_program(
     need_startable(target, command, f"arena check 'node {target}'; `arena docs other-languages` has the protocol")
     with results_alone() as out, user_interrupts():
         registry = load(tuple(plugins))
+        boards = {name: with_defaults(registry.game(name)) for name in games or sorted(registry.games)}
+        needing = [name for name in games if boards[name] is None]
+        if needing:
+            raise ArenaError(f"--game {needing[0]}: it cannot be made without parameters")
         run = ProgramRun(target, program_of(command), again, seed, matches, patience, out)
-        return 0 if run.passes(_boards(registry, games), named=bool(games)) else 1
-
-
-def _boards(registry: Registry, names: Sequence[str]) -> list[Game]:
-    """The named games with their default parameters, or all that have default ones; ArenaError if a named one has none."""
-    games = {name: with_defaults(registry.game(name)) for name in names or sorted(registry.games)}
-    needing = [name for name in names if games[name] is None]
-    if needing:
-        raise ArenaError(f"--game {needing[0]}: it cannot be made without parameters")
-    return [game for game in games.values() if game is not None]
+        return 0 if run.passes([game for game in boards.values() if game is not None], named=bool(games)) else 1

@@ -3,7 +3,7 @@
 import re
 import shlex
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from inspect import getsourcefile, isclass, isfunction
 from typing import IO, Any
@@ -58,17 +58,6 @@ class CheckOptions:
         return ["check", target, *self.words, *named, *[word for plugin in plugins for word in ("--plugin", plugin)]]
 
 
-def _hints(value: Any) -> Iterator[tuple[bool, str]]:
-    """A line if the hints of a constructor cannot be read: the options of specs are checked by them."""
-    constructor: Any = value
-    if isclass(value):
-        try:
-            adapters(constructor)
-        except Exception as error:
-            where = source_line(initializer(constructor))
-            yield False, f"  FAILED  hints of __init__ ({where}): {type(error).__name__}: {error}"
-
-
 def _raise_refusal(error: Exception) -> None:
     """Pass on why a game cannot be made here, such as a library that is not installed; that it needs parameters is no reason."""
     if isinstance(error, ArenaError):
@@ -113,41 +102,50 @@ class CheckRun:
         return fine
 
     def _lines(self, key: Key, value: Any) -> Iterator[tuple[bool, str]]:
-        yield from _hints(value)
         how = asdict(self.how)
+        if isclass(value):  # the options of specs are checked by the hints of the constructor
+            constructor: Any = value
+            try:
+                adapters(constructor)
+            except Exception as error:
+                where = source_line(initializer(constructor))
+                yield False, f"  FAILED  hints of __init__ ({where}): {type(error).__name__}: {error}"
         if key[0] == "game":
-            found = list(self._on_game(key, value))
-            yield from self._describe(iter(found), key, value)
-            yield from self._default_heuristic(key[1], value)
-            if all(each.kept for each in found):  # compiled rules are held to those of the game
-                yield from self._check_compiled(key, value, value, None)
-            yield from self._show_observations(value)
-            fault = board_module(value).note
-            if fault is not None:
-                yield True, f"  note    {fault}"
+            yield from self._check_game(key, value)
         elif key[0] == "heuristic":
             game = self.registry.game(key[1])
             found = list(heuristic_verdicts(value, game, **how))
-            yield from self._describe(iter(found), key, value)
+            yield from self._describe(found, key, value)
             if all(each.kept for each in found):
                 yield from self._check_compiled(key, value, game, value)
         elif key[0] == "encoding":
             yield from self._describe(encoding_verdicts(value, self.registry.game(key[1]), **how), key, value)
         elif key[0] == "agent":
-            yield from self._agent(key, value)
+            yield from self._check_agent(key, value)
         else:
             yield True, "  ok      it loads"
 
-    def _on_game(self, key: Key, game: type[Game]) -> Iterator[Verdict]:
-        """The verdicts on a game; if it keeps all, and can be made without parameters, a second process tells how it plays."""
+    def _check_game(self, key: Key, game: type[Game]) -> Iterator[tuple[bool, str]]:
+        """Check a game; if it keeps all promises, and can be made without parameters, a second process plays it as well."""
         with_defaults(game, _raise_refusal)
         found = list(game_verdicts(game, **asdict(self.how)))
         made = with_defaults(game) if all(each.kept for each in found) else None
         other = None if made is None else self.second.verdict(key, made, "actions", self.how.seed, self.how.matches)
-        yield from [other if other is not None and each.check == "actions" else each for each in found]
+        found = [other if other is not None and each.check == "actions" else each for each in found]
+        yield from self._describe(found, key, game)
+        default = game.default_heuristic
+        if default is not None and (key[1], default) not in self.registry.heuristics:
+            known = " or ".join(map(repr, [*self.registry.heuristics_of(key[1]), None]))
+            yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin brings"
+        if all(each.kept for each in found):  # compiled rules are held to those of the game
+            yield from self._check_compiled(key, game, game, None)
+        yield from self._show_observations(game)
+        fault = board_module(game).note
+        if fault is not None:
+            yield True, f"  note    {fault}"
 
     def _check_compiled(self, key: Key, value: Any, game: type[Game], heuristic: Any) -> Iterator[tuple[bool, str]]:
-        """What compiled searches run of a game and a heuristic, where both can be made."""
+        """Check the rules and estimates that compiled searches run, if the game and the heuristic can be made."""
         made = foreign(lambda: with_defaults(game), lambda _: None)
         evaluation = foreign(lambda: bind(heuristic, made), lambda _: None) if heuristic is not None and made else None
         if made is None or (evaluation is None and heuristic is not None):
@@ -159,25 +157,16 @@ class CheckRun:
         yield from self._describe(found, key, value)
 
     def _show_observations(self, game: type[Game]) -> Iterator[tuple[bool, str]]:
-        """What each seat sees of one state: nobody but the author knows what it may not see."""
+        """Show what each seat sees of one state: only the author knows what it may not see."""
         made = with_defaults(game)
         for seat, shown in enumerate([] if made is None else observations_of(made, self.how.seed)):
-            told = [line for line in shown.splitlines() if line.strip()]
-            yield True, "\n".join([f"  look    seat {seat} sees, of one state:", *[f"            {line}" for line in told]])
-
+            seen = [f"            {line}" for line in shown.splitlines() if line.strip()]
+            yield True, "\n".join([f"  look    seat {seat} sees, of one state:", *seen])
         for seat in [] if made is None else all_seeing(made, self.how.seed):
-            yield (
-                True,
-                f"  note    seat {seat} tells all states apart that were met: its observation hides nothing from it",
-            )
+            note = f"seat {seat} tells all states apart that were met: its observation hides nothing from it"
+            yield True, f"  note    {note}"
 
-    def _default_heuristic(self, name: str, game: type[Game]) -> Iterator[tuple[bool, str]]:
-        default = game.default_heuristic
-        if default is not None and (name, default) not in self.registry.heuristics:
-            known = " or ".join(map(repr, [*self.registry.heuristics_of(name), None]))
-            yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin brings"
-
-    def _agent(self, key: Key, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
+    def _check_agent(self, key: Key, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
         fitting = [game for game in self.games or self.registry.games_for(agent).values() if refusal(agent, game) is None]
         if not fitting:
             for name in sorted(made_for(agent)):
@@ -193,7 +182,7 @@ class CheckRun:
             self.progress.at(
                 f"checking {' '.join(key)} on {board.name} ({number} of {len(fitting)})", board.name, [t for _, t in lines]
             )
-            verdicts = list(self._on_board(key, agent, board))
+            verdicts = list(self._verdicts_on(key, agent, board))
             kept = [each.check for each in verdicts if each.kept and each.reached and each.check != "the game"]
             if kept:
                 lines.append((True, f"  ok      {board.name}: {', '.join(kept)}"))
@@ -209,7 +198,7 @@ class CheckRun:
                 break
         yield from lines
 
-    def _on_board(self, key: Key, agent: type[Agent], board: Game) -> Iterator[Verdict]:
+    def _verdicts_on(self, key: Key, agent: type[Agent], board: Game) -> Iterator[Verdict]:
         """The verdicts on an agent on one game; the second process is asked if it repeats itself in this one."""
         how = {**asdict(self.how), "matches": max(1, self.how.matches // GAME_MATCHES_PER_AGENT_MATCH)}
         for _, found in agent_verdicts(agent, board, registry=self.registry, **how):
@@ -219,7 +208,7 @@ class CheckRun:
                 other = self.second.verdict(key, board, "repeats", self.how.seed, how["matches"])
             yield from [other if other is not None and each.check == "repeats" else each for each in found]
 
-    def _describe(self, verdicts: Iterator[Verdict], key: Key, value: Any) -> Iterator[tuple[bool, str]]:
+    def _describe(self, verdicts: Iterable[Verdict], key: Key, value: Any) -> Iterator[tuple[bool, str]]:
         for verdict in verdicts:
             if not verdict.kept:
                 yield False, self._describe_fault(verdict, key, value)
@@ -256,7 +245,7 @@ class CheckRun:
         return shlex.join(["arena", *how.command(self.target if self.alone else key[-1], games, plugins)])
 
 
-USUAL = {
+USUAL_METHODS = {
     "positions": "initial",
     "states": "initial",
     "notation": "parse_state",
@@ -286,7 +275,7 @@ def method_at_fault(value: Any, check: str, what: str) -> str | None:
     """
     if not isclass(value):
         return None
-    words = [*re.findall(r"\w+", what), USUAL.get(check, ""), "choose", "solve", "__call__"]
+    words = [*re.findall(r"\w+", what), USUAL_METHODS.get(check, ""), "choose", "solve", "__call__"]
     for word in words:
         method = getattr(value, word, None)
         if isfunction(method) and is_authors(getsourcefile(method) or "<string>"):

@@ -22,9 +22,9 @@ CHECKS = {
     SEARCHES: "searches find the same compiled and plain",
 }
 """The promises of compiled rules, by the names of their checks."""
-LONGEST = 200
+MAX_ACTIONS = 200
 """Actions of a random play."""
-STATES = 600
+MAX_STATES = 600
 """States that are compared in all."""
 NODES = (1, 7, 100, 5_000)
 """The limits of nodes under which searches are compared."""
@@ -42,8 +42,8 @@ def compiled_verdicts(
 ) -> Iterator[Verdict]:
     """Yield a verdict for every promise of what compiled searches run of a game and a heuristic.
 
-    None for a game whose states and actions are no numbers and which gives no others, or of a kind that searches run plain.
-    Where what its own methods say cannot be compiled, one verdict says why: that is no fault, but rules that an author gives
+    There is none for a game whose states and actions are no numbers and which gives no others, or of a kind that searches run
+    plain. If its own methods cannot be compiled, one verdict gives the reason: that is no fault, but rules that an author gives
     are held to what they promise. `agents` are those that may decide for the comparison, by their names.
     """
     reason = None if compiling else "it takes too long"
@@ -64,7 +64,14 @@ def _verdicts(setup: Any, seed: int, matches: int, patience: float) -> Iterator[
             return
         setup.refused = reason
     promises = {name: promise for name, promise in CHECKS.items() if setup.reason is None or name in (RULES, HELD)}
-    for verdict in CheckSuite(partial(_play, setup), partial(_reproduction, setup), promises, seed, matches, patience).verdicts():
+
+    def reproduce(finding: Finding) -> Reproduction:
+        if finding.check == SEARCHES:
+            raise ValueError("to search from every state takes too long")
+        position = setup.game.initial(Trial(finding.subject, finding.seed, 0).rng)
+        return Reproduction(setup.game, position, partial(_probe_one if finding.check == CODE else _rehearse, setup))
+
+    for verdict in CheckSuite(partial(_play, setup), reproduce, promises, seed, matches, patience).verdicts():
         yield verdict if verdict.check != SEARCHES or not verdict.kept else _name_agents(setup, verdict)
     if setup.reason is not None:
         yield from [Verdict(name, f"not run: {setup.reason}", reached=False) for name in (CODE, SEARCHES)]
@@ -91,7 +98,7 @@ def _play(setup: Any, seed: int, matches: int, log: CheckLog) -> None:
         trial = Trial(name_of(setup.game), seed, number, log)
         with suppress(Abandoned):
             first = len(met)
-            met += _walked(setup.game, trial, max(2, STATES // matches))
+            met += _walk_states(setup.game, trial, max(2, MAX_STATES // matches))
             for at, state in met[first:]:
                 _rehearse(setup, at, state)
     with suppress(Abandoned):
@@ -100,17 +107,16 @@ def _play(setup: Any, seed: int, matches: int, log: CheckLog) -> None:
     log.passed |= {RULES, HELD, *([CODE, SEARCHES] if setup.probe is not None else [])}
 
 
-def _walked(game: Game, trial: Trial, most: int) -> list[tuple[Trial, State]]:
+def _walk_states(game: Game, trial: Trial, most: int) -> list[tuple[Trial, State]]:
     """Return some states of a random play, the last one among them, each with the play as it is there."""
     met: list[tuple[int, State]] = []
-    for before, _, successor in walk(game, trial, LONGEST):
+    for before, _, successor in walk(game, trial, MAX_ACTIONS):
         met[-1:] = [(len(trial.actions), before), (len(trial.actions) + 1, successor)]
     step = -(-len(met) // most) or 1
-    return [(_at(trial, plies), state) for plies, state in reversed(met[::-step])]
-
-
-def _at(trial: Trial, plies: int) -> Trial:
-    return Trial(trial.subject, trial.seed, trial.number, trial.log, trial.actions[:plies], None, trial.position)
+    return [
+        (Trial(trial.subject, trial.seed, trial.number, trial.log, trial.actions[:plies], None, trial.position), state)
+        for plies, state in reversed(met[::-step])
+    ]
 
 
 def _rehearse(setup: Any, trial: Trial, state: State) -> None:
@@ -119,21 +125,19 @@ def _rehearse(setup: Any, trial: Trial, state: State) -> None:
             try:
                 rehearsal.state(state)
             except setup.fault as fault:
-                if fault.held is held:
-                    raise _violation(trial, fault) from fault
+                if fault.held is not held:
+                    continue
+                what, expected = f"{fault.what} of the compiled rules is that of the game", fault.expected
+                if expected is None:
+                    what, expected = "the compiled rules can be asked", "an answer"
+                place = f" ({fault.place})" if fault.place else ""
+                raise trial.violation(what, expected, f"{fault.got}{place}") from fault
             except NotCompilable as reason:
                 raise trial.violation("the compiled rules can be asked", "an answer", str(reason)) from reason
 
 
-def _violation(trial: Trial, fault: Any) -> Any:
-    place = f" ({fault.place})" if fault.place else ""
-    if fault.expected is None:
-        return trial.violation("the compiled rules can be asked", "an answer", f"{fault.got}{place}")
-    return trial.violation(f"{fault.what} of the compiled rules is that of the game", fault.expected, f"{fault.got}{place}")
-
-
 def _probe(setup: Any, met: Sequence[tuple[Trial, State]]) -> None:
-    """Ask the machine code of all states in one go, and of one after the other where that is not what plain Python says."""
+    """Ask the machine code of all states in one go, and of one after the other if plain Python says something else."""
     if setup.probe is None:
         return
     states = [state for _, state in met]
@@ -162,10 +166,3 @@ def _search(setup: Any, met: Sequence[tuple[Trial, State]]) -> None:
                 with trial.checking(SEARCHES):
                     found, plain = [setup.decision(agent, state, nodes, used) for used in (loop, None)]
                     trial.expect(found == plain, f"{name} finds the same under a limit of {nodes:,} nodes", plain, found)
-
-
-def _reproduction(setup: Any, finding: Finding) -> Reproduction:
-    if finding.check == SEARCHES:
-        raise ValueError("to search from every state takes too long")
-    position = setup.game.initial(Trial(finding.subject, finding.seed, 0).rng)
-    return Reproduction(setup.game, position, partial(_probe_one if finding.check == CODE else _rehearse, setup))

@@ -76,7 +76,13 @@ def shortest_way(puzzle: Puzzle, position: State, most: int, cost: Cost | None =
 
     for state, total in _settle([(position, 0.0)], edges):
         if puzzle.is_goal(state):
-            return list(_way(cheapest, state, total))
+            way: list[Known] = []
+            before: State | None = state
+            while before is not None:
+                spent, previous = cheapest[before]
+                way.append((before, total - spent))
+                before = previous
+            return way
         if len(cheapest) > most:
             return []
     return []
@@ -128,11 +134,3 @@ def _settle(starts: Iterable[Known], edges: Callable[[State], Iterable[Known]]) 
         for successor, cost in edges(state):
             if successor not in done:
                 heappush(frontier, (distance + cost, next(order), successor))
-
-
-def _way(cheapest: dict[State, tuple[float, State | None]], goal: State, total: float) -> Iterator[Known]:
-    state: State | None = goal
-    while state is not None:
-        spent, before = cheapest[state]
-        yield state, total - spent
-        state = before

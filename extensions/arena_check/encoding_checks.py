@@ -86,7 +86,13 @@ def _suite(
     if info.game != name_of(made):
         raise Refused(f"encoding {info.name} belongs to {info.game}, not to {name_of(made)}")
     setup = EncodingSetup(target, f"{info.name} of {info.game}", made)
-    return CheckSuite(partial(_play, setup), partial(_reproduction, setup), CHECKS, seed, max(1, matches), patience)
+
+    def reproduce(finding: Finding) -> Reproduction:
+        position = made.initial(Trial(finding.subject, finding.seed, 0).rng)
+        bound = bind_encoding(setup.target, made)
+        return Reproduction(made, position, lambda trial, state: _check_state(made, bound, trial, state, []))
+
+    return CheckSuite(partial(_play, setup), reproduce, CHECKS, seed, max(1, matches), patience)
 
 
 def _play(setup: EncodingSetup, seed: int, matches: int, log: CheckLog) -> None:
@@ -105,12 +111,6 @@ def _play(setup: EncodingSetup, seed: int, matches: int, log: CheckLog) -> None:
             _expect_same(afresh, trial, observation, seat, numbers, "when nothing was encoded before")
 
 
-def _reproduction(setup: EncodingSetup, finding: Finding) -> Reproduction:
-    position = setup.game.initial(Trial(finding.subject, finding.seed, 0).rng)
-    bound = bind_encoding(setup.target, setup.game)
-    return Reproduction(setup.game, position, lambda trial, state: _check_state(setup.game, bound, trial, state, []))
-
-
 def _check_play(game: Game, bound: BoundEncoding, trial: Trial, met: Met) -> None:
     state = game.initial(trial.rng)
     _check_state(game, bound, trial, state, met)
@@ -121,6 +121,8 @@ def _check_play(game: Game, bound: BoundEncoding, trial: Trial, met: Met) -> Non
 
 def _check_state(game: Game, bound: BoundEncoding, trial: Trial, state: State, met: Met) -> None:
     """Encode what every seat sees of a state in which a seat decides, or of the end."""
+    import numpy as np
+
     if not game.is_terminal(state) and game.to_move(state) == CHANCE:
         return
     for seat in range(game.players):
@@ -128,9 +130,12 @@ def _check_state(game: Game, bound: BoundEncoding, trial: Trial, state: State, m
         with trial.checking("shape"):
             numbers = _array(bound, trial, observation, seat)
             met.append((trial.now(), observation, seat, numbers))
-            _check_shape(bound, trial, numbers, seat)
+            fits = numbers.shape in (bound.shape, (prod(bound.shape),))
+            trial.expect(fits, f"{bound.name} of seat {seat} has its shape", f"{bound.shape}, or as many numbers", numbers.shape)
             with trial.checking("range"):
-                _check_range(bound, trial, numbers, seat)
+                outside = numbers[~(np.isfinite(numbers) & (numbers >= bound.low) & (numbers <= bound.high))]
+                expected = f"numbers from {bound.low:g} to {bound.high:g}"
+                trial.expect(not outside.size, f"{bound.name} of seat {seat} is in range", expected, outside[:1].tolist())
             with trial.checking("repeats"):
                 _expect_same(bound, trial, copied(observation), seat, numbers, "the second time")
                 trial.expect(observation == game.observation(state, seat), "the observation is changed", "the same", observation)
@@ -141,19 +146,6 @@ def _array(bound: BoundEncoding, trial: Trial, observation: State, seat: int) ->
 
     given = trial.call(f"{bound.name} of seat {seat}", bound.encode, observation, seat)
     return trial.call(f"the numbers of {bound.name}", lambda: np.asarray(given, dtype=float).copy())
-
-
-def _check_shape(bound: BoundEncoding, trial: Trial, numbers: Any, seat: int) -> None:
-    fits = numbers.shape in (bound.shape, (prod(bound.shape),))
-    trial.expect(fits, f"{bound.name} of seat {seat} has its shape", f"{bound.shape}, or as many numbers", numbers.shape)
-
-
-def _check_range(bound: BoundEncoding, trial: Trial, numbers: Any, seat: int) -> None:
-    import numpy as np
-
-    outside = numbers[~(np.isfinite(numbers) & (numbers >= bound.low) & (numbers <= bound.high))]
-    expected = f"numbers from {bound.low:g} to {bound.high:g}"
-    trial.expect(not outside.size, f"{bound.name} of seat {seat} is in range", expected, outside[:1].tolist())
 
 
 def _expect_same(bound: BoundEncoding, trial: Trial, observation: State, seat: int, numbers: Any, when: str) -> None:

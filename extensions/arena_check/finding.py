@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-SHOWN = 100
+MAX_LISTED_ACTIONS = 100
 """The most actions that a message lists."""
-LAST = 10
-"""The last actions, which a message lists if there are more than SHOWN."""
+LAST_LISTED_ACTIONS = 10
+"""The last actions, which a message lists if there are more than MAX_LISTED_ACTIONS."""
 NO_RETURN = "does not return"
 """The end of the promise of a call that did not return in time."""
 
@@ -62,8 +62,8 @@ class Finding:
     def played_out(self) -> str:
         """The actions for a message, with their number in the play that found it."""
         listed = ", ".join(self.actions) or "none"
-        if len(self.actions) > SHOWN:
-            listed = f"{len(self.actions) - LAST:,} others, {', '.join(self.actions[-LAST:])}"
+        if len(self.actions) > MAX_LISTED_ACTIONS:
+            listed = f"{len(self.actions) - LAST_LISTED_ACTIONS:,} others, {', '.join(self.actions[-LAST_LISTED_ACTIONS:])}"
         return (
             f"{listed} (shortened: {len(self.actions)} instead of {self.played:,})" if self.played > len(self.actions) else listed
         )

@@ -13,13 +13,14 @@ from arena.processes.interrupts import user_interrupts
 from arena.returns import bounds
 from arena_check import information_checks
 from arena_check.finding import Abandoned, Finding
-from arena_check.local_search_checks import VIEWS, check_local_search
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
 from arena_check.state_checks import (
+    VIEWS,
     PlayedStep,
     check_action_notation,
     check_actions,
+    check_local_search,
     check_notation,
     check_value,
     drawn_twice,
@@ -28,9 +29,9 @@ from arena_check.state_checks import (
 from arena_check.trial import PLAY, CheckLog, Trial, copied, position_text, some_action, walk
 from arena_check.verdicts import CheckSuite, Verdict
 
-LONGEST_GAME = 10_000
+MAX_PLIES = 10_000
 """Plies after which a game is taken to have no end."""
-LONGEST_WALK = 200
+MAX_WALK_ACTIONS = 200
 """Actions of a random walk through a puzzle, which may have no end."""
 CHECKS = {
     "play": "initial, to_move, actions, result and is_terminal answer in every state met",
@@ -70,37 +71,42 @@ def check_game(
     """
     if matches < 1:
         raise ValueError(f"matches: expected at least 1, got {matches}")
-    return _suite(_find_game(game), seed, matches, patience).passed()
+    return _suite(game, seed, matches, patience).passed()
 
 
 def game_verdicts(
     game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20, patience: float = CALL_SECONDS
 ) -> Iterator[Verdict]:
     """Do as `check_game` does, but go on after a fault: yield a verdict for every promise."""
-    suite = _suite(_find_game(game), seed, matches, patience)
+    suite = _suite(game, seed, matches, patience)
     with user_interrupts():
         yield from suite.verdicts()
 
 
-def _suite(game: Game | type[Game], seed: int, matches: int, patience: float) -> CheckSuite:
-    promises = {name: promise for name, promise in CHECKS.items() if name not in _inapplicable(game)}
-    return CheckSuite(partial(_play, game), partial(_reproduction, game), promises, seed, matches, patience)
-
-
-def _inapplicable(game: Game | type[Game]) -> set[str]:
-    """The checks of methods that a game of this kind does not have."""
+def _suite(target: Game | type[Game] | str, seed: int, matches: int, patience: float) -> CheckSuite:
+    game = load_plugins().game(target) if isinstance(target, str) else target
     kind = game if isinstance(game, type) else type(game)
-    grid = information_checks.inapplicable(game) | (set() if gives_grid(kind) else {"grid"})
-    views = set() if any(overrides(kind, view) for view in VIEWS) else {"local search"}
-    return grid | ({"termination"} | views if issubclass(kind, Puzzle) else {"goals", "costs", "local search"})
+    inapplicable = information_checks.inapplicable(game) | (set() if gives_grid(kind) else {"grid"})
+    if issubclass(kind, Puzzle):
+        inapplicable |= {"termination"} | (set() if any(overrides(kind, view) for view in VIEWS) else {"local search"})
+    else:
+        inapplicable |= {"goals", "costs", "local search"}
+    promises = {name: promise for name, promise in CHECKS.items() if name not in inapplicable}
 
+    def reproduce(finding: Finding) -> Reproduction:
+        made = game() if isinstance(game, type) else copied(game)
+        position = made.initial(Trial(finding.subject, finding.seed, 0).rng)
+        return Reproduction(made, position, partial(_examine, made))
 
-def _find_game(game: Game | type[Game] | str) -> Game | type[Game]:
-    return load_plugins().game(game) if isinstance(game, str) else game
+    return CheckSuite(partial(_play, game), reproduce, promises, seed, matches, patience)
 
 
 def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> None:
-    made = _instance(game, seed, log)
+    made = game
+    if isinstance(made, type):
+        trial = Trial(name_of(made), seed, 0, log)
+        with trial.own_randomness("the game"):
+            made = trial.call("the game cannot be made", made)
     trial = Trial(name_of(made), seed, 0, log)
     unplayed = made
     with trial.checking("pickling"):
@@ -120,20 +126,6 @@ def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> No
         _check_again(trial.call("the game must pickle", copied, made), steps[:200], "once the game is pickled", "pickling")
     with trial.checking("purity"):
         _check_again(unplayed, steps, "before other matches were played", "purity")
-
-
-def _instance(game: Game | type[Game], seed: int, log: CheckLog) -> Game:
-    if not isinstance(game, type):
-        return game
-    trial = Trial(name_of(game), seed, 0, log)
-    with trial.own_randomness("the game"):
-        return trial.call("the game cannot be made", game)
-
-
-def _reproduction(game: Game | type[Game], finding: Finding) -> Reproduction:
-    made = game() if isinstance(game, type) else copied(game)
-    position = made.initial(Trial(finding.subject, finding.seed, 0).rng)
-    return Reproduction(made, position, partial(_examine, made))
 
 
 def _examine(game: Game, trial: Trial, state: State) -> None:
@@ -162,7 +154,7 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     _check_state(game, trial, first)
     copy = copied(first)
     endless = puzzle or "termination" in trial.log.failed
-    for before, action, successor in walk(game, trial, LONGEST_WALK if endless else LONGEST_GAME):
+    for before, action, successor in walk(game, trial, MAX_WALK_ACTIONS if endless else MAX_PLIES):
         _check_step(game, trial, before, copy, action, successor)
         steps.append(PlayedStep(trial.now(), before, action, dict(_call_methods(game, trial, before, action))))
         with trial.after(trial.text(game, before, action)):
@@ -171,7 +163,7 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     over = trial.call("is_terminal", game.is_terminal, state)
     if not puzzle:
         with trial.checking("termination"):
-            trial.expect(over, "the match does not end", f"an end within {LONGEST_GAME:,} plies", "none")
+            trial.expect(over, "the match does not end", f"an end within {MAX_PLIES:,} plies", "none")
     if over:
         _check_end(game, trial, state)
     if isinstance(game, Puzzle) and any(overrides(game, view) for view in VIEWS):
@@ -234,18 +226,16 @@ def _check_step(game: Game, trial: Trial, state: State, before: State, action: A
 
 
 def _check_threats(game: Game, trial: Trial, state: State, seat: int, legal: list[Action]) -> None:
-    wins = [action for action in legal if _wins(game, trial, state, action, seat)]
+    wins = []
+    for action in legal:
+        successor = trial.call(f"result of {action!r}", game.result, state, action)
+        if trial.call("is_terminal", game.is_terminal, successor):
+            with trial.after(trial.text(game, state, action)):
+                if _check_returns(game, trial, successor)[seat] > 0:
+                    wins.append(action)
     threats = trial.listed("threats", game.threats, state, seat)
     told = [action for action in legal if action in threats]
     trial.expect(told == wins and len(threats) == len(wins), "threats are the actions that win at once", wins, threats)
-
-
-def _wins(game: Game, trial: Trial, state: State, action: Action, seat: int) -> bool:
-    successor = trial.call(f"result of {action!r}", game.result, state, action)
-    if not trial.call("is_terminal", game.is_terminal, successor):
-        return False
-    with trial.after(trial.text(game, state, action)):
-        return bool(_check_returns(game, trial, successor)[seat] > 0)
 
 
 def _check_end(game: Game, trial: Trial, state: State) -> None:

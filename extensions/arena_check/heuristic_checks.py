@@ -12,7 +12,7 @@ from arena.api.spec import Evaluation, bind, info_of, load_plugins
 from arena.heuristic import HeuristicInfo
 from arena.processes.interrupts import user_interrupts
 from arena.returns import bounds
-from arena_check.admissibility import SMALL, TOLERANCE, Admissibility, Extent
+from arena_check.admissibility import TOLERANCE, WHOLE_PUZZLE_STATES, Admissibility, Extent
 from arena_check.distances import Known, way_to_goal
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
@@ -24,8 +24,8 @@ MAX_ACTIONS = 200
 """Actions of one random play."""
 MAX_STATES = 300_000
 """States after which the search for a goal gives up."""
-LED = 5_000
-"""States for every match of the check after which the search that the heuristic leads gives up, but not below SMALL."""
+LED_STATES = 5_000
+"""States for every match of the check after which the search that the heuristic leads gives up."""
 BOUND = 0.99
 
 Met = list[tuple[Trial, State, list[float]]]
@@ -55,17 +55,17 @@ def check_heuristic(
 ) -> tuple[str, ...]:
     """Evaluate the states of `matches` random plays and hold the heuristic `h` to its contract; return the checks that were made.
 
-    Of a game: values within [-0.99, 0.99], or within the returns where these are infinite on a side; opposite for the two
+    Of a game: values within [-0.99, 0.99], or within the returns if these are infinite on a side; opposite for the two
     seats of a zero-sum game. Of a puzzle: 0 or more, and 0 at goals. The same value at every call, whatever was evaluated
     before. If claimed: consistency on every step met, and admissibility against the distance to a goal: over the whole
-    puzzle where it has at most 20,000 states, else backward from a goal where actions can be undone, and along the
-    cheapest ways from a few positions; the more `matches`, the more states. Where these are too few, the claim is neither
+    puzzle if it has at most 20,000 states, else backward from a goal if actions can be undone, and along the
+    cheapest ways from a few positions; the more `matches`, the more states. If these are too few, the claim is neither
     refuted nor said to hold. No call may take longer than `patience` seconds. Violation, an AssertionError, tells the
     broken promise with the actions before it, as few as could be found, and the seed that shows it again with one match.
     """
     setup = _setup(h, game)
     setup.suite(seed, matches, patience).passed()
-    return setup.checked()
+    return setup.describe_checks()
 
 
 def heuristic_verdicts(
@@ -98,16 +98,21 @@ class HeuristicSetup:
     info: HeuristicInfo
     game: Game
     extents: dict[str, Extent] = field(default_factory=dict)
-    """The extent of a check, such as `at 120 states`, by its name, if there is a word to say about it."""
+    """The extents of some checks, such as `at 120 states`, by their names."""
     way: list[Known] = field(default_factory=list)
     """The states on some way to a goal, the goal first, each with the cost from there; none if no goal was found."""
 
     def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
         """The checks of the heuristic on its game."""
         promises = {name: promise for name, promise in CHECKS.items() if name not in self.inapplicable()}
-        return CheckSuite(partial(_play, self), partial(_reproduction, self), promises, seed, max(1, matches), patience)
 
-    def checked(self) -> tuple[str, ...]:
+        def reproduce(finding: Finding) -> Reproduction:
+            position = self.game.initial(Trial(finding.subject, finding.seed, 0).rng)
+            return Reproduction(self.game, position, partial(_examine, self, bind(self.target, self.game)))
+
+        return CheckSuite(partial(_play, self), reproduce, promises, seed, max(1, matches), patience)
+
+    def describe_checks(self) -> tuple[str, ...]:
         """The checks that were made, with their extent."""
         words = ["range", "repeats"]
         if isinstance(self.game, Puzzle):
@@ -148,11 +153,14 @@ def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None
             with trial.own_randomness("the heuristic"):
                 trial.call("a method of the game", _check_play, setup, evaluate, trial, met)
             log.passed.add(trial.check)
-    _check_again(game, afresh, met)
+    for trial, state, values in reversed(met):  # `afresh` has seen none of them
+        with trial.checking("repeats"):
+            again = _values(game, afresh, trial, state)
+            trial.expect(again == values, f"h({_text(game, state)}) depends on what was evaluated before", values, again)
     if isinstance(game, Puzzle):
         start.check = "the game"
         with start.checking("goals"):
-            setup.way = start.call("a method of the game", _found_way, game, evaluate, start, matches)
+            setup.way = start.call("a method of the game", _find_way, game, evaluate, start, matches)
             if setup.way:
                 _check_values(game, evaluate, start, setup.way[0][0])
             else:
@@ -165,11 +173,6 @@ def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None
 
 def _is_duel(game: Game) -> bool:
     return not isinstance(game, Puzzle) and game.zero_sum and game.players == 2
-
-
-def _reproduction(setup: HeuristicSetup, finding: Finding) -> Reproduction:
-    position = setup.game.initial(Trial(finding.subject, finding.seed, 0).rng)
-    return Reproduction(setup.game, position, partial(_examine, setup, bind(setup.target, setup.game)))
 
 
 def _examine(setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, state: State) -> None:
@@ -207,14 +210,6 @@ def _check_step(
                 values[0],
             )
     return values
-
-
-def _check_again(game: Game, evaluate: Evaluation, met: Met) -> None:
-    """Evaluate all states again, the last first, with a heuristic that has seen none of them."""
-    for trial, state, values in reversed(met):
-        with trial.checking("repeats"):
-            again = _values(game, evaluate, trial, state)
-            trial.expect(again == values, f"h({_text(game, state)}) depends on what was evaluated before", values, again)
 
 
 def _values(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> list[float]:
@@ -256,16 +251,16 @@ def _check_range(game: Game, trial: Trial, state: State, text: str, values: list
         trial.expect(least <= value <= most, f"h({text}) is in range", f"within [{least}, {most}]", value)
 
 
-def _found_way(puzzle: Puzzle, evaluate: Evaluation, trial: Trial, matches: int) -> list[Known]:
+def _find_way(puzzle: Puzzle, evaluate: Evaluation, trial: Trial, matches: int) -> list[Known]:
     """The states on a way to a goal, searched best first by the heuristic itself, since random play seldom meets one."""
     position = trial.call("initial", puzzle.initial, trial.rng)
     led = way_to_goal(
         puzzle,
         position,
-        min(MAX_STATES, max(SMALL, LED * matches)),
+        min(MAX_STATES, max(WHOLE_PUZZLE_STATES, LED_STATES * matches)),
         lambda state: _check_values(puzzle, evaluate, trial, state)[0],
     )
-    return led or way_to_goal(puzzle, position, MAX_STATES if puzzle.path_matters else SMALL)
+    return led or way_to_goal(puzzle, position, MAX_STATES if puzzle.path_matters else WHOLE_PUZZLE_STATES)
 
 
 def _text(game: Game, state: State) -> str:

@@ -1,7 +1,7 @@
 """Checks of chance and of observations: what a game tells its seats, and what it must not."""
 
 import random
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from arena import CHANCE, Action, Game, GameError, Simultaneous, State
@@ -29,9 +29,9 @@ NEEDED = {
     "action space": "action_space",
 }
 """The optional method that each of them is about."""
-MOST_TRIED = 12
+MAX_SUCCESSORS = 12
 """Actions of a state whose successors are compared."""
-MOST_PLIES = 200
+MAX_PLIES = 200
 """Plies of a random play that is looked at for what is hidden."""
 
 
@@ -42,7 +42,7 @@ def inapplicable(game: Game | type[Game]) -> set[str]:
 
 
 def is_mover(game: Game, seat: Any) -> bool:
-    """Tell whether `to_move` may give a seat: one of the game, or CHANCE where it has outcomes of chance."""
+    """Tell whether `to_move` may give a seat: one of the game, or CHANCE if it has outcomes of chance."""
     return seat in range(game.players) or (seat == CHANCE and gives(game, "chance_outcomes"))
 
 
@@ -53,14 +53,22 @@ def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequen
             _check_outcomes(game, trial, state)
     elif gives(game, "action_space"):
         with trial.checking("action space"):
-            _check_action_space(game, trial, legal)
+            space = trial.listed("action_space", game.action_space)
+            trial.expect(len(set(space)) == len(space), "action_space has no duplicates", "each action once", space)
+            missing = [action for action in legal if action not in set(space)]
+            trial.expect(not missing, "action_space has every legal action", "all of them", f"no {missing}")
     if gives(game, "observation"):
         for observer in range(game.players):
             with trial.checking("observations"):
                 _check_observation(game, trial, state, observer, seat, legal)
             if gives(game, "resample"):
                 with trial.checking("secrets"):
-                    _check_resample(game, trial, state, observer)
+                    seen = game.observation(state, observer)
+                    for number in range(3):
+                        drawn = trial.call("resample", game.resample, seen, observer, random.Random(number))
+                        same = trial.call("observation", game.observation, drawn, observer)
+                        what = f"seat {observer} can tell what is resampled from what it observes"
+                        trial.expect(same == seen, what, seen, same)
 
 
 def check_plays(game: Game, steps: Sequence[PlayedStep]) -> None:
@@ -69,7 +77,10 @@ def check_plays(game: Game, steps: Sequence[PlayedStep]) -> None:
         return
     trial = steps[0].trial
     with trial.checking("secrets"):
-        hidden = any(_is_hidden(game, step.state) for step in steps) or _positions_hide(game, trial)
+        successors = (
+            [game.result(step.state, action) for action in list(game.actions(step.state))[:MAX_SUCCESSORS]] for step in steps
+        )
+        hidden = any(_alike(game, states) for states in successors) or _positions_hide(game, trial)
         trial.expect(hidden, "an observation hides nothing", "two states that some seat cannot tell apart", "none in all plays")
     known: dict[Hashable, list[str]] = {}
     before: dict[Hashable, Hashable] = {}
@@ -102,13 +113,6 @@ def _check_outcomes(game: Game, trial: Trial, state: State) -> None:
         raise trial.violation("chance_outcomes gives actions with probabilities", CHECKS["chance"], str(error)) from error
 
 
-def _check_action_space(game: Game, trial: Trial, legal: Sequence[Action]) -> None:
-    space = trial.listed("action_space", game.action_space)
-    trial.expect(len(set(space)) == len(space), "action_space has no duplicates", "each action once", space)
-    missing = [action for action in legal if action not in set(space)]
-    trial.expect(not missing, "action_space has every legal action", "all of them", f"no {missing}")
-
-
 def _check_observation(game: Game, trial: Trial, state: State, observer: int, seat: int, legal: Sequence[Action]) -> None:
     """Check the observation of one seat: a value, and of the seat that moves one with the state's actions."""
     before = copied(state)
@@ -126,20 +130,6 @@ def _check_observation(game: Game, trial: Trial, state: State, observer: int, se
         trial.expect(told == list(legal), "the legal actions tell what the observation does not", told, list(legal))
 
 
-def _check_resample(game: Game, trial: Trial, state: State, observer: int) -> None:
-    seen = game.observation(state, observer)
-    for number in range(3):
-        drawn = trial.call("resample", game.resample, seen, observer, random.Random(number))
-        same = trial.call("observation", game.observation, drawn, observer)
-        trial.expect(same == seen, f"seat {observer} can tell what is resampled from what it observes", seen, same)
-
-
-def _is_hidden(game: Game, state: State) -> bool:
-    """Tell whether two actions of a state lead to states that some seat observes alike."""
-    successors = [game.result(state, action) for action in list(game.actions(state))[:MOST_TRIED]]
-    return _alike(game, successors)
-
-
 def _positions_hide(game: Game, trial: Trial) -> bool:
     """Tell whether some seat observes alike two positions that are drawn, or one and what is resampled from its observation."""
     drawn = [game.initial(random.Random(number)) for number in range(100)]
@@ -147,12 +137,9 @@ def _positions_hide(game: Game, trial: Trial) -> bool:
         return True
     if not gives(game, "resample"):
         return any(game.observation(state, seat) != state for state in drawn for seat in range(game.players))
-    return any(state != again for state in drawn for again in _resample(game, trial, state))
-
-
-def _resample(game: Game, trial: Trial, state: State) -> Iterator[State]:
-    for seat in range(game.players):
-        yield game.resample(game.observation(state, seat), seat, trial.rng)
+    return any(
+        state != game.resample(game.observation(state, seat), seat, trial.rng) for state in drawn for seat in range(game.players)
+    )
 
 
 def _alike(game: Game, states: Sequence[State]) -> bool:
@@ -168,7 +155,7 @@ def _looks_alike(game: Game, distinct: Sequence[State], seat: int) -> bool:
 def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
     """Return the seats from which nothing was hidden in some random plays, though something was from others.
 
-    None where seats act at once: who is asked first sees no more than who is asked last.
+    None if seats act at once: the seat that is asked first sees no more than the one that is asked last.
     """
     if not gives(game, "observation") or isinstance(game, Simultaneous):
         return []
@@ -178,11 +165,11 @@ def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
         for number in range(plays):
             rng = random.Random(f"{seed}/{number}")
             state = game.initial(rng)
-            for _ in range(MOST_PLIES):
+            for _ in range(MAX_PLIES):
                 if not found or game.is_terminal(state):
                     break
                 legal = list(game.actions(state))
-                distinct = list(dict.fromkeys([game.result(state, action) for action in legal[:MOST_TRIED]]))
+                distinct = list(dict.fromkeys([game.result(state, action) for action in legal[:MAX_SUCCESSORS]]))
                 found.difference_update([seat for seat in found if _looks_alike(game, distinct, seat)])
                 state = game.result(state, rng.choice(legal))
         return sorted(found) if len(found) < game.players else []

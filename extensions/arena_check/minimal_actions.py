@@ -14,9 +14,9 @@ from arena.api.cli import foreign
 from arena_check.finding import Finding, Violation
 from arena_check.trial import Trial, position_text
 
-STATES = 1_000
+MAX_STATES = 1_000
 """The most states that the breadth-first search expands."""
-REPLAYS = 100
+MAX_REPLAYS = 100
 """The most sequences that deleting tries."""
 
 
@@ -27,10 +27,10 @@ class Reproduction(NamedTuple):
     position: State
     examine: Callable[[Trial, State], None]
     """Checks a state and its successors; raises Violation."""
-    states: int = STATES
+    states: int = MAX_STATES
 
 
-def shortened(finding: Finding, reproduce: Callable[[Finding], Reproduction]) -> Finding:
+def shorten(finding: Finding, reproduce: Callable[[Finding], Reproduction]) -> Finding:
     """The same fault after as few actions as could be found; `finding` itself if none are fewer.
 
     If the fault lies within `states` states of the position, the number of actions is the least possible. Otherwise none of them
@@ -39,10 +39,10 @@ def shortened(finding: Finding, reproduce: Callable[[Finding], Reproduction]) ->
     """
     if not finding.actions or finding.check == "termination":
         return finding
-    return foreign(lambda: _shorter(finding, reproduce(finding)), lambda _: finding)  # so broken that it cannot be repeated
+    return foreign(lambda: _shorten(finding, reproduce(finding)), lambda _: finding)  # so broken that it cannot be repeated
 
 
-def _shorter(finding: Finding, case: Reproduction) -> Finding:
+def _shorten(finding: Finding, case: Reproduction) -> Finding:
     found = _nearest(finding, case) or _delete(finding, case)
     if found is None or len(found.actions) >= len(finding.actions):
         return finding
@@ -61,7 +61,7 @@ def _nearest(finding: Finding, case: Reproduction) -> Finding | None:
         if not frontier or len(frontier[0][1]) >= len(finding.actions):
             return None
         state, way = frontier.popleft()
-        found = _at(finding, state, way, case)
+        found = _find_again(finding, state, way, case)
         if found is not None:
             return found
         for action, successor in _steps(game, state):
@@ -84,7 +84,7 @@ def _steps(game: Game, state: State) -> Iterator[tuple[Action, State]]:
             continue
 
 
-def _at(finding: Finding, state: State, way: Sequence[str], case: Reproduction) -> Finding | None:
+def _find_again(finding: Finding, state: State, way: Sequence[str], case: Reproduction) -> Finding | None:
     """The same fault in `state`; None if the checks of that state do not find it."""
     trial = Trial(finding.subject, finding.seed, 0, actions=list(way), position=finding.position)
     try:
@@ -103,13 +103,13 @@ def _delete(finding: Finding, case: Reproduction) -> Finding | None:
     way = list(finding.actions)
     tries = 0
     size = max(1, len(way) // 2)
-    while tries < REPLAYS:
+    while tries < MAX_REPLAYS:
         start, before = 0, len(way)
-        while start < len(way) and tries < REPLAYS:
+        while start < len(way) and tries < MAX_REPLAYS:
             tries += 1
             shorter = [*way[:start], *way[start + size :]]
             state = _replay(case, shorter)
-            found = None if state is None else _at(finding, state, shorter, case)
+            found = None if state is None else _find_again(finding, state, shorter, case)
             if found is None:
                 start += size
             else:

@@ -11,12 +11,12 @@ from arena.errors import is_authors
 
 CALL_SECONDS = 10.0
 """Seconds that a check waits for one call of a plugin."""
-HASTE = 1.0
+SHORTENING_CALL_SECONDS = 1.0
 """Seconds that it waits for one while it searches for fewer actions."""
-STUBBORN = 75
-"""The exit code of a process that is ended for that."""
-SWALLOWED = 20
+MAX_SWALLOWED = 20
 """The number of CallTooLong that a call may swallow before the process is ended."""
+SWALLOWED_EXIT_CODE = 75
+"""The exit code of a process that is ended for that."""
 
 
 class CallTooLong(BaseException):
@@ -45,7 +45,7 @@ class Patience:
         self.seconds = seconds
         self._call: FrameType | None = None
         self._since = 0.0
-        self._told = 0
+        self._raised = 0
         self._late: CallTooLong | None = None
         self._base: FrameType | None = None
 
@@ -79,16 +79,21 @@ class Patience:
 
     def _look(self, signum: int, frame: FrameType | None) -> None:
         now = monotonic()
-        self._pass_on(now, signum, frame)
+        if self._due is not None and now >= self._due and callable(self._handler):  # the alarm that was set before
+            self._due = now + self._interval if self._interval else None
+            self._handler(signum, frame)
         calls = self._calls(frame)
         if not calls or calls[-1] is not self._call:
-            self._call, self._since, self._told = (calls[-1] if calls else None), now, 0
+            self._call, self._since, self._raised = (calls[-1] if calls else None), now, 0
         elif now - self._since >= self.seconds:
             code, place = calls[-1].f_code, f"{calls[0].f_code.co_filename}:{calls[0].f_lineno}"
             self._late = CallTooLong(code.co_qualname, self.seconds, place)
-            self._told += 1
-            if self._told > SWALLOWED:
-                _give_up(self._late)
+            self._raised += 1
+            around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
+            if self._raised > MAX_SWALLOWED and getattr(around, "at_once", False):  # the process is the command line's
+                text = f"{self._late}, and swallows whatever is raised in it, so that it cannot be ended ({place})\n"
+                os.write(2, text.encode())
+                os._exit(SWALLOWED_EXIT_CODE)
             raise self._late
 
     def _calls(self, frame: FrameType | None) -> list[FrameType]:
@@ -100,12 +105,6 @@ class Patience:
             frame = frame.f_back
         return found if frame is not None else []
 
-    def _pass_on(self, now: float, signum: int, frame: FrameType | None) -> None:
-        """Call the handler of the alarm that was set before, when it is due."""
-        if self._due is not None and now >= self._due and callable(self._handler):
-            self._due = now + self._interval if self._interval else None
-            self._handler(signum, frame)
-
 
 _waiting: list[Patience] = []
 """The running blocks, the innermost last. Global, since signal handlers are those of the process."""
@@ -114,11 +113,3 @@ _waiting: list[Patience] = []
 def overdue() -> CallTooLong | None:
     """The last CallTooLong of the innermost block since the last call of this function; None if there is none."""
     return _waiting[-1].taken() if _waiting else None
-
-
-def _give_up(late: CallTooLong) -> None:
-    """End the process, if it is the command line's: the call swallows every exception."""
-    around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
-    if getattr(around, "at_once", False):
-        os.write(2, f"{late}, and swallows whatever is raised in it, so that it cannot be ended ({late.place})\n".encode())
-        os._exit(STUBBORN)

@@ -1,8 +1,8 @@
 """Checks of programs in other languages: what can be seen of the protocol from outside."""
 
-import random
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -24,12 +24,12 @@ from arena_isolation.agent_process import AgentLost, AgentProcess, AgentProcesse
 from arena_isolation.command import ExternalAgent, called
 from arena_isolation.remote import RemotePlayer, player_maker
 
-SECONDS = 1.0
+DECISION_SECONDS = 1.0
 """The limit of a decision that a program must keep."""
-SHORT = 8
-"""The moves of the match in which it must."""
-PLIES = 5
-"""The most random plies before a program sits down in every seat."""
+LIMIT_MOVES = 8
+"""The moves of the matches in which limits must be kept."""
+MAX_RANDOM_PLIES = 5
+"""The random plies before a program sits down in every seat are fewer."""
 
 HELLO = "it says which version of the protocol it speaks, and what it can"
 QUITS = "it ends after `quit`"
@@ -37,13 +37,13 @@ CHECKS = {
     "ready": "a start is answered by `ready`, also where another match was not over",
     "plays": "legal actions or solutions, against a random player and against itself",
     "repeats": "the same start and the same moves get the same answers, from the same process and from a new one",
-    "limits": f"a decision keeps limits.seconds of {SECONDS:g}, and by the program's own count limits.nodes of {NODES}",
+    "limits": f"a decision keeps limits.seconds of {DECISION_SECONDS:g}, and by the program's own count limits.nodes of {NODES}",
 }
 """The promises of a program on every game, by the names of their checks."""
 
 
 class PatientProcess(AgentProcess):
-    """An agent process whose answers are waited for no longer than `patience` seconds, also where it has no limit."""
+    """An agent process that has `patience` seconds for every answer, also if it has no limit."""
 
     def __init__(self, patience: float, program: Program, memory_mb: int | None, isolation: str) -> None:
         self.patience = patience
@@ -150,7 +150,10 @@ class ProgramCheck(NamedTuple):
             trial, state = self._draw_state("plays", number)
             self._play_match(trial, state, [number % self.game.players], limits)
             if not isinstance(self.game, Puzzle):
-                self._play_match(trial, _later(self.game, state, trial.rng), range(self.game.players), limits)
+                rng = trial.rng
+                with suppress(GameError):  # always over before: the match begins at its position
+                    state = opened(self.game, state, rng.randrange(1, MAX_RANDOM_PLIES), rng)
+                self._play_match(trial, state, range(self.game.players), limits)
 
     def repeats(self) -> None:
         """Play a match, then again in the same process and in a new one."""
@@ -168,8 +171,8 @@ class ProgramCheck(NamedTuple):
     def limits(self) -> None:
         """Play a few moves under a limit of time, then under one of nodes; a program that reports no nodes keeps it."""
         trial, state = self._draw_state("limits", 0)
-        self._play_match(trial, state, [0], Limits(seconds=SECONDS, moves=SHORT))
-        record = self._play_match(trial, state, [0], Limits(nodes=NODES, moves=SHORT))
+        self._play_match(trial, state, [0], Limits(seconds=DECISION_SECONDS, moves=LIMIT_MOVES))
+        record = self._play_match(trial, state, [0], Limits(nodes=NODES, moves=LIMIT_MOVES))
         for ply, decision in enumerate(record.decisions):
             if decision.nodes > NODES:
                 trial.actions = list(record.actions[:ply])
@@ -208,14 +211,6 @@ class ProgramCheck(NamedTuple):
             got = f"{record.termination}: {record.message}"
             raise _violation(trial, trial.check, "plays without a fault", "an ending that is nobody's fault", got)
         return record
-
-
-def _later(game: Game, state: State, rng: random.Random) -> State:
-    """A state of random play a few plies on; `state` itself if the game is always over before."""
-    try:
-        return opened(game, state, rng.randrange(1, PLIES), rng)
-    except GameError:
-        return state
 
 
 def _check_same(trial: Trial, first: Record, again: Record, process: str) -> None:

@@ -20,17 +20,14 @@ from arena_check.finding import Finding, Violation
 from arena_check.trial import Trial, walk
 from arena_check.verdicts import Verdict
 
-HELPER = "arena_check.second_process"
-LONGEST_ANSWER = 1 << 20
-"""Bytes."""
+MAX_ANSWER_BYTES = 1 << 20
 HASHES = "PYTHONHASHSEED"
 """The environment variable from which the hashes of texts follow."""
-PLAYS = 2
+MAX_PLAYS = 2
 """The most plays that are compared."""
-LONGEST_WALK = 200
+MAX_ACTIONS = 200
 """The most actions of a play of a game."""
-SECONDS = 60.0
-"""Seconds that the answer is waited for."""
+ANSWER_SECONDS = 60.0
 PROMISE = "what is chosen follows the order of a set, or the hash of a text"
 
 Plays = list[list[str]]
@@ -58,13 +55,15 @@ class SecondProcess:
 
         Nothing is said if they cannot be played, here or there: the other checks tell why.
         """
-        question = key[0], key[1], name_of(game), seed, min(matches, PLAYS)
+        question = key[0], key[1], name_of(game), seed, min(matches, MAX_PLAYS)
         with suppress(ChildLost, OSError):
             if self._helper is None:
-                self._helper = Helper(HELPER, self._plugins, {HASHES: other_hashes()}, longest=LONGEST_ANSWER)
-            self._helper.post(question, perf_counter() + SECONDS)
+                self._helper = Helper(
+                    "arena_check.second_process", self._plugins, {HASHES: other_hashes()}, longest=MAX_ANSWER_BYTES
+                )
+            self._helper.post(question, perf_counter() + ANSWER_SECONDS)
             here = plays(self._registry, *question)
-            there: Plays | None = self._helper.answer(perf_counter() + SECONDS)
+            there: Plays | None = self._helper.answer(perf_counter() + ANSWER_SECONDS)
             for number, (mine, other) in enumerate(zip(here or (), there or (), strict=False)):
                 if mine != other:
                     return Verdict(check, PROMISE, _violation(key, game, check, seed + number, mine, other))
@@ -82,18 +81,18 @@ def plays(registry: Registry, kind: str, name: str, game: str, seed: int, matche
         if kind == "agent":
             (setup,) = agent_setups(name, game, registry)
             return setup.trace(seed, matches)
-        return [_walked(registry.game(game)(), seed, number) for number in range(matches)]
+        found = []
+        for number in range(matches):
+            made = registry.game(game)()
+            trial = Trial(name_of(made), seed, number)
+            for _ in walk(made, trial, MAX_ACTIONS):
+                pass
+            found.append([trial.position or "", *trial.actions])
+        return found
     except Interrupted:
         raise
     except BaseException:  # the plugin's own fault, whatever it raises
         return None
-
-
-def _walked(game: Game, seed: int, number: int) -> list[str]:
-    trial = Trial(name_of(game), seed, number)
-    for _ in walk(game, trial, LONGEST_WALK):
-        pass
-    return [trial.position or "", *trial.actions]
 
 
 def _violation(key: Key, game: Game, check: str, seed: int, mine: Sequence[str], other: Sequence[str]) -> Violation:

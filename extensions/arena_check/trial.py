@@ -23,9 +23,7 @@ PLAY = "play"
 SEEDS = 2**63
 MAX_VALUE_CHARACTERS = 300
 """Characters of a value in a message."""
-
-
-MOST_ACTIONS = 100_000
+MAX_ACTIONS = 100_000
 """Actions of one state: a list of more is told, and not made."""
 
 Watcher = Callable[["Trial", str, str | None], None]
@@ -172,13 +170,13 @@ class Trial:
     def listed(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """The values of a plugin's function; Violation if it raises, does not return in time, or gives no iterable.
 
-        So it is for more than MOST_ACTIONS values, which are not waited for.
+        So it is for more than MAX_ACTIONS values, which are not waited for.
         """
         given = self.call(what, function, *arguments)
         self.expect(isinstance(given, Iterable), f"{what} gives a list", "a list or a tuple", given)
-        values = self.call(what, lambda: list(islice(given, MOST_ACTIONS + 1)))
-        few = len(values) <= MOST_ACTIONS
-        self.expect(few, f"{what} gives too many", f"at most {MOST_ACTIONS:,}", f"more, from {_short(given)}")
+        values = self.call(what, lambda: list(islice(given, MAX_ACTIONS + 1)))
+        few = len(values) <= MAX_ACTIONS
+        self.expect(few, f"{what} gives too many", f"at most {MAX_ACTIONS:,}", f"more, from {_short(given)}")
         return values
 
     def text(self, game: Game, state: State, action: Action) -> str:
@@ -186,11 +184,11 @@ class Trial:
         return str(self.call("format_action", game.format_action, state, action))
 
     def legal(self, game: Game, state: State) -> list[Action]:
-        """The actions of a state; Violation as for `call`, if they are no sequence, or more than MOST_ACTIONS."""
+        """The actions of a state; Violation as for `call`, if they are no sequence, or more than MAX_ACTIONS."""
         given = self.call("actions", game.actions, state)
         self.expect(isinstance(given, Sequence), "actions gives a sequence", "a list or a tuple", given)
         number = self.call("actions", len, given)
-        self.expect(number <= MOST_ACTIONS, "actions gives too many", f"at most {MOST_ACTIONS:,} actions", f"{number:,}")
+        self.expect(number <= MAX_ACTIONS, "actions gives too many", f"at most {MAX_ACTIONS:,} actions", f"{number:,}")
         return list(given)
 
     @contextmanager

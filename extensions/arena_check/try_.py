@@ -1,36 +1,44 @@
 """The command try: checks what a plugin file brings and lets it play, for a few seconds in all."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
+from textwrap import indent, wrap
 from time import monotonic
 from typing import Any
 
 import click
 
-from arena import ArenaError, PluginError
+from arena import Agent, ArenaError, Game, PluginError
 from arena.api.cli import describe, load, plugin_option, results_alone, say, seed_option
-from arena.api.spec import Key, is_file, source_line
+from arena.api.match import Record, steps
+from arena.api.results import Leaderboard, figures
+from arena.api.spec import Key, Spec, is_file, references, refusal, source_line, traits
+from arena.commands.catalogue import default_games, engine_lines
 from arena.commands.options import games_option
 from arena.console.words import command_of
 from arena.errors import Interrupted
+from arena.match.match import seat_identity
 from arena.processes.threads import deaths
+from arena.tournament.single import play
+from arena.traits import listed, made_for, not_coped_with
 from arena_check.check import brought, games_asked
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_run import CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS, CallTooLong, Patience
 from arena_check.second_process import SecondProcess
-from arena_check.trying.agent_trial import try_agent, try_program
-from arena_check.trying.game_trial import try_game
-from arena_check.trying.heuristic_trial import try_heuristic
-from arena_check.trying.trial_board import TrialBoard
+from arena_check.trial_board import MAX_MOVES, NODES, TrialBoard, Tried, against_each, percent, place, row_of
+from arena_isolation.command import called, need_startable
 
-MATCHES = 5
+CHECK_MATCHES = 5
 """Matches of the check that comes first."""
-SECONDS = 6.0
+TRY_SECONDS = 6.0
 """Time for everything that a file brings, without the checks."""
-TRIES: dict[str, Callable[[TrialBoard, Key, Any], None]] = {"game": try_game, "heuristic": try_heuristic, "agent": try_agent}
-"""The kinds of things that can be tried, in the order in which they are: heuristics belong to games, agents use both."""
+MAX_MATCH_LINES = 60
+"""The most lines of a match whose states are all shown; of a longer one the first and the last are."""
+NONE = "none"
+"""Stands for no heuristic in labels."""
 
 
 @click.command("try")
@@ -57,15 +65,19 @@ def _try(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...],
     with results_alone() as out, deaths(last=True):
         program = command_of(file)
         if program is not None:
-            try_program(TrialBoard(load(plugins), file, plugins, seed, out, monotonic() + SECONDS, progress, games), program)
+            try_program(TrialBoard(load(plugins), file, plugins, seed, out, monotonic() + TRY_SECONDS, progress, games), program)
             return 0
         if not is_file(file):
             raise PluginError(file, "expected a Python file or a program; `arena show` and `arena check` take names")
         registry = load((*plugins, file))
-        found = sorted(brought(registry, file), key=_order)
+        kinds = list(TRIES)
+        found = sorted(
+            brought(registry, file),
+            key=lambda item: (kinds.index(item[0][0]) if item[0][0] in TRIES else len(kinds), item[0]),
+        )
         asked = games_asked(registry, games, found, file)
         with SecondProcess(registry, [*plugins, file]) as second:
-            how, alone = CheckOptions(seed, MATCHES), len(found) == 1
+            how, alone = CheckOptions(seed, CHECK_MATCHES), len(found) == 1
             check = CheckRun(registry, file, how, plugins, out, progress, second, asked, brief=True, alone=alone)
             if [key for key, value in found if not check.passes(key, value)]:  # all of them are checked
                 return 1
@@ -83,7 +95,7 @@ def _try_each(tried: list[tuple[Key, Any]], board: TrialBoard) -> None:
         with Patience(CALL_SECONDS):
             for key, value in tried:
                 board.progress.begin(key, source_line(value), None)
-                TRIES[key[0]](replace(board, until=monotonic() + SECONDS / len(tried)), key, value)
+                TRIES[key[0]](replace(board, until=monotonic() + TRY_SECONDS / len(tried)), key, value)
     except Interrupted as interrupt:
         say(f"while trying {' '.join(key)}: {describe(interrupt)}")
         raise
@@ -91,8 +103,172 @@ def _try_each(tried: list[tuple[Key, Any]], board: TrialBoard) -> None:
         raise ArenaError(f"{late} ({late.place})") from late
 
 
-def _order(item: tuple[Key, object]) -> tuple[int, Key]:
-    """Kinds in the order of TRIES, all others last."""
-    kinds = list(TRIES)
-    kind = item[0][0]
-    return (kinds.index(kind) if kind in kinds else len(kinds), item[0])
+def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
+    """Print the built-in agents that can play a game, a leaderboard of some of them, and a match."""
+    game = kind()
+    attempt.say(f"\n{key[1]} is {listed(traits(game))}")
+    for line in engine_lines(game):
+        attempt.say(line)
+    agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.registry.sources["agent", name].own}
+    fitting = [name for name, agent in agents.items() if refusal(agent, game) is None]
+    attempt.say(_wrap(f"can play it: {', '.join(fitting) or 'nobody'}", attempt.width))
+    obstacles: dict[str, list[str]] = {}
+    for name, agent in agents.items():
+        if name not in fitting:
+            obstacles.setdefault(_obstacle(agent, game), []).append(name)
+    for obstacle, names in obstacles.items():
+        attempt.say(_wrap(f"cannot, {obstacle}: {', '.join(names)}", attempt.width))
+    rivals = references(attempt.registry, game)
+    if len(rivals) < game.players:
+        return
+    board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board
+    _show_match(attempt, game, board)
+
+
+def _obstacle(agent: type[Agent], game: Game) -> str:
+    """Why an agent cannot play a game, in a few words that agents share."""
+    missing = agent.needs - traits(game)
+    if made_for(agent):
+        return "made for other games"
+    if missing:
+        return f"for want of {listed(missing)}"
+    unknown = not_coped_with(agent, game)
+    return f"since it has {listed(unknown)}" if unknown else "for want of single-player"
+
+
+def _wrap(text: str, width: int) -> str:
+    return "\n".join(wrap(text, width, subsequent_indent="  ", break_on_hyphens=False))
+
+
+def _show_match(attempt: TrialBoard, game: Game, board: Leaderboard) -> None:
+    seated = ([row["agent"] for row in board.rows] * game.players)[: game.players]
+    record = play(game, seated, seed=attempt.seed, limits={"nodes": NODES[game.players == 1], "moves": MAX_MOVES})
+    attempt.say(f"\na match of {' and '.join(seated)}:\n")
+    attempt.say("\n\n".join(_draw_states(game, record, attempt.width)))
+    ending = record.termination if record.termination != "normal" else "solved" if record.solved else "over"
+    returns = ", ".join(map(figures.score, record.returns))
+    attempt.say(f"\n{ending} after {len(record.actions)} actions, returns {returns}")
+
+
+def _draw_states(game: Game, record: Record, width: int) -> list[str]:
+    """The states of a match, each under the action before it, without those in the middle if all are too many lines."""
+    frames = []
+    for step in steps(game, record):
+        who = "" if game.players == 1 or step.seat is None else f"{record.labels[step.seat]}: "
+        heading = "the answer\n" if step.number < 0 else "" if step.action is None else f"{who}{step.action}\n"
+        frames.append(heading + indent(game.render(step.state), "  "))
+    lines = sum(frame.count("\n") + 2 for frame in frames)
+    if lines <= MAX_MATCH_LINES or len(frames) <= 6:
+        return frames
+    actions = ", ".join(record.actions[2:-3])
+    return [*frames[:3], "\n".join(wrap(f"... {actions} ...", width)), *frames[-3:]]
+
+
+def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) -> None:
+    """Print for every agent a leaderboard of itself with this heuristic, the default one and none, and a sentence on it."""
+    game = attempt.registry.game(key[1])()
+    for line in engine_lines(game, heuristic):
+        attempt.say(f"\n{key[2]}: {line}")
+    default = game.default_heuristic
+    rivals = [default] if default not in (None, key[2]) and (key[1], default) in attempt.registry.heuristics else []
+    agents = [name for name in references(attempt.registry, game) if attempt.registry.agents[name].wants_heuristic]
+    for number, agent in enumerate(agents):
+        seconds = max(0.0, attempt.until - monotonic()) / (len(agents) - number)
+        names = [key[2], *rivals, NONE]
+        entries = [{"agent": agent, "heuristic": name, "label": f"{agent} with {name}"} for name in names[:-1]]
+        entries.append({"agent": agent, "heuristic": key[2], "label": f"{agent} with {NONE}"})
+        board = attempt.play(_drop_heuristic(attempt.spec(game, entries), f"{agent} with {NONE}"), seconds).board
+        attempt.say(f"\n{_describe_effect(board, agent, names)}")
+
+
+def _drop_heuristic(spec: Spec, label: str) -> Spec:
+    """The spec with no heuristic for one entry; a spec's file always gives one if the game has any."""
+    board = spec.boards[0]
+    seats = list(board.seats)
+    for number, seat in enumerate(seats):
+        if seat.label == label:
+            identity = seat_identity(seat.agent, {}, None, seat.limits, label)
+            seats[number] = replace(seat, evaluation=None, heuristic=None, identity=identity)
+    return replace(spec, boards=(replace(board, seats=tuple(seats)),))
+
+
+def _describe_effect(board: Leaderboard, agent: str, names: list[str]) -> str:
+    labels = [f"{agent} with {name}" for name in names]
+    if board.kind == "versus" and board.cross is not None:
+        order = [row["agent"] for row in board.rows]
+        scores = board.cross[order.index(labels[0])]
+        results = [
+            f"{percent(scores[order.index(other)])} against {name}" for other, name in zip(labels[1:], names[1:], strict=True)
+        ]
+        return f"{labels[0]} scores {', '.join(results)}."
+    shares = []
+    for label, name in zip(labels, names, strict=True):
+        row = row_of(board, label)
+        shares.append(f"{percent(row['solved'])} with {name} ({row['nodes_per_attempt'] or 0:,.0f} nodes each)")
+    return f"{agent} solves {', '.join(shares)}."
+
+
+def try_agent(attempt: TrialBoard, key: Key, agent: type[Agent]) -> None:
+    """Print a leaderboard and the agent's place for every game that it can play, or that was asked for, until the time is up."""
+    asked = default_games(attempt.registry, attempt.only)
+    for game in asked:
+        reason = refusal(agent, game)
+        if reason is not None:
+            raise ArenaError(f"--game {game.name}: {reason}")
+    _play_boards(attempt, key[1], key[1], asked or attempt.games(agent))
+    attempt.say(
+        f"\nnext: arena check {attempt.file} --watch, or a tournament of your own: arena run SPEC --plugin {attempt.file}"
+    )
+
+
+def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
+    """Print a leaderboard and the program's place for every game that was asked for.
+
+    ArenaError: no game was asked for, or the program cannot be started.
+    """
+    in_spec = f"{{agent: {{command: [{', '.join(command)}]}}}}"
+    manual = f"in a spec it is {in_spec}; docs/how-to/other-languages.md has the protocol and whole programs"
+    need_startable(attempt.file, command, f"arena try 'node {attempt.file}' --game tic-tac-toe; {manual}")
+    if not attempt.only:
+        example = f"arena try {quote(attempt.file)} --game tic-tac-toe"
+        raise ArenaError(f"{attempt.file}: a program; say what it plays, as in {example}; {manual}")
+    label = called(command)
+    entry: dict[str, Any] = {"agent": {"command": list(command)}, "label": label, "limits": {"seconds": CALL_SECONDS}}
+    _play_boards(attempt, label, entry, default_games(attempt.registry, attempt.only))
+    attempt.say(f"\nnext: a tournament of your own; {manual}")
+
+
+def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any], games: Sequence[Game]) -> None:
+    """Print a leaderboard of an entry and its rivals and the entry's place for every game, until the time is up.
+
+    After several boards all places are printed once more, a line a board.
+    """
+    places = []
+    for number, game in enumerate(games):
+        left = attempt.until - monotonic()
+        if left <= 0 and number:
+            attempt.say(f"\nno time left for {', '.join(other.name for other in games[number:])}; --game NAME tries one alone")
+            break
+        rivals = [name for name in references(attempt.registry, game) if name != label]
+        tried = attempt.play(attempt.spec(game, [entry, *rivals]), max(0.0, left) / (len(games) - number), watched=label)
+        attempt.say(f"\n{_standing(tried, label)}")
+        places.append(f"{label} at {game.name}: {place(tried.board, label)}")
+    if len(places) > 1:
+        attempt.say("\n" + "\n".join(places))
+
+
+def _standing(tried: Tried, name: str) -> str:
+    board = tried.board
+    game = board.game["name"]
+    if board.kind == "versus":
+        words = f"{name} at {game}: {place(board, name)}; it {against_each(tried, name)}."
+    else:
+        row = row_of(board, name)
+        solved = f"it solves {percent(row['solved'])} of {row['attempts']}"
+        words = f"{name} at {game}: {place(board, name)}; {solved}, with {row['nodes_per_attempt'] or 0:,.0f} nodes each."
+    faults = [failure for failure in board.failures if failure.agent == name]
+    return " ".join([words, *[f"It lost {fault.count} by {fault.kind}: {fault.message}." for fault in faults]])
+
+
+TRIES: dict[str, Callable[[TrialBoard, Key, Any], None]] = {"game": try_game, "heuristic": try_heuristic, "agent": try_agent}
+"""The kinds of things that can be tried, in the order in which they are: heuristics belong to games, agents use both."""

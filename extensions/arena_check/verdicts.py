@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from arena_check.finding import Abandoned, Finding, Violation
-from arena_check.minimal_actions import Reproduction, shortened
-from arena_check.patience import HASTE, Patience
+from arena_check.minimal_actions import Reproduction, shorten
+from arena_check.patience import SHORTENING_CALL_SECONDS, Patience
 from arena_check.trial import CheckLog
 
 
@@ -81,8 +81,8 @@ class CheckSuite:
 
     def _replayable(self, violation: Violation, log: CheckLog) -> Violation:
         """The violation with few actions, and with a seed and a number of matches that show it again."""
-        with Patience(min(HASTE, self.patience)):
-            finding = shortened(violation.finding, self.reproduce)
+        with Patience(min(SHORTENING_CALL_SECONDS, self.patience)):
+            finding = shorten(violation.finding, self.reproduce)
         if not log.over:  # after a call that does not return, playing again would cost the whole patience once more
             again = self._first(finding.seed, 1, CheckLog(failed=set(log.failed)))
             if again is None or again.finding.rule != finding.rule:

@@ -11,7 +11,7 @@ from fastapi import Depends, FastAPI, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from sse_starlette import EventSourceResponse
 
-from arena.scaffold import starter
+from arena_check.new import starter
 from arena_web.assets import Assets
 from arena_web.entry_page import entry_page
 from arena_web.errors import Refusal

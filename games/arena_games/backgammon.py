@@ -50,7 +50,7 @@ ENDS = {name: (bit, max(1, bit >> 4 * die)) for (bit, die), name in NAMES.items(
 class Backgammon(Game):
     """Checkers run home against each other by the dice; who bears all fifteen off first wins.
 
-    Seat 0 begins with whatever it throws. As many dice must be played as can be, and the higher one where only one of them can.
+    Seat 0 begins with whatever it throws. As many dice must be played as can be, and the higher one if only one of them can.
     Actions name the moves in the view of the seat, from the highest point down: `24/23 13/11`, `bar/22 6/off`, `pass`. Text
     notation: points 25 (the bar) to 1 and the checkers off, of a, then of b in its own view, and the seat with its throw,
     `0.2.0... 0.2.0... a 3-1`.
@@ -77,13 +77,13 @@ class Backgammon(Game):
         return state[2]
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the rolls, or one action for each position that the throw can lead to; `pass` where nothing can move."""
+        """Return the rolls, or one action for each position that the throw can lead to; `pass` if nothing can move."""
         if not state[3]:
             return () if self.is_terminal(state) else list(ROLLS)
         own, other = _in_view(state)
         blocked = BOARD & (other >> 1 | other >> 2 | other >> 3)
         dice = ROLLS[state[3]][0]
-        plays = _in_any_order(own, other, dice, blocked) if len(dice) == 2 else _same(own, other, dice, blocked)
+        plays = _play_both(own, other, dice, blocked) if len(dice) == 2 else _play_double(own, other, dice, blocked)
         return [" ".join([NAMES[move] for move in sorted(moves, reverse=True)]) for moves in plays.values()] or ONLY_PASS
 
     def result(self, state: State, action: Action) -> State:
@@ -93,8 +93,8 @@ class Backgammon(Game):
             return (x, o, seat, action)
         if action == "pass":
             return (x, o, 1 - seat, "")
-        own, other = _played(state, action.split(" "))
-        return (mirrored(other), own, 0, "") if seat else (own, mirrored(other), 1, "")
+        own, other = _play_moves(state, action.split(" "))
+        return (mirror(other), own, 0, "") if seat else (own, mirror(other), 1, "")
 
     def is_terminal(self, state: State) -> bool:
         """Tell whether a side has borne all off."""
@@ -111,8 +111,9 @@ class Backgammon(Game):
     def render(self, state: State) -> str:
         """Return the board in the view of a, o for the checkers of b, with the bars, the checkers off and the throw."""
         x, o, seat, roll = state
-        other = mirrored(o)
-        marks = {point: _mark(count(x, point), count(other, point)) for point in POINTS}
+        other = mirror(o)
+        counts = {point: (count(x, point), count(other, point)) for point in POINTS}
+        marks = {point: f"{a}x" if a else f"{b}o" if b else " ." for point, (a, b) in counts.items()}
         rows = [(range(13, 25), "13 to 24"), (range(12, 0, -1), "12 to 1")]
         lines = [f"{' '.join([marks[point] for point in row])}   {name}" for row, name in rows]
         sides = [
@@ -146,9 +147,9 @@ class Backgammon(Game):
             legal = self.actions(state)
             if (same := " ".join(moves)) in legal:
                 return same
-            wanted = _played(state, moves)
+            wanted = _play_moves(state, moves)
             for action in legal:
-                if action != "pass" and _played(state, action.split(" ")) == wanted:
+                if action != "pass" and _play_moves(state, action.split(" ")) == wanted:
                     return action
         return super().parse_action(state, text.lower())
 
@@ -158,7 +159,7 @@ def count(side: int, point: int) -> int:
     return side >> 4 * point & 15
 
 
-def mirrored(side: int) -> int:
+def mirror(side: int) -> int:
     """Return a side in the view of the other one: point p becomes 25 - p."""
     return int(f"{side:026x}"[::-1], 16)
 
@@ -166,22 +167,21 @@ def mirrored(side: int) -> int:
 def _in_view(state: State) -> Sides:
     """The checkers of the side to move and of the other, in the view of the first."""
     x, o, seat, _ = state
-    return (o, mirrored(x)) if seat else (x, mirrored(o))
+    return (o, mirror(x)) if seat else (x, mirror(o))
 
 
-def _played(state: State, moves: Sequence[str]) -> Sides:
+def _play_moves(state: State, moves: Sequence[str]) -> Sides:
     """The checkers after some moves, in the view of the side that moves. Not checked is whether they are legal."""
     own, other = _in_view(state)
     for move in moves:
-        own, other = _moved(own, other, *ENDS[move])
+        own, other = _move(own, other, *ENDS[move])
     return own, other
 
 
-def _moved(own: int, other: int, leaves: int, reaches: int) -> Sides:
+def _move(own: int, other: int, leaves: int, reaches: int) -> Sides:
     own += reaches - leaves
-    return (
-        (own, other - reaches + 1) if reaches > 1 and other & reaches else (own, other)
-    )  # a blot is a single bit; 0 is their bar
+    hit = reaches > 1 and other & reaches  # a blot is a single bit; 0 is their bar
+    return (own, other - reaches + 1) if hit else (own, other)
 
 
 def _step(positions: Plays, die: int, blocked: int) -> Plays:
@@ -194,7 +194,7 @@ def _step(positions: Plays, die: int, blocked: int) -> Plays:
         while leaving:
             bit = leaving & -leaving
             leaving ^= bit
-            after.setdefault(_moved(own, other, bit, bit >> 4 * die), (*moves, (bit, die)))
+            after.setdefault(_move(own, other, bit, bit >> 4 * die), (*moves, (bit, die)))
         if own < AT_HOME:
             exact = 1 << 4 * die
             bit = exact if taken & exact or taken >> 4 * die else 1 << taken.bit_length() >> 1  # the highest, where none is above
@@ -203,7 +203,7 @@ def _step(positions: Plays, die: int, blocked: int) -> Plays:
     return after
 
 
-def _same(own: int, other: int, dice: Sequence[int], blocked: int) -> Plays:
+def _play_double(own: int, other: int, dice: Sequence[int], blocked: int) -> Plays:
     """The positions after as many moves by equal dice as there can be."""
     plays: Plays = {(own, other): ()}
     for die in dice:
@@ -214,7 +214,7 @@ def _same(own: int, other: int, dice: Sequence[int], blocked: int) -> Plays:
     return plays if (own, other) not in plays else {}
 
 
-def _in_any_order(own: int, other: int, dice: Sequence[int], blocked: int) -> Plays:
+def _play_both(own: int, other: int, dice: Sequence[int], blocked: int) -> Plays:
     """The positions after both dice, else after the higher one, else after the lower one."""
     high, low = dice
     nothing: Plays = {(own, other): ()}
@@ -224,13 +224,8 @@ def _in_any_order(own: int, other: int, dice: Sequence[int], blocked: int) -> Pl
     return both or after_high or after_low
 
 
-def _mark(own: int, other: int) -> str:
-    """The checkers on a point, as a person sees them."""
-    return f"{own}x" if own else f"{other}o" if other else " ."
-
-
 def _parse_side(text: str) -> int:
-    """The checkers of a side from its points; ValueError where it is not 26 numbers that add up to 15."""
+    """The checkers of a side from its points; ValueError if it is not 26 numbers that add up to 15."""
     counts = text.split(".")
     if len(counts) != BAR + 1 or not all(one.isdecimal() for one in counts) or sum(map(int, counts)) != ALL_OFF:
         raise ValueError(f"expected 26 numbers that add up to 15, for the bar, points 24 to 1 and off, got {text!r}")

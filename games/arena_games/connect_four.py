@@ -16,14 +16,15 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import Game
-from arena_games.connect_four_rules import MOST_BITS, StoneRules
+from arena_games.connect_four_rules import MAX_BITS, StoneRules
+from arena_games.marks import check_turns, parse_rows
 
 State = tuple[int, int, int]
 Side = Annotated[int, Field(ge=1, le=50)]
 
 OPEN, WON, DRAWN = 0, 1, 2
-"""The ending of a state: play goes on, who moved last has won, or the board is full."""
-REMEMBERED = 4096
+"""The ending of a state: play goes on, the side that moved last has won, or the board is full."""
+MAX_REMEMBERED = 4096
 """Different sets of full columns for which the actions are kept."""
 
 
@@ -59,7 +60,7 @@ class ConnectFour(Game):
         cells = self.columns * self._stride
         self._margin = margin = (self.in_a_row - 1) * (self._stride + 1)
         self.moved = [_copies(cells + margin, [n * step for step in steps]) for n in reach]
-        self._four = (*self.moved, *self.moved[:1] * 3)[:4]  # where lines are shorter, the same copies again change nothing
+        self._four = (*self.moved, *self.moved[:1] * 3)[:4]  # if lines are shorter, the same copies again change nothing
         self._further = tuple(self.moved[4:])
         self._width = width = cells + 2 * margin
         self._on = [_copies(width, [margin + n * step for step in steps]) for n in reach[1:]]
@@ -84,15 +85,12 @@ class ConnectFour(Game):
         stones = own | (after ^ filled)
         one, two, three, four = self._four
         line = stones * one & stones * two & stones * three & stones * four
-        if line and (not self._further or self._goes_on(line, stones)):
-            return (own ^ filled, after, WON)
+        if line:
+            for moved in self._further:
+                line &= stones * moved
+            if line:
+                return (own ^ filled, after, WON)
         return (own ^ filled, after, DRAWN if after == self.squares else OPEN)
-
-    def _goes_on(self, line: int, stones: int) -> bool:
-        """Tell whether any of the lines of four is long enough."""
-        for moved in self._further:
-            line &= stones * moved
-        return line != 0
 
     def is_terminal(self, state: State) -> bool:
         """Tell whether somebody has a line or the board is full."""
@@ -137,7 +135,7 @@ class ConnectFour(Game):
 
     def compiled(self) -> StoneRules | None:
         """Return the rules over whole numbers; None for boards of more than 62 bits."""
-        fits = self.columns * self._stride <= MOST_BITS
+        fits = self.columns * self._stride <= MAX_BITS
         return StoneRules(self.rows, self.columns, self.in_a_row) if fits else None
 
     def seats(self, state: State) -> tuple[int, int]:
@@ -167,26 +165,17 @@ class ConnectFour(Game):
         ValueError for another size, other marks, stones in the air, impossible numbers of them, two winners, and play
         that went on after a win. Not checked is whether the stones can have come in turns in the columns as they lie.
         """
-        rows = text.strip().lower().split("/")
-        if len(rows) != self.rows or any(len(row) != self.columns for row in rows):
-            raise ValueError(f"expected {self.rows} rows of {self.columns} cells joined by /, got {text!r}")
-        strange = sorted(set("".join(rows)) - set("xo."))
-        if strange:
-            raise ValueError(f"expected cells x, o and ., got {strange[0]!r} in {text!r}")
+        rows = parse_rows(text.strip().lower(), self.rows, self.columns, text)
         for column, cells in enumerate(zip(*rows, strict=True), 1):
             if "." in "".join(cells).lstrip("."):
                 raise ValueError(f"column {column} has a stone above an empty cell in {text!r}")
-        x, o = (self._stones(rows, mark) for mark in "xo")
-        if x.bit_count() - o.bit_count() not in (0, 1):
-            raise ValueError(f"expected as many x as o or one more, got {x.bit_count()} and {o.bit_count()} in {text!r}")
-        return self._ended(x, o, text)
+        marks = [(mark, 1 << c * self._stride + r) for r, row in enumerate(reversed(rows)) for c, mark in enumerate(row)]
+        x, o = (sum(bit for mark, bit in marks if mark == side) for side in "xo")
+        check_turns(x, o, text)
+        return self._end_play(x, o, text)
 
-    def _stones(self, rows: Sequence[str], mark: str) -> int:
-        cells = [(row, column) for row, line in enumerate(reversed(rows)) for column, cell in enumerate(line) if cell == mark]
-        return sum(1 << column * self._stride + row for row, column in cells)
-
-    def _ended(self, x: int, o: int, text: str) -> State:
-        """The state of the stones of both; ValueError where they cannot have come about for a line."""
+    def _end_play(self, x: int, o: int, text: str) -> State:
+        """The state of the stones of both; ValueError if they cannot have come about for a line."""
         filled = x | o
         own, last, name = (x, o, "o") if x.bit_count() == o.bit_count() else (o, x, "x")
         if self._has_line(own):
@@ -223,6 +212,6 @@ class _OpenColumns(dict[int, tuple[int, ...]]):
     def __missing__(self, taken: int) -> tuple[int, ...]:
         free = self._tops & ~taken
         columns = tuple([bit // self._stride + 1 for bit in range(free.bit_length()) if free >> bit & 1])
-        if len(self) < REMEMBERED:
+        if len(self) < MAX_REMEMBERED:
             self[taken] = columns
         return columns

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from arena.compiled import Estimate, Rules, Words
 
-MOST_BITS = 62
+MAX_BITS = 62
 
 
 class StoneRules(Rules):

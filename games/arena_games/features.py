@@ -9,7 +9,7 @@ from arena_games.goofspiel import Goofspiel
 from arena_games.prisoners_dilemma import PrisonersDilemma
 from arena_games.rock_paper_scissors import CHOICES, RockPaperScissors
 
-LONGEST_ROUND = 4
+MAX_ROUND_ACTIONS = 4
 """The most actions of a round of bets in Leduc poker."""
 
 
@@ -61,13 +61,13 @@ def kuhn_poker_features(game: kuhn_poker.KuhnPoker, observation: kuhn_poker.Stat
     return [*hands[0], *hands[1], *done, seat]
 
 
-@encoding("features", game="leduc-poker", shape=(3 * 3 + 2 * LONGEST_ROUND * 3 + 1,))
+@encoding("features", game="leduc-poker", shape=(3 * 3 + 2 * MAX_ROUND_ACTIONS * 3 + 1,))
 def leduc_poker_features(game: leduc_poker.LeducPoker, observation: leduc_poker.State, seat: int) -> list[int]:
     """Return the ranks of the own card, of the public one and of the other's where it is shown, both rounds, and the seat."""
     cards, *rounds = observation
     ranks = [card[0] for card in (*cards, *["?"] * (3 - len(cards)))]
     hands = [flag for place in (seat, 2, 1 - seat) for flag in _one_of(leduc_poker.RANKS, ranks[place])]
-    done = [flag for bets in rounds for turn in range(LONGEST_ROUND) for flag in _one_of("fcr", bets[turn : turn + 1])]
+    done = [flag for bets in rounds for turn in range(MAX_ROUND_ACTIONS) for flag in _one_of("fcr", bets[turn : turn + 1])]
     return [*hands, *done, seat]
 
 

@@ -39,7 +39,7 @@ class Goofspiel(Simultaneous):
         return ((), 0)
 
     def movers(self, state: State) -> Sequence[int]:
-        """Return both seats; CHANCE where a prize comes up, nobody after the last."""
+        """Return both seats; CHANCE if a prize comes up, none after the last."""
         turns, prize = state
         if prize:
             return (0, 1)
@@ -84,14 +84,16 @@ class Goofspiel(Simultaneous):
         turns, prize = observation
         if not self.hidden:
             return observation
-        drawn = drawn_bids(tuple([self._possible(bids[seat], order, seat) for _, bids, order in turns]), rng)
-        return (tuple([_with_bid(turn, 1 - seat, bid) for turn, bid in zip(turns, drawn, strict=True)]), prize)
-
-    def _possible(self, own: int, order: str, seat: int) -> range:
-        """The bids of the other that agree with how a turn ended."""
-        if order == "=":
-            return range(own, own + 1)
-        return range(1, own) if (order == ">") == (seat == 0) else range(own + 1, self.cards + 1)
+        possible = []  # the bids of the other that agree with how each turn ended
+        for _, bids, order in turns:
+            own = bids[seat]
+            if order == "=":
+                possible.append(range(own, own + 1))
+            else:
+                possible.append(range(1, own) if (order == ">") == (seat == 0) else range(own + 1, self.cards + 1))
+        drawn = zip(turns, draw_bids(tuple(possible), rng), strict=True)
+        found = [(won, (bids[0], bid) if seat == 0 else (bid, bids[1]), order) for (won, bids, order), bid in drawn]
+        return (tuple(found), prize)
 
     def action_space(self) -> Sequence[int]:
         """Return all cards."""
@@ -119,7 +121,9 @@ class Goofspiel(Simultaneous):
         found = [TURN.fullmatch(word) for word in words]
         if None in found:
             raise ValueError(f"expected turns such as 7:2<5 and a prize from 1 to {self.cards}, or -, got {text!r}")
-        turns = tuple([_turn(*match.groups()) for match in found if match])
+        parts = [match.groups() for match in found if match]
+        bids = [(int(first.replace("?", "0")), int(second.replace("?", "0"))) for _, first, _, second in parts]
+        turns = tuple([(int(won), pair, order) for (won, _, order, _), pair in zip(parts, bids, strict=True)])
         self._check(turns, prize, text)
         return (turns, prize)
 
@@ -138,16 +142,7 @@ def _order(first: int, second: int) -> str:
     return "<" if first < second else "=" if first == second else ">"
 
 
-def _turn(prize: str, first: str, order: str, second: str) -> Turn:
-    return (int(prize), (int(first.replace("?", "0")), int(second.replace("?", "0"))), order)
-
-
-def _with_bid(turn: Turn, seat: int, bid: int) -> Turn:
-    won, bids, order = turn
-    return (won, (bid, bids[1]) if seat == 0 else (bids[0], bid), order)
-
-
-def drawn_bids(possible: tuple[range, ...], rng: random.Random) -> list[int]:
+def draw_bids(possible: tuple[range, ...], rng: random.Random) -> list[int]:
     """Return different cards, one of each range, drawn so that all ways are as likely; ValueError without any."""
     ways, used, bids = _ways(possible), 0, []
     for turn, cards in enumerate(possible):
@@ -160,7 +155,7 @@ def drawn_bids(possible: tuple[range, ...], rng: random.Random) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _ways(possible: tuple[range, ...]) -> Callable[[int, int], int]:
-    """Return what counts the ways to choose from a turn on when some cards are used; kept, as samples come in thousands."""
+    """Return a function that counts the ways to choose from a turn on when some cards are used. Samples come in thousands."""
 
     @cache
     def count(turn: int, used: int) -> int:

@@ -28,16 +28,16 @@ class State(NamedTuple):
     played: tuple[int, ...]
     """The cards in the order in which they were played."""
     leader: int
-    """Who leads the trick; -1 in the deal."""
+    """The seat that leads the trick; -1 in the deal."""
     points: tuple[int, ...]
-    """What each seat has taken."""
+    """The points that each seat has taken."""
 
 
 class Hearts(Game):
     """Thirteen tricks in which every heart is a point and the queen of spades thirteen, and points are bad.
 
     The two of clubs leads. Suits are followed; the first trick takes no points, and hearts do not lead before a point has been
-    taken, where there is a choice. A seat gets 26 less its points; but who takes all of them gets 26, and the others nothing.
+    taken, if there is a choice. A seat gets 26 less its points; but the seat that takes all of them gets 26, the others nothing.
     Chance deals card by card. Actions are cards, as `QS`. Text notation: the hands, then who led first and what was played,
     `2C AS|?13|?13|?13 / 0: KC`; `/ -` in the deal.
     """
@@ -72,22 +72,23 @@ class Hearts(Game):
         hands, played, leader, points = state
         if leader < 0:
             dealt = sum(map(_size, hands))
-            hands = _added(hands, dealt % 4, 1 << action)
-            return State(hands, played, _holder(hands, NUMBERS["2C"]) if dealt == 51 else -1, points)
+            hands = _add(hands, dealt % 4, 1 << action)
+            holder = next((owner for owner, hand in enumerate(hands) if hand > 0 and hand >> NUMBERS["2C"] & 1), 0)
+            return State(hands, played, holder if dealt == 51 else -1, points)
         seat = self.to_move(state)
         played = (*played, action)
-        hands = _added(hands, seat, -1 << action if hands[seat] > 0 else 1)
+        hands = _add(hands, seat, -1 << action if hands[seat] > 0 else 1)
         if len(played) % 4:
             return State(hands, played, leader, points)
         winner = (leader + _highest(played[-4:])) % 4
-        return State(hands, played, winner, _added(points, winner, sum(POINTS[card] for card in played[-4:])))
+        return State(hands, played, winner, _add(points, winner, sum(POINTS[card] for card in played[-4:])))
 
     def is_terminal(self, state: State) -> bool:
         """Tell whether all tricks are played."""
         return len(state.played) == 52
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return 26 less the points; where one seat took all, 26 to this seat and 0 to the others."""
+        """Return 26 less the points; if one seat took all, 26 to this seat and 0 to the others."""
         return [float(each if MOON in state.points else MOON - each) for each in state.points]
 
     def standing(self, state: State) -> Sequence[float]:
@@ -113,7 +114,7 @@ class Hearts(Game):
         }
         room = [max(0, -hand) for hand in hands]
         room.append(len(holders) - sum(room))
-        while (dealt := _dealt(holders, room, rng)) is None:
+        while (dealt := _deal(holders, room, rng)) is None:
             pass
         return observation._replace(hands=tuple([hand if hand > 0 else dealt[owner] for owner, hand in enumerate(hands)]))
 
@@ -143,16 +144,16 @@ class Hearts(Game):
     def parse_state(self, text: str) -> State:
         """Return the state of `2C AS|?13|?13|?13 / 0: KC`; ValueError for what cannot have been dealt and played."""
         hands_text, slash, played_text = text.partition("/")
-        hands = tuple(map(_hand, hands_text.split("|")))
+        hands = tuple(map(_parse_hand, hands_text.split("|")))
         leader_text, colon, cards_text = played_text.strip().partition(":")
         deal = leader_text == "-" and not colon
         if not slash or len(hands) != 4 or not (deal or (colon and leader_text in ("0", "1", "2", "3"))):
             raise ValueError(f"expected four hands joined by |, then / - or / SEAT: and the cards that were played, got {text!r}")
-        played = tuple(map(_card, cards_text.split()))
+        played = tuple(map(_parse_card, cards_text.split()))
         known = [*played, *(card for hand in hands for card in cards_in(max(hand, 0)))]
         if len(set(known)) < len(known):
             raise ValueError(f"expected each card once, got {text!r}")
-        leader, points = (-1, (0,) * 4) if deal else _scored(int(leader_text), played)
+        leader, points = (-1, (0,) * 4) if deal else _score(int(leader_text), played)
         state = State(hands, played, leader, points)
         if tuple(map(_size, hands)) != _sizes(state):
             raise ValueError(f"expected hands of {', '.join(map(str, _sizes(state)))} cards, got {text!r}")
@@ -206,7 +207,7 @@ def _lacking(tricks: Iterable[tuple[int, tuple[int, ...]]]) -> list[int]:
     return lacking
 
 
-def _dealt(holders: dict[int, list[int]], room: Sequence[int], rng: random.Random) -> list[int] | None:
+def _deal(holders: dict[int, list[int]], room: Sequence[int], rng: random.Random) -> list[int] | None:
     """Return hands of as many cards as there is room for, each card with one of its holders; None if it did not come out."""
     left, hands = list(room), [0] * len(room)
     cards = list(holders)
@@ -222,13 +223,13 @@ def _dealt(holders: dict[int, list[int]], room: Sequence[int], rng: random.Rando
     return hands
 
 
-def _scored(leader: int, played: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+def _score(leader: int, played: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
     """Return who leads after whole tricks, and the points, from who led first."""
     points: tuple[int, ...] = (0,) * 4
     for start in range(0, len(played) - 3, 4):
         trick = played[start : start + 4]
         leader = (leader + _highest(trick)) % 4
-        points = _added(points, leader, sum(POINTS[card] for card in trick))
+        points = _add(points, leader, sum(POINTS[card] for card in trick))
     return leader, points
 
 
@@ -246,12 +247,8 @@ def _highest(trick: Sequence[int]) -> int:
     return max(range(4), key=lambda place: (trick[place] % 4 == trick[0] % 4, trick[place]))
 
 
-def _added(numbers: tuple[int, ...], place: int, more: int) -> tuple[int, ...]:
+def _add(numbers: tuple[int, ...], place: int, more: int) -> tuple[int, ...]:
     return (*numbers[:place], numbers[place] + more, *numbers[place + 1 :])
-
-
-def _holder(hands: Sequence[int], card: int) -> int:
-    return next((owner for owner, hand in enumerate(hands) if hand > 0 and hand >> card & 1), 0)
 
 
 def _size(hand: int) -> int:
@@ -268,14 +265,14 @@ def _hand_text(hand: int) -> str:
     return _texts(sorted(cards_in(hand), key=lambda card: (card % 4, card))) or "-"
 
 
-def _hand(text: str) -> int:
+def _parse_hand(text: str) -> int:
     word = text.strip()
     if word.startswith("?") and word[1:].isdecimal():
         return -int(word[1:])
-    return sum(1 << card for card in {_card(each) for each in word.split() if each != "-"})
+    return sum(1 << card for card in {_parse_card(each) for each in word.split() if each != "-"})
 
 
-def _card(text: str) -> int:
+def _parse_card(text: str) -> int:
     if text not in NUMBERS:
         raise ValueError(f"expected cards such as QS, {', '.join(RANKS)} with {', '.join(SUIT_LETTERS)}, got {text!r}")
     return NUMBERS[text]

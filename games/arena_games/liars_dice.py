@@ -19,7 +19,7 @@ LIAR = "liar"
 class LiarsDice(Game):
     """Seats bid in turns how many dice of both show a face, always more or a higher face, until one calls `liar`.
 
-    The bid holds where at least so many dice show its face; the highest face counts as any face. Who is wrong has lost.
+    The bid holds if at least so many dice show its face; the highest face counts as any face. The seat that is wrong has lost.
     Text notation: the dice of both seats, a colon, and what was said, `136 ???: 1x2 2x5 liar`.
     """
 
@@ -33,11 +33,8 @@ class LiarsDice(Game):
         self._higher = {"": tuple(bids), LIAR: ()} | {bid: (*bids[rank:], LIAR) for rank, bid in enumerate(bids, 1)}
         self._faces = "".join(map(str, range(1, sides + 1)))
         rolls = ["".join(roll) for roll in combinations_with_replacement(self._faces, dice)]
-        self._rolls = [(roll, self._ways(roll) / sides**dice) for roll in rolls]
-
-    def _ways(self, roll: str) -> int:
-        """The orders in which the dice of a roll may lie."""
-        return factorial(self.dice) // prod([factorial(roll.count(face)) for face in self._faces])
+        orders = [factorial(dice) // prod([factorial(roll.count(face)) for face in self._faces]) for roll in rolls]
+        self._rolls = [(roll, ways / sides**dice) for roll, ways in zip(rolls, orders, strict=True)]
 
     def initial(self, rng: random.Random) -> State:
         """Return the state before anybody has thrown."""
@@ -48,7 +45,7 @@ class LiarsDice(Game):
         return CHANCE if len(state[0]) < 2 else len(state[1]) % 2
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the rolls of a seat, then the bids that are higher than the last one, and `liar` where there is one."""
+        """Return the rolls of a seat, then the bids that are higher than the last one, and `liar` if there is one."""
         dice, said = state
         if len(dice) < 2:
             return [roll for roll, _ in self._rolls]
@@ -85,10 +82,8 @@ class LiarsDice(Game):
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
         """Return a state with the dice that are not known thrown anew."""
         dice, said = observation
-        return (tuple([self._thrown(rng) if roll[0] == "?" else roll for roll in dice]), said)
-
-    def _thrown(self, rng: random.Random) -> str:
-        return "".join(sorted(rng.choices(self._faces, k=self.dice)))
+        thrown = ["".join(sorted(rng.choices(self._faces, k=self.dice))) if roll[0] == "?" else roll for roll in dice]
+        return (tuple(thrown), said)
 
     def action_space(self) -> Sequence[Action]:
         """Return every bid from the lowest, and `liar`."""

@@ -6,22 +6,28 @@ them in the complete one. Up to 255 columns it is a bytes object (8 queens take 
 
 import random
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
 from operator import add, sub
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from arena import Puzzle, heuristic
-from arena_games.n_queens_board import QueensBoard
-from arena_games.n_queens_grid import MOST, QueensGrid
-from arena_games.n_queens_many import MANY, any_rows, greedy_rows, peaceful, swift
+from arena.compiled import Grid, Words
+from arena_games.n_queens_board import QueensBoard, count_lines
 
 Side = Annotated[int, Field(ge=1)]
 State = Sequence[int]
 
-MOST_BYTES = 255
-"""The largest row that fits in a byte."""
+MAX_BYTE = 255
+"""The largest row that fits in a byte, and the columns up to which compiled searches keep a state in words."""
+NUMPY_QUEENS = 50_000
+"""Queens from which numpy is worth its import."""
+TRIES_PER_QUEEN = 3.08
+"""Draws of `greedy_rows` for each queen."""
 
 
 class NQueens(Puzzle):
@@ -50,7 +56,7 @@ class NQueens(Puzzle):
             raise ValueError(f"start: expected random or greedy, got {start}")
         self.safe = actions == "safe"
         self.greedy = start == "greedy"
-        self._pack: Callable[[Iterable[int]], Any] = bytes if n <= MOST_BYTES else tuple
+        self._pack: Callable[[Iterable[int]], Any] = bytes if n <= MAX_BYTE else tuple
         self._rows = range(1, n + 1)
 
     def initial(self, rng: random.Random) -> State:
@@ -80,8 +86,8 @@ class NQueens(Puzzle):
     def is_goal(self, state: State) -> bool:
         """Tell whether all queens stand on rows of the board and no two attack each other. O(n)."""
         n = self.n
-        if n >= MANY and len(state) == n and swift() and set(map(type, state)) == {int}:
-            return peaceful(state)
+        if n >= NUMPY_QUEENS and len(state) == n and has_numpy() and set(map(type, state)) == {int}:
+            return is_solution(state)
         if len(state) != n or len(set(state)) != n or min(state) != 1 or max(state) != n:
             return False
         columns = range(n)
@@ -97,9 +103,9 @@ class NQueens(Puzzle):
         fixed = len(position) if len(position) < self.n else 0
         return self.is_goal(state) and tuple(state[:fixed]) == tuple(position[:fixed])
 
-    def compiled(self) -> QueensGrid | None:
+    def compiled(self) -> "QueensGrid | None":
         """Return the rules over whole numbers; None for boards of more than 255 columns."""
-        return QueensGrid(self.n, safe=self.safe) if self.n <= MOST else None
+        return QueensGrid(self.n, safe=self.safe) if self.n <= MAX_BYTE else None
 
     def random_state(self, rng: random.Random) -> State:
         """Return a complete state: every queen on any row of its column with equal chance; with `start: greedy` all on different
@@ -107,7 +113,7 @@ class NQueens(Puzzle):
         """
         if self.greedy:
             return self._pack(greedy_rows(self.n, rng))  # type: ignore[no-any-return]
-        if self.n >= MANY and swift():
+        if self.n >= NUMPY_QUEENS and has_numpy():
             return self._pack(any_rows(self.n, rng))  # type: ignore[no-any-return]
         state: State = self._pack(rng.choices(self._rows, k=self.n))
         return state
@@ -146,7 +152,7 @@ class NQueens(Puzzle):
     def local(self, state: State) -> QueensBoard:
         """Return a board with the queens of a complete state, on which a move takes constant time.
 
-        ValueError where there is a column without a queen.
+        ValueError if there is a column without a queen.
         """
         if len(state) != self.n:
             raise ValueError(f"expected a queen in each of {self.n} columns, got {len(state)}")
@@ -177,26 +183,120 @@ class NQueens(Puzzle):
             raise ValueError("expected rows such as '3 1 4 2' or '-' for the empty board, got nothing")
         if len(words) > self.n:
             raise ValueError(f"expected at most {self.n} rows, one a column, got {len(words)}")
-        rows = [self._row(word, column) for column, word in enumerate(words, 1)]
-        state: State = self._pack(rows)
+        for column, word in enumerate(words, 1):
+            if not (word.isascii() and word.isdecimal() and len(word) < 20 and 1 <= int(word) <= self.n):
+                raise ValueError(f"expected rows from 1 to {self.n}, got {word[:20]!r} in column {column}")
+        state: State = self._pack(map(int, words))
         return state
-
-    def _row(self, word: str, column: int) -> int:
-        if word.isascii() and word.isdecimal() and len(word) < 20 and 1 <= int(word) <= self.n:
-            return int(word)
-        raise ValueError(f"expected rows from 1 to {self.n}, got {word[:20]!r} in column {column}")
 
 
 @heuristic("conflicts", game="n-queens")
 def conflicts(game: NQueens, state: State, player: int = 0) -> float:
     """Return the number of pairs of queens that attack each other, also with others between them. O(n)."""
-    level = [0] * (game.n + 1)
-    rising, falling = [0] * (2 * game.n), [0] * (2 * game.n)
-    pairs = 0
-    for column, row in enumerate(state):
-        up, down = row + column, row - column
-        pairs += level[row] + rising[up] + falling[down]
-        level[row] += 1
-        rising[up] += 1
-        falling[down] += 1
-    return pairs
+    return count_lines(game.n, state)[3]
+
+
+class QueensGrid(Grid):
+    """N queens over whole numbers, for compiled searches that put one queen after the other.
+
+    A state is the number of queens, and for every column the row of its queen, 0 without one. An action is a row.
+    """
+
+    players = 1
+    tree = True  # a state tells in which order its queens were put
+
+    def __init__(self, n: int, *, safe: bool) -> None:
+        self.n = n
+        self.safe = safe
+        self.words = n + 1
+        self.width = n
+
+    def encode(self, state: Sequence[int]) -> Words:
+        """Return how many queens there are, and their rows."""
+        return (len(state), *state, *[0] * (self.n - len(state)))
+
+    def actions(self, state: Sequence[int]) -> Iterator[int]:
+        """Yield the rows for the queen in the next column."""
+        if state[0] < self.n:
+            for row in range(1, self.n + 1):
+                if not self.safe or not self.attacked(state, state[0], row):
+                    yield row
+
+    def attacked(self, state: Sequence[int], column: int, row: int) -> bool:
+        """Tell whether a queen in one of the columns before attacks a row of a column."""
+        for before in range(column):
+            other = state[before + 1]
+            if other == row or other - row == column - before or row - other == column - before:
+                return True
+        return False
+
+    def is_goal(self, state: Sequence[int]) -> bool:
+        """Tell whether there are as many queens as columns and no two attack each other."""
+        if state[0] != self.n:
+            return False
+        for column in range(1, self.n):  # noqa: SIM110 - compiled code knows loops alone
+            if self.attacked(state, column, state[column + 1]):
+                return False
+        return True
+
+    def apply(self, state: list[int], action: int) -> None:
+        """Put a queen in the next column."""
+        state[0] += 1
+        state[state[0]] = action
+
+
+@cache
+def has_numpy() -> bool:
+    """Tell whether numpy, which draws and checks large boards faster, is installed."""
+    return find_spec("numpy") is not None
+
+
+def is_solution(rows: Sequence[int]) -> bool:
+    """Tell whether rows, whole numbers, are those of a solution."""
+    import numpy as np
+
+    n = len(rows)
+    if min(rows) != 1 or max(rows) != n:
+        return False
+    queens = np.fromiter(rows, np.int64, n)
+    columns = np.arange(n)
+    lines = (queens, queens + columns, queens - columns + n)
+    return all(bool(np.bincount(line).max() == 1) for line in lines)
+
+
+def any_rows(n: int, rng: random.Random) -> list[int]:
+    """Return n rows, as `rng.choices(range(1, n + 1), k=n)` draws them."""
+    import numpy as np
+
+    version, state, gauss = rng.getstate()
+    twister = np.random.RandomState()
+    twister.set_state(("MT19937", np.array(state[:-1], dtype=np.uint32), state[-1], 0, 0.0))
+    found: list[int] = ((twister.random_sample(n) * n).astype(np.int64) + 1).tolist()
+    after: Any = twister.get_state()
+    rng.setstate((version, (*map(int, after[1]), int(after[2])), gauss))
+    return found
+
+
+def greedy_rows(n: int, rng: random.Random) -> list[int]:
+    """Return rows that are all different, drawn so that few queens attack each other.
+
+    Column by column a row that is still free is drawn, and taken if no queen before attacks it, in 3.08 n tries in all; the
+    columns that are left get the remaining rows by lot. R. Sosic, J. Gu, Efficient Local Search with Conflict Minimization,
+    IEEE Transactions on Knowledge and Data Engineering 6, 1994 (QS4, initial search).
+    """
+    rows, draw = array("i", range(1, n + 1)), rng.random
+    rising, falling = bytearray(2 * n + 1), bytearray(2 * n + 1)
+    column = 0
+    for _ in range(int(TRIES_PER_QUEEN * n)):
+        if column == n:
+            break
+        other = column + int(draw() * (n - column))
+        row = rows[other]
+        if not (rising[row + column] or falling[row - column + n]):
+            rising[row + column] = falling[row - column + n] = 1
+            rows[other], rows[column] = rows[column], row
+            column += 1
+    for place in range(column, n):
+        other = place + int(draw() * (n - place))
+        rows[other], rows[place] = rows[place], rows[other]
+    return rows.tolist()

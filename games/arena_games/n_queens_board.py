@@ -8,11 +8,11 @@ from typing import Any
 Move = tuple[int, int]
 """(column from 0, row from 1) puts the queen of a column on a row; (column, ~other) swaps the rows of two columns."""
 
-LOOKS = 12
+MAX_LOOKS = 12
 """Squares that a proposal looks at to find one with empty diagonals."""
-ANY_ROW = 0.05
+ANY_ROW_SHARE = 0.05
 """Share of proposals that put a queen on any row, so that every complete state can be reached."""
-BLIND = 0.15
+BLIND_SHARE = 0.15
 """Share of proposals, those included, that do not look where they lead, so that no good move is never made."""
 
 
@@ -41,6 +41,19 @@ class ConflictPool:
         items.pop()
 
 
+def count_lines(n: int, rows: Iterable[int]) -> tuple[list[int], list[int], list[int], int]:
+    """Return the queens on each row, rising diagonal and falling diagonal, and the pairs that share one. O(n)."""
+    level, rising, falling = [0] * (n + 1), [0] * (2 * n), [0] * (2 * n)
+    pairs = 0
+    for column, row in enumerate(rows):
+        up, down = row + column, row - column
+        pairs += level[row] + rising[up] + falling[down]
+        level[row] += 1
+        rising[up] += 1
+        falling[down] += 1
+    return level, rising, falling, pairs
+
+
 class QueensBoard:
     """One queen a column, as local search changes it: the `local` view of `n-queens`.
 
@@ -60,27 +73,13 @@ class QueensBoard:
         self._pack = pack
         # The number of queens on each row and on each diagonal. A falling diagonal is row - column: those below 0 stand at
         # the end, where Python's negative indices find them.
-        self._level = [0] * (n + 1)
-        self._rising = [0] * (2 * n)
-        self._falling = [0] * (2 * n)
-        self.cost = self._count()
+        self._level, self._rising, self._falling, self.cost = count_lines(n, rows)
         """Pairs of queens that attack each other, also with others between them."""
         self._tracking = False
-        """Whether what only moves need is there: many boards are made for their cost alone, as by a genetic algorithm."""
-
-    def _count(self) -> int:
-        level, rising, falling = self._level, self._rising, self._falling
-        cost = 0
-        for column, row in enumerate(self._rows):
-            up, down = row + column, row - column
-            cost += level[row] + rising[up] + falling[down]
-            level[row] += 1
-            rising[up] += 1
-            falling[down] += 1
-        return cost
+        """True once the data that only moves need is there: many boards are made for their cost alone."""
 
     def _track(self) -> None:
-        """Set up what only moves need, before the first of them. O(n)."""
+        """Set up the data that only moves need, before the first of them. O(n)."""
         n = self._n
         # The columns of the queens on each line combined by exclusive or, which is the column itself where there is one.
         self._on_level = on_level = array("i", bytes(4 * (n + 1)))
@@ -136,9 +135,9 @@ class QueensBoard:
         if self._n == 1:
             return column, 1
         chance = draw()
-        if chance < ANY_ROW:
+        if chance < ANY_ROW_SHARE:
             return column, 1 + int(draw() * self._n)
-        looks = 1 if chance < BLIND else LOOKS
+        looks = 1 if chance < BLIND_SHARE else MAX_LOOKS
         if self._level[self._rows[column]] > 1:
             row, good = self._open_row(column, looks, rng)
             if good or draw() < 0.5:

@@ -1,7 +1,7 @@
 """Othello, on bitboards.
 
 A state is (discs of x, discs of o, seat to move, squares where that seat may place a disc). The last part follows from the
-others; it is kept because a search asks for it several times a state. It is 0 where the seat must pass, and -1 at the end.
+others; it is kept because a search asks for it several times a state. It is 0 if the seat must pass, and -1 at the end.
 Square (row from the top, column) is bit `8 * row + column` on every size, so that a byte is a row.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from arena import Action, Game, heuristic
+from arena_games.marks import parse_rows
 from arena_games.othello_rules import CornersMobility, DiscDifference, DiscRules
 
 State = tuple[int, int, int, int]
@@ -38,7 +39,11 @@ class Othello(Game):
         self._bit = {f"{LETTERS[column]}{row + 1}": 1 << 8 * row + column for row, column in places}
         self.squares = sum(self._bit.values())
         names = list(self._bit)
-        self._named = [_subsets(names[start : start + size]) for start in range(0, size * size, size)]
+        rows = [names[start : start + size] for start in range(0, size * size, size)]
+        self._named = [
+            [tuple([name for bit, name in enumerate(row) if chosen >> bit & 1]) for chosen in range(1 << size)] for row in rows
+        ]
+        """For every row the names of each choice from its squares, by their bits."""
         self._rays = {name: self._rays_from(row, column) for name, (row, column) in zip(names, places, strict=True)}
         left = sum(1 << 8 * row for row in range(size))
         inner = self.squares & ~left & ~(left << (size - 1))
@@ -71,7 +76,7 @@ class Othello(Game):
         return state[2]
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the squares that outflank something, row by row; `pass` where there are none; none at the end."""
+        """Return the squares that outflank something, row by row; `pass` if there are none; none at the end."""
         moves = state[3]
         if moves <= 0:
             return () if moves else ONLY_PASS
@@ -86,13 +91,13 @@ class Othello(Game):
         x, o, seat, moves = state
         own, other = (o, x) if seat else (x, o)
         if moves:
-            turned = self._outflanked(action, own, other)
+            turned = self._outflank(action, own, other)
             own |= turned | self._bit[action]
             other ^= turned
         moves = self._moves(other, own)
         return (other, own, 0, moves) if seat else (own, other, 1, moves)
 
-    def _outflanked(self, square: str, own: int, other: int) -> int:
+    def _outflank(self, square: str, own: int, other: int) -> int:
         """The discs of `other` between a square and the nearest disc of `own`, on all rays."""
         higher, lower = self._rays[square]
         turned = 0
@@ -137,7 +142,7 @@ class Othello(Game):
         return state[3] < 0
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return 1 for the side with more discs and -1 for the other, 0 for both where they have as many."""
+        """Return 1 for the side with more discs and -1 for the other, 0 for both if they have as many."""
         more = state[0].bit_count() - state[1].bit_count()
         if not more:
             return (0.0, 0.0)
@@ -178,34 +183,18 @@ class Othello(Game):
         board, _, mover = text.strip().lower().partition(" ")
         if mover.strip() not in ("x", "o"):
             raise ValueError(f"expected the board, a space, and x or o for who moves, got {text!r}")
-        rows = board.split("/")
-        if len(rows) != self.size or any(len(row) != self.size for row in rows):
-            raise ValueError(f"expected {self.size} rows of {self.size} squares joined by /, got {text!r}")
-        strange = sorted(set("".join(rows)) - set("xo."))
-        if strange:
-            raise ValueError(f"expected squares x, o and ., got {strange[0]!r} in {text!r}")
-        x, o = (self._discs("".join(rows), mark) for mark in "xo")
-        self._check_middle(x | o, text)
-        seat = "xo".index(mover.strip())
-        return (x, o, seat, self._moves(o, x) if seat else self._moves(x, o))
-
-    def _discs(self, marks: str, wanted: str) -> int:
-        return sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == wanted)
-
-    def _check_middle(self, discs: int, text: str) -> None:
+        marks = "".join(parse_rows(board, self.size, self.size, text, "squares"))
+        x, o = (sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == side) for side in "xo")
         start = self.initial(random.Random(0))
-        empty = [name for name, bit in self._bit.items() if bit & (start[0] | start[1]) & ~discs]
+        empty = [name for name, bit in self._bit.items() if bit & (start[0] | start[1]) & ~(x | o)]
         if empty:
             raise ValueError(f"expected discs on the four squares in the middle, got {empty[0]} empty in {text!r}")
+        seat = "xo".index(mover.strip())
+        return (x, o, seat, self._moves(o, x) if seat else self._moves(x, o))
 
     def parse_action(self, state: State, text: str) -> Action:
         """Return the action `d3` or `pass`, in small or capital letters."""
         return super().parse_action(state, text.lower())
-
-
-def _subsets(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Every choice from a row, by its bits."""
-    return [tuple([name for bit, name in enumerate(names) if chosen >> bit & 1]) for chosen in range(1 << len(names))]
 
 
 @heuristic("discs", game="othello")
@@ -221,7 +210,7 @@ def _compiled_discs(game: Othello, rules: DiscRules) -> DiscDifference:
     return DiscDifference(rules)
 
 
-CORNERS = 0.7
+CORNERS_SHARE = 0.7
 """The share of the corners in the value, the rest is for mobility."""
 
 
@@ -238,10 +227,10 @@ def corners_mobility(game: Othello, state: State, player: int = 0) -> float:
     x_moves, o_moves = (others.bit_count(), moves.bit_count()) if seat else (moves.bit_count(), others.bit_count())
     corners = ((x & game.corners).bit_count() - (o & game.corners).bit_count()) / 4
     mobility = (x_moves - o_moves) / (x_moves + o_moves or 1)
-    value = 0.99 * (CORNERS * corners + (1 - CORNERS) * mobility)
+    value = 0.99 * (CORNERS_SHARE * corners + (1 - CORNERS_SHARE) * mobility)
     return -value if player else value
 
 
 @corners_mobility.compiled  # type: ignore[attr-defined,untyped-decorator]
 def _compiled_corners_mobility(game: Othello, rules: DiscRules) -> CornersMobility:
-    return CornersMobility(rules, game.corners, CORNERS)
+    return CornersMobility(rules, game.corners, CORNERS_SHARE)

@@ -6,16 +6,16 @@ from itertools import accumulate
 from arena import heuristic
 from arena_games.pattern_tables import table_of
 from arena_games.sliding_rules import PatternSums, SlidingRules
-from arena_games.sliding_tiles import Lines, SlidingTiles, State
+from arena_games.sliding_tiles import SlidingTiles, State, row_lines
 
-LARGEST = 1 << 25
+MAX_TABLE_BYTES = 1 << 25
 """Entries of a table, one byte each, placements that cannot be included."""
 REGIONS = {
     (4, 4, "5-5-5"): ((0, 1, 2, 4, 5), (3, 6, 7, 10, 11), (8, 9, 12, 13, 14)),
     (4, 4, "6-6-3"): ((0, 4, 5, 8, 9, 12), (6, 7, 10, 11, 13, 14), (1, 2, 3)),
     (3, 3, "4-4"): ((0, 1, 3, 4), (2, 5, 6, 7)),
 }
-"""Homes of the tiles of each pattern where neighbouring tiles are kept together, for goals with the blank last."""
+"""Homes of the tiles of patterns that keep neighbouring tiles together, for goals with the blank last."""
 
 
 @heuristic("pattern-db", game="sliding-tiles", admissible=True)
@@ -25,7 +25,7 @@ class PatternDB:
     On a square board the tables are asked twice, for the state and for its mirror image, and the larger sum counts.
     `partition` gives the sets: sizes such as `5-5-5` (the default on 4x4), taken in the order of the goal or in regions
     that are known to do well, or tiles such as `1,2,5,6-3,4,7,8-9,10,11,12-13,14,15`. Tables are built once, which takes
-    seconds for `5-5-5` and a minute for `6-6-3`, with a fifth of the nodes to search (less where numba is installed), and kept
+    seconds for `5-5-5` and a minute for `6-6-3`, with a fifth of the nodes to search (less if numba is installed), and kept
     in the user's cache folder.
     Where the blank is among the other tiles is left out of the tables, so a slide may change the estimate by more than
     one: it is not consistent.
@@ -36,7 +36,7 @@ class PatternDB:
         bits = (game.rows * game.columns - 1).bit_length()
         sizes = [bits * len(pattern) for pattern in patterns]
         for pattern, size in zip(patterns, sizes, strict=True):
-            if 1 << size > LARGEST:
+            if 1 << size > MAX_TABLE_BYTES:
                 raise ValueError(
                     f"partition: the table for {len(pattern)} tiles on {game.rows * game.columns} cells is too large; "
                     "take smaller sets"
@@ -45,7 +45,7 @@ class PatternDB:
         shifts = {
             tile: start + bits * n for pattern, start in zip(patterns, starts, strict=False) for n, tile in enumerate(pattern)
         }
-        mirrored = _mirrored(game, patterns)
+        mirrored = _mirror_cells(game, patterns)
 
         def row(number: int, tiles: Sequence[int]) -> int:
             """Where the tiles of a row are, at the bits of each tile, and above them the same of the mirror image."""
@@ -57,8 +57,7 @@ class PatternDB:
                         packed += mirrored[cell] << starts[-1] + shifts[game.goal[mirrored[game.goal.index(tile)]]]
             return packed
 
-        width = game.columns
-        self._rows = [(slice(r * width, (r + 1) * width), Lines(row, r)) for r in range(game.rows)]
+        self._rows = row_lines(game, row)
         self._tables = [
             (table_of(game, pattern), start, (1 << size) - 1)
             for pattern, start, size in zip(patterns, starts, sizes, strict=False)
@@ -84,8 +83,8 @@ class PatternDB:
         return PatternSums(self._tables, *self._places)
 
 
-def _mirrored(game: SlidingTiles, patterns: Sequence[Sequence[int]]) -> list[int]:
-    """For every cell the one across the diagonal that the blank's place is on; empty where the mirror image says the same.
+def _mirror_cells(game: SlidingTiles, patterns: Sequence[Sequence[int]]) -> list[int]:
+    """For every cell the one across the diagonal that the blank's place is on; empty if the mirror image says the same.
 
     A solution of the mirror image is a solution, so what is too short for the one is too short for the other.
     """
@@ -97,14 +96,24 @@ def _mirrored(game: SlidingTiles, patterns: Sequence[Sequence[int]]) -> list[int
 
 
 def partition_of(game: SlidingTiles, text: str | None) -> tuple[tuple[int, ...], ...]:
-    """The sets of tiles that a partition stands for; ValueError where it is not a partition of the tiles."""
+    """The sets of tiles that a partition stands for; ValueError if it is not a partition of the tiles."""
     tiles = [tile for tile in game.goal if tile]
-    text = text or _default(game)
-    parts = [[_number(word) for word in part.split(",")] for part in text.split("-")]
-    if all(len(part) == 1 for part in parts) and sum(part[0] for part in parts) == len(tiles):
-        return _by_sizes(game, text, [part[0] for part in parts])
+    if not text:  # sets as large as a table of about a million entries allows, and about equal
+        size = max(1, min(5, 20 // len(tiles).bit_length()))
+        number = -(-len(tiles) // size)
+        text = "-".join(str((len(tiles) + n) // number) for n in reversed(range(number)))
+    parts: list[list[int]] = []
+    for part in text.split("-"):
+        parts.append([])
+        for word in part.split(","):
+            try:
+                parts[-1].append(int(word))
+            except ValueError:
+                raise ValueError(f"partition: expected sizes such as 5-5-5, or tiles such as 1,2,3-4,5, got {word!r}") from None
+    if all(len(each) == 1 for each in parts) and sum(each[0] for each in parts) == len(tiles):
+        return _by_sizes(game, text, [each[0] for each in parts])
     seen: set[int] = set()
-    for tile in [tile for part in parts for tile in part]:
+    for tile in [tile for each in parts for tile in each]:
         if tile in seen:
             raise ValueError(f"partition: tile {tile} comes twice in {text!r}")
         if tile not in tiles:
@@ -115,29 +124,14 @@ def partition_of(game: SlidingTiles, text: str | None) -> tuple[tuple[int, ...],
     if len(seen) < len(tiles):
         missing = ", ".join(str(tile) for tile in tiles if tile not in seen)
         raise ValueError(f"partition: {text!r} leaves out tiles {missing}; sizes would add up to {len(tiles)}")
-    return tuple([tuple(sorted(part)) for part in parts])
-
-
-def _number(word: str) -> int:
-    try:
-        return int(word)
-    except ValueError:
-        raise ValueError(f"partition: expected sizes such as 5-5-5, or tiles such as 1,2,3-4,5, got {word!r}") from None
-
-
-def _default(game: SlidingTiles) -> str:
-    """Sets as large as a table of about a million entries allows, and about equal."""
-    cells = game.rows * game.columns
-    size = max(1, min(5, 20 // (cells - 1).bit_length()))
-    parts = -(-(cells - 1) // size)
-    return "-".join(str((cells - 1 + n) // parts) for n in reversed(range(parts)))
+    return tuple([tuple(sorted(each)) for each in parts])
 
 
 def _by_sizes(game: SlidingTiles, text: str, sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     cells = game.rows * game.columns
     blank_first = game.goal[0] == 0
     regions = REGIONS.get((game.rows, game.columns, text))
-    if regions is not None:  # turned by half a circle where the blank comes first
+    if regions is not None:  # turned by half a circle if the blank comes first
         return tuple(
             [tuple(sorted(game.goal[cells - 1 - home if blank_first else home] for home in region)) for region in regions]
         )

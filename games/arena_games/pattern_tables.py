@@ -1,15 +1,24 @@
 """The tables of pattern databases: how many slides of its tiles every placement of a pattern takes, built by search."""
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from math import perm
+from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from arena import tell_progress
 from arena.compiled import Rules, Words
 from arena.errors import ExtensionMissing, import_extension
+from arena.whole_files import write_whole
 from arena_games.sliding_tiles import SlidingTiles
-from arena_games.table_cache import cached
 
+TABLE_VERSION = 1
+"""Goes up when the meaning of a table changes."""
+CACHE_VARIABLE = "ARENA_CACHE"
+"""The environment variable that names another folder for tables."""
 UNSEEN = 255
 REGION_BITS = 3
 REGION_MASK = (1 << REGION_BITS) - 1
@@ -26,7 +35,7 @@ def table_of(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
     bits = (game.rows * game.columns - 1).bit_length()
     layout = f"{game.rows}x{game.columns} {list(game.goal)} {pattern}"
     name = f"tiles-{game.rows}x{game.columns}-{'.'.join(map(str, pattern))}-{blake2b(layout.encode(), digest_size=4).hexdigest()}"
-    return cached(name, 1 << bits * len(pattern), lambda: compiled_build(game, pattern) or build(game, pattern))
+    return load_table(name, 1 << bits * len(pattern), lambda: compiled_build(game, pattern) or build(game, pattern))
 
 
 class PatternRules(Rules):
@@ -61,7 +70,7 @@ class PatternRules(Rules):
 
 
 def compiled_build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes | None:
-    """Return what `build` returns, by compiled code, which looks at every cell of the blank; None where that is not to be had."""
+    """Return what `build` returns, by compiled code, which looks at every cell of the blank; None if that is not to be had."""
     try:
         distance_table = import_extension("arena_compiled.pattern_distances", "a compiled pattern database").distance_table
     except ExtensionMissing:
@@ -71,11 +80,11 @@ def compiled_build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes | None
     placement = sum(game.goal.index(tile) << bits * n for n, tile in enumerate(pattern))
     start, entries = placement << bits | game.goal.index(0), 1 << bits * len(pattern)
     states = perm(cells, len(pattern) + 1)
-    table: bytes | None = distance_table(rules, start, entries << bits, entries, lambda seen: _tell(pattern, seen, states))
+    table: bytes | None = distance_table(rules, start, entries << bits, entries, lambda seen: _report(pattern, seen, states))
     return table
 
 
-def _tell(pattern: tuple[int, ...], seen: int, states: int) -> None:
+def _report(pattern: tuple[int, ...], seen: int, states: int) -> None:
     tell_progress(f"pattern database of tiles {', '.join(map(str, pattern))}", min(seen, states), states)
 
 
@@ -98,7 +107,7 @@ def build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
     while level:
         level = search.next_level(level)
         found += len(level)
-        _tell(pattern, found, nodes)
+        _report(pattern, found, nodes)
     return bytes(search.table)
 
 
@@ -141,16 +150,16 @@ class Regions(dict[int, tuple[dict[int, int], list[Slides]]]):
         self._beside = [game.beside(cell) for cell in range(game.rows * game.columns)]
 
     def __missing__(self, occupied: int) -> tuple[dict[int, int], list[Slides]]:
-        region_of, borders = self._explored(occupied)
+        region_of, borders = self._find_regions(occupied)
         slides: list[Slides] = [[] for _ in borders]
         for own, border in zip(slides, borders, strict=True):
             for tile_cell, free_cell in border:
-                number = self._explored(occupied ^ 1 << tile_cell ^ 1 << free_cell)[0][tile_cell]
+                number = self._find_regions(occupied ^ 1 << tile_cell ^ 1 << free_cell)[0][tile_cell]
                 own.append((tile_cell, free_cell - tile_cell, number, 1 << number))
         self[occupied] = region_of, slides
         return region_of, slides
 
-    def _explored(self, occupied: int) -> tuple[dict[int, int], list[list[tuple[int, int]]]]:
+    def _find_regions(self, occupied: int) -> tuple[dict[int, int], list[list[tuple[int, int]]]]:
         """Number the regions; of each, the pairs of a cell with a tile and a free cell beside it."""
         region_of: dict[int, int] = {}
         borders: list[list[tuple[int, int]]] = []
@@ -171,3 +180,27 @@ class Regions(dict[int, tuple[dict[int, int], list[Slides]]]):
                     region_of[neighbor] = number
                     members.append(neighbor)
         return found
+
+
+def load_table(name: str, size: int, build: Callable[[], bytes]) -> bytes:
+    """Return the table `name` of `size` bytes, from the user's cache folder or from `build`.
+
+    A file holds a line with its name, a checksum, and the table. If anything does not fit - the file is cut short, of another
+    version, or was changed - the table is built anew. If the folder cannot be written to, it is built for every run.
+    """
+    named = os.environ.get(CACHE_VARIABLE)
+    folder = Path(named) if named else user_cache_path("arena")
+    file = folder / f"{name}-v{TABLE_VERSION}.table"
+    with suppress(OSError):
+        head, _, kept = file.read_bytes().partition(b"\n")
+        if len(kept) == size and head + b"\n" == _head(name, kept):
+            return kept
+    table = build()
+    with suppress(OSError):  # a full disk, a read-only folder: go on without
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, _head(name, table), table)
+    return table
+
+
+def _head(name: str, table: bytes) -> bytes:
+    return f"arena {TABLE_VERSION} {name} {len(table)} {blake2b(table, digest_size=16).hexdigest()}\n".encode()

@@ -1,26 +1,28 @@
 """Pig: a die against one's own greed (J. Scarne, Scarne on Dice, 1945)."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from math import erf, sqrt
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from arena import CHANCE, Action, Game, heuristic, uniform
-from arena_games.pig_rules import RaceRules
+from arena.compiled import Rules, Words
 
 State = tuple[int, bool, int, int, int]
 """The seat whose turn it is, whether its die is in the air, what it has gathered this turn, and both scores."""
 
 CHOICES = ("roll", "hold")
+ROLL, HOLD = 0, 1
 
 
 class Pig(Game):
     """A seat rolls as often as it likes and gathers the faces, but a 1 ends its turn with nothing; `hold` keeps what is gathered.
 
-    Who holds with `target` or more wins. Text notation: both scores, the points gathered and the seat, `40:35 +12 a`, with
-    a `?` behind while the die is rolling.
+    The seat that holds with `target` or more wins. Text notation: both scores, the points gathered and the seat, `40:35 +12 a`,
+    with a `?` behind while the die is rolling.
     """
 
     name = "pig"
@@ -75,7 +77,7 @@ class Pig(Game):
         """Return 1 for the seat with the target and -1 for the other."""
         return (1.0, -1.0) if state[3] >= self.target else (-1.0, 1.0)
 
-    def compiled(self) -> RaceRules:
+    def compiled(self) -> "RaceRules":
         """Return the rules over whole numbers, for random play."""
         return RaceRules(self.target, self._outcomes, CHOICES)
 
@@ -129,9 +131,71 @@ class Race:
         """Return the value of a state to `player`, within [-0.99, 0.99]."""
         seat, _, gathered, first, second = state
         own, other = (second, first) if seat else (first, second)
-        value = 0.99 if own + gathered >= self._target else self._lead(own + 0.75 * gathered, other)
+        if own + gathered >= self._target:
+            value = 0.99
+        else:
+            expected = own + 0.75 * gathered
+            to_go = 2 * self._target - expected - other
+            value = 0.99 * erf((expected - other + 6 * self._unit) / (5.5 * sqrt(self._unit * (to_go + 9 * self._unit))))
         return value if seat == player else -value
 
-    def _lead(self, own: float, other: int) -> float:
-        to_go = 2 * self._target - own - other
-        return 0.99 * erf((own - other + 6 * self._unit) / (5.5 * sqrt(self._unit * (to_go + 9 * self._unit))))
+
+class RaceRules(Rules):
+    """Pig over whole numbers, for compiled random play.
+
+    A state is that of the game. An action is ROLL or HOLD, an outcome the face of the die.
+    """
+
+    words = 5
+    width = 2
+
+    def __init__(self, target: int, outcomes: Sequence[tuple[int, float]], choices: Sequence[str]) -> None:
+        self.target = target
+        self.reached = tuple(accumulate([probability for _, probability in outcomes]))
+        self.choices = choices
+
+    def encode(self, state: tuple[int, bool, int, int, int]) -> Words:
+        """Return the numbers of a state of the game."""
+        seat, rolling, gathered, first, second = state
+        return seat, int(rolling), gathered, first, second
+
+    def action(self, state: tuple[int, bool, int, int, int], number: int) -> str | int:
+        """Return a face while the die is in the air, else `roll` or `hold`."""
+        return number if state[1] else self.choices[number]
+
+    def to_move(self, state: Words) -> int:
+        """Return the seat whose turn it is, CHANCE while the die is in the air."""
+        return CHANCE if state[1] == 1 else state[0]
+
+    def chance(self, state: Words, number: float) -> int:
+        """Return the face that a number stands for."""
+        face = 1
+        while face < len(self.reached) and number >= self.reached[face - 1]:
+            face += 1
+        return face
+
+    def actions(self, state: Words) -> Iterator[int]:
+        """Yield both."""
+        yield ROLL
+        yield HOLD
+
+    def result(self, state: Words, action: int) -> Words:
+        """Throw the die, gather its face or lose the turn, or add what is gathered to the score."""
+        seat, rolling, gathered, first, second = state
+        if rolling == 1:
+            if action > 1:
+                return (seat, 0, gathered + action, first, second)
+            return (1 - seat, 0, 0, first, second)
+        if action == ROLL:
+            return (seat, 1, gathered, first, second)
+        if seat == 1:
+            return (0, 0, 0, first, second + gathered)
+        return (1, 0, 0, first + gathered, second)
+
+    def is_terminal(self, state: Words) -> bool:
+        """Tell whether a seat has the target."""
+        return state[3] >= self.target or state[4] >= self.target
+
+    def returns(self, state: Words) -> tuple[float, float]:
+        """Return 1 for the seat with the target and -1 for the other."""
+        return (1.0, -1.0) if state[3] >= self.target else (-1.0, 1.0)

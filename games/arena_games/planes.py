@@ -13,7 +13,7 @@ from arena_games.sudoku import Sudoku
 from arena_games.twenty_forty_eight import TwentyFortyEight
 
 Shape = tuple[int, ...]
-LARGEST = 17
+LARGEST_EXPONENT = 17
 """The exponent of the largest tile that a board of four by four can hold."""
 
 
@@ -98,8 +98,8 @@ def sudoku_planes(game: Sudoku, observation: int, seat: int) -> list[int]:
     return list(map(int, reversed(bits)))
 
 
-@encoding("planes", game="2048", shape=lambda game: (LARGEST + 1, game.rows, game.columns))
+@encoding("planes", game="2048", shape=lambda game: (LARGEST_EXPONENT + 1, game.rows, game.columns))
 def twenty_forty_eight_planes(game: TwentyFortyEight, observation: tuple[tuple[Shape, ...], int, int], seat: int) -> list[int]:
     """Return a plane of the empty cells, then one for each tile from 2 to 131,072, the last for all that are larger, too."""
-    numbers = [min(LARGEST, max(1, tile.bit_length()) - 1) for row in observation[0] for tile in row]
-    return [int(number == plane) for plane in range(LARGEST + 1) for number in numbers]
+    numbers = [min(LARGEST_EXPONENT, max(1, tile.bit_length()) - 1) for row in observation[0] for tile in row]
+    return [int(number == plane) for plane in range(LARGEST_EXPONENT + 1) for number in numbers]

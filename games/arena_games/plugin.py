@@ -23,7 +23,7 @@ from arena_games.hearts import Hearts
 from arena_games.kuhn_poker import KuhnPoker
 from arena_games.leduc_poker import LeducPoker
 from arena_games.liars_dice import LiarsDice
-from arena_games.linear_conflict import LinearConflict
+from arena_games.line_heuristics import LinearConflict, WalkingDistance
 from arena_games.n_queens import NQueens, conflicts
 from arena_games.othello import Othello, corners_mobility, discs
 from arena_games.pattern_db import PatternDB
@@ -43,7 +43,6 @@ from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
 from arena_games.sudoku import Sudoku, empty_cells
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
 from arena_games.twenty_forty_eight import Snake, TwentyFortyEight
-from arena_games.walking_distance import WalkingDistance
 
 
 @hookimpl

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from arena.compiled import Estimate, Rules, Words
 
-MOST = 16
+MAX_CELLS = 16
 """Cells that one number holds."""
 BITS = 3
 """Bits for the number of tiles in one line that belong to another, for walking distance: at most 4."""
@@ -25,7 +25,7 @@ class SlidingRules(Rules):
     def __init__(self, beside: list[list[int]], goal: bytes) -> None:
         self.beside = beside
         self.goal = goal
-        self.placed = [_signed(tile << 4 * cell) for tile in range(MOST) for cell in range(MOST)]
+        self.placed = [_signed(tile << 4 * cell) for tile in range(MAX_CELLS) for cell in range(MAX_CELLS)]
         """The bits of a tile on a cell, at 16 times the tile and the cell: an index without a product."""
         self.goal_tiles = self.packed(goal)
 
@@ -72,7 +72,7 @@ class TileSums(Estimate):
     def __init__(self, cells: int, costs: list[list[int]]) -> None:
         """`costs` by tile and cell; 0 for the blank."""
         self.cells = cells
-        self.costs = [cost for row in costs for cost in [*row, *[0] * (MOST - len(row))]]
+        self.costs = [cost for row in costs for cost in [*row, *[0] * (MAX_CELLS - len(row))]]
         """At 16 times the tile and the cell."""
 
     def first(self, state: Words) -> Words:
@@ -105,10 +105,10 @@ class PatternSums(Estimate):
         self.starts = [start for _, start, _ in tables]
         self.masks = [mask for _, _, mask in tables]
         self.parts = len(tables)
-        self.shifts = [shifts.get(tile, 0) for tile in range(MOST)]
-        self.mirror_shifts = [mirror_shifts.get(tile, 0) for tile in range(MOST)]
+        self.shifts = [shifts.get(tile, 0) for tile in range(MAX_CELLS)]
+        self.mirror_shifts = [mirror_shifts.get(tile, 0) for tile in range(MAX_CELLS)]
         self.mirrored = len(mirror) > 0
-        self.mirror = mirror or list(range(MOST))
+        self.mirror = mirror or list(range(MAX_CELLS))
         """For every cell the one across the diagonal."""
         self.cells = len(shifts) + 1
 
@@ -232,19 +232,15 @@ class WalkTables:
         self.packed = sorted(distances)
         self.distances = [distances[one] for one in self.packed]
         numbers = {one: number for number, one in enumerate(self.packed)}
-        self.following = [
-            [
-                numbers.get(self._moved(packed, blank, line, home, lines), 0)
-                for line in (blank - 1, blank + 1)
-                for home in range(lines)
-            ]
-            for packed, blank in sorted(blanks)
-        ]
+        self.following: list[list[int]] = []
         """By number, and by the line before the blank's or after it with the line where the tile belongs."""
-
-    def _moved(self, packed: int, blank: int, line: int, home: int, lines: int) -> int:
-        """The arrangement after a tile has moved into the line of the blank; some number that is none where it cannot."""
-        return packed - (1 << BITS * (line * lines + home)) + (1 << BITS * (blank * lines + home)) if 0 <= line < lines else -1
+        for packed, blank in sorted(blanks):
+            moves = [(line, home) for line in (blank - 1, blank + 1) for home in range(lines)]
+            after = [
+                packed - (1 << BITS * (line * lines + home)) + (1 << BITS * (blank * lines + home)) if 0 <= line < lines else -1
+                for line, home in moves
+            ]
+            self.following.append([numbers.get(one, 0) for one in after])  # 0 for an arrangement that is none
 
     def number(self, packed: int) -> int:
         """Return the number of an arrangement, by bisection."""

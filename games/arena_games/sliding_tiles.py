@@ -12,13 +12,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from arena import Puzzle, heuristic
-from arena_games.sliding_rules import MOST, SlidingRules, TileSums
+from arena_games.sliding_rules import MAX_CELLS, SlidingRules, TileSums
 
 Side = Annotated[int, Field(ge=2, le=100)]
 Shuffle = Annotated[int, Field(ge=0, le=1_000_000)]
 State = Sequence[int]
 
-MOST_BYTES = 256
+MAX_BYTES_CELLS = 256
+"""Cells up to which a state is a bytes object."""
+MAX_LINES = 1 << 17
+"""Contents remembered: all 43,680 of a row of the 15-puzzle, and not all of a wide board."""
 
 
 class SlidingTiles(Puzzle):
@@ -45,23 +48,22 @@ class SlidingTiles(Puzzle):
         self.shuffle = shuffle
         cells = rows * columns
         tiles = [*range(1, cells), 0] if goal == "blank-last" else list(range(cells))
-        self._pack: Callable[[Iterable[int]], Any] = bytes if cells <= MOST_BYTES else tuple
+        self._pack: Callable[[Iterable[int]], Any] = bytes if cells <= MAX_BYTES_CELLS else tuple
         self.goal: State = self._pack(tiles)
         self._slides: list[Callable[[State], tuple[int, ...]]] = [
             itemgetter(*self.beside(cell)) for cell in range(cells)
         ]  # every cell has two neighbours or more, so each gives a tuple
-        self._swaps = [self._swap(tile) for tile in range(cells)] if cells <= MOST_BYTES else []
+        self._swaps: list[bytes] = []
+        for tile in range(cells) if cells <= MAX_BYTES_CELLS else ():
+            table = bytearray(range(256))
+            table[0], table[tile] = tile, 0
+            self._swaps.append(bytes(table))
 
     def beside(self, cell: int) -> list[int]:
         """Return the cells beside a cell: above, to the left, to the right, below."""
         row, column = divmod(cell, self.columns)
         places = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
         return [r * self.columns + c for r, c in places if 0 <= r < self.rows and 0 <= c < self.columns]
-
-    def _swap(self, tile: int) -> bytes:
-        table = bytearray(range(256))
-        table[0], table[tile] = tile, 0
-        return bytes(table)
 
     def initial(self, rng: random.Random) -> State:
         """Return `shuffle` random moves from the goal, or without it any solvable position with equal chance."""
@@ -124,7 +126,7 @@ class SlidingTiles(Puzzle):
     def compiled(self) -> SlidingRules | None:
         """Return the rules over whole numbers; None for boards of more than 16 cells."""
         cells = self.rows * self.columns
-        return SlidingRules([self.beside(cell) for cell in range(cells)], bytes(self.goal)) if cells <= MOST else None
+        return SlidingRules([self.beside(cell) for cell in range(cells)], bytes(self.goal)) if cells <= MAX_CELLS else None
 
     def render(self, state: State) -> str:
         """Return the board, a row a line, the blank as a dot."""
@@ -161,7 +163,7 @@ class SlidingTiles(Puzzle):
         return state
 
     def parse_action(self, state: State, text: str) -> int:
-        """Return the tile that `text` names; ValueError where it is not beside the blank."""
+        """Return the tile that `text` names; ValueError if it is not beside the blank."""
         legal = self.actions(state)
         if text.strip() not in map(str, legal):
             raise ValueError(f"expected one of the tiles {', '.join(map(str, legal))}, got {text!r}")
@@ -177,13 +179,19 @@ class Lines(dict[Sequence[int], int]):
 
     def __missing__(self, tiles: Sequence[int]) -> int:
         found = self._compute(self._number, tiles)
-        if len(self) < MOST_LINES:
+        if len(self) < MAX_LINES:
             self[tiles] = found
         return found
 
 
-MOST_LINES = 1 << 17
-"""Contents remembered: all 43,680 of a row of the 15-puzzle, and not all of a wide board."""
+def row_lines(game: SlidingTiles, compute: Callable[[int, Sequence[int]], int]) -> list[tuple[slice, Lines]]:
+    """Return for each row its cells and its numbers, which `compute` gives for the number of the row and its tiles."""
+    return [(slice(r * game.columns, (r + 1) * game.columns), Lines(compute, r)) for r in range(game.rows)]
+
+
+def column_lines(game: SlidingTiles, compute: Callable[[int, Sequence[int]], int]) -> list[tuple[slice, Lines]]:
+    """Return the same for each column."""
+    return [(slice(c, None, game.columns), Lines(compute, c)) for c in range(game.columns)]
 
 
 def cells_from_home(game: SlidingTiles, tile: int, cell: int) -> int:
@@ -192,8 +200,21 @@ def cells_from_home(game: SlidingTiles, tile: int, cell: int) -> int:
     return abs(home // game.columns - cell // game.columns) + abs(home % game.columns - cell % game.columns)
 
 
+class LineSums:
+    """An estimate that is a sum of numbers for rows and columns."""
+
+    _lines: list[tuple[slice, Lines]]
+
+    def __call__(self, state: State, player: int = 0) -> float:
+        """Return the estimated number of slides to the goal."""
+        total = 0
+        for part, numbers in self._lines:
+            total += numbers[state[part]]
+        return total
+
+
 @heuristic("manhattan", game="sliding-tiles", admissible=True, consistent=True)
-class Manhattan:
+class Manhattan(LineSums):
     """The sum over all tiles of the rows and columns that part each from its place.
 
     No tile can do with fewer slides, since a slide moves one tile by one cell.
@@ -207,15 +228,8 @@ class Manhattan:
         def row(number: int, tiles: Sequence[int]) -> int:
             return sum(costs[number * width + place][tile] for place, tile in enumerate(tiles))
 
-        self._rows = [(slice(r * width, (r + 1) * width), Lines(row, r)) for r in range(game.rows)]
+        self._lines = row_lines(game, row)
         self._costs = costs
-
-    def __call__(self, state: State, player: int = 0) -> float:
-        """Return the estimated number of slides to the goal."""
-        total = 0
-        for part, costs in self._rows:
-            total += costs[state[part]]
-        return total
 
     def compiled(self, rules: SlidingRules) -> TileSums:
         """Return the same sum, carried from state to state."""

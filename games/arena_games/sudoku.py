@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from arena import Puzzle, heuristic
-from arena_games.sudoku_generator import random_puzzle
 from arena_games.sudoku_grid import GridGeometry, count_solutions, geometry
 from arena_games.sudoku_rules import SudokuRules
 
@@ -15,9 +14,13 @@ Box = Annotated[int, Field(ge=1, le=5)]
 Givens = Annotated[int, Field(ge=0)]
 
 DIGITS = "123456789ABCDEFGHIJKLMNOP"
-SHARE = {1: 0.0, 2: 0.37, 3: 0.37}
-"""Of the cells, how many are given by default: 30 of 81. On larger grids, where few givens make days of search, more."""
-SHARE_LARGE = 0.55
+GIVEN_SHARE = {1: 0.0, 2: 0.37, 3: 0.37}
+"""The share of the cells that are given by default: 30 of 81. On larger grids, where few givens make days of search, more."""
+LARGE_GIVEN_SHARE = 0.55
+MAX_SEARCHED_BOX = 3
+"""Boxes up to this size are filled by search; larger ones by shuffling a pattern, since a search may take for ever."""
+MAX_UNIQUENESS_NODES = 2_000
+"""Grids that a test for a second solution may look at on larger grids; if that does not do, the given stays."""
 
 
 class Sudoku(Puzzle):
@@ -47,7 +50,7 @@ class Sudoku(Puzzle):
     ) -> None:
         self.grid = grid = geometry(box)
         self.box = box
-        self.givens = round(SHARE.get(box, SHARE_LARGE) * grid.cells) if givens is None else givens
+        self.givens = round(GIVEN_SHARE.get(box, LARGE_GIVEN_SHARE) * grid.cells) if givens is None else givens
         if self.givens > grid.cells:
             raise ValueError(f"givens: expected at most {grid.cells}, the number of cells, got {givens}")
         self.first = cell == "first"
@@ -119,27 +122,21 @@ class Sudoku(Puzzle):
         marks = text.strip().upper()
         if len(marks) != grid.cells:
             raise ValueError(f"expected {grid.cells} characters, one a cell, got {len(marks)}")
-        givens = [(cell, self._digit(cell, mark)) for cell, mark in enumerate(marks) if mark not in ".0"]
+        givens = [(cell, self._letters.find(mark)) for cell, mark in enumerate(marks) if mark not in ".0"]
+        for cell, digit in givens:
+            if digit < 0:
+                ends = f"{self._letters[0]} to {self._letters[-1]}"
+                raise ValueError(f"expected {ends}, or . for an empty cell, got {marks[cell]!r} at {self._place(cell)}")
         state = grid.blank
         for number, (cell, digit) in enumerate(givens):
-            if not state >> cell + grid.shifts[digit] & 1:
-                raise self._contradiction(cell, digit, givens[:number])
+            bit = cell + grid.shifts[digit]
+            if not state >> bit & 1:
+                before = [one for one, same in givens[:number] if same == digit]
+                other = next(one for one in before if not self._keep[one * grid.digits + digit] >> bit & 1)
+                both = f"{self._place(other)} and {self._place(cell)} both hold {self._letters[digit]}"
+                raise ValueError(f"contradiction: {both}")
             state &= grid.keep[cell * grid.digits + digit]
         return state
-
-    def _digit(self, cell: int, mark: str) -> int:
-        digit = self._letters.find(mark)
-        if digit < 0:
-            ends = f"{self._letters[0]} to {self._letters[-1]}"
-            raise ValueError(f"expected {ends}, or . for an empty cell, got {mark!r} at {self._place(cell)}")
-        return digit
-
-    def _contradiction(self, cell: int, digit: int, before: Sequence[tuple[int, int]]) -> ValueError:
-        """What is wrong with a digit that cannot stand in a cell because of one of those before it."""
-        grid = self.grid
-        bit = cell + grid.shifts[digit]
-        other = next(one for one, same in before if same == digit and not self._keep[one * grid.digits + same] >> bit & 1)
-        return ValueError(f"contradiction: {self._place(other)} and {self._place(cell)} both hold {self._letters[digit]}")
 
     def _place(self, cell: int) -> str:
         row, column = divmod(cell, self.grid.digits)
@@ -167,3 +164,62 @@ class Sudoku(Puzzle):
 def empty_cells(game: Sudoku, state: int, player: int = 0) -> float:
     """Return the number of cells that are still empty, each of which takes one action."""
     return (state >> game.grid.top).bit_count()
+
+
+def random_puzzle(geometry: GridGeometry, givens: int, rng: random.Random) -> int:
+    """Return a grid with one solution and `givens` digits, or more where none of the rest can be spared.
+
+    So with few givens it is minimal: without any of its digits it would have several solutions. Only beyond boxes of 3 by 3
+    a digit may also stay because it would take too long to tell.
+    """
+    nodes = None if geometry.box <= MAX_SEARCHED_BOX else MAX_UNIQUENESS_NODES
+    actions = _search_solution(geometry, rng) if geometry.box <= MAX_SEARCHED_BOX else _shuffle_solution(geometry, rng)
+    rng.shuffle(actions)
+    kept = len(actions)
+    for action in list(actions):
+        if kept <= givens:
+            break
+        actions.remove(action)
+        cell, digit = divmod(action, geometry.digits)
+        others = _fill(geometry, actions) & ~(1 << cell + geometry.shifts[digit])
+        if count_solutions(geometry, others, most=1, nodes=nodes) == 0:
+            kept -= 1
+        else:
+            actions.append(action)
+    return _fill(geometry, actions)
+
+
+def _search_solution(geometry: GridGeometry, rng: random.Random) -> list[int]:
+    """Depth first, digits in random order. Not all grids have the same chance, but each has one."""
+    unseen: list[tuple[int, tuple[int, ...]]] = [(geometry.blank, ())]
+    while True:
+        grid, done = unseen.pop()
+        if not grid >> geometry.top:
+            return list(done)
+        actions = list(geometry.most_constrained(grid))
+        rng.shuffle(actions)
+        unseen += [(grid & geometry.keep[action], (*done, action)) for action in actions]
+
+
+def _shuffle_solution(geometry: GridGeometry, rng: random.Random) -> list[int]:
+    """A pattern that is a solution, its digits, rows and columns shuffled as far as it stays one."""
+    box, digits = geometry.box, geometry.digits
+    names, rows, columns = rng.sample(range(digits), digits), _shuffle_lines(box, rng), _shuffle_lines(box, rng)
+    found = []
+    for row, old_row in enumerate(rows):
+        for column, old_column in enumerate(columns):
+            digit = names[(old_row % box * box + old_row // box + old_column) % digits]
+            found.append((row * digits + column) * digits + digit)
+    return found
+
+
+def _shuffle_lines(box: int, rng: random.Random) -> list[int]:
+    """Rows or columns, shuffled within bands and the bands among themselves."""
+    return [band * box + line for band in rng.sample(range(box), box) for line in rng.sample(range(box), box)]
+
+
+def _fill(geometry: GridGeometry, actions: list[int]) -> int:
+    grid = geometry.blank
+    for action in actions:
+        grid &= geometry.keep[action]
+    return grid

@@ -44,8 +44,12 @@ class GridGeometry:
         inside = [row * digits + column for row in range(box) for column in range(box)]
         self.units = (self._units(rows, columns), self._units(columns, rows), self._units(corners, inside))
         peers = self._peers()
-        self.keep = [self._kept(cell, digit, peers[cell]) for cell in range(cells) for digit in range(digits)]
+        self.keep: list[int] = []
         """For every action the bits that stay. Action `cell * digits + digit - 1` puts a digit into a cell."""
+        for cell in range(cells):
+            for shift in self.shifts:
+                others = (1 << cell) * (self.everywhere | 1 << self.top) ^ 1 << cell + shift
+                self.keep.append(self.blank & ~(others | peers[cell] << shift))
 
     def _units(self, firsts: Sequence[int], places: Sequence[int]) -> Units:
         return Units(_bits(firsts) * self.everywhere, tuple(places), _bits(places))
@@ -62,10 +66,6 @@ class GridGeometry:
                 for place in places:
                     peers[first + place] |= spread << first
         return [plane & ~(1 << cell) for cell, plane in enumerate(peers)]
-
-    def _kept(self, cell: int, digit: int, peers: int) -> int:
-        others = (1 << cell) * (self.everywhere | 1 << self.top) ^ 1 << cell + self.shifts[digit]
-        return self.blank & ~(others | peers << self.shifts[digit])
 
     def __reduce__(self) -> Any:
         return geometry, (self.box,)

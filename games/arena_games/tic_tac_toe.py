@@ -13,13 +13,14 @@ from typing import Annotated, ClassVar, Generic, TypeVar
 from pydantic import Field
 
 from arena import Game, heuristic
-from arena_games.tic_tac_toe_rules import MOST_BITS, Lanes, MarkRules, ShiftedMarks, TabledMarks
+from arena_games.marks import check_turns, parse_rows
+from arena_games.tic_tac_toe_rules import MAX_BITS, Lanes, MarkRules, ShiftedMarks, TabledMarks
 
 State = tuple[int, int]
 Entry = TypeVar("Entry")
 Side = Annotated[int, Field(ge=1, le=50)]
 
-SMALL = 12
+MAX_TABLE_BITS = 12
 """Bits up to which a table holds the answer for every bitboard."""
 
 
@@ -99,7 +100,7 @@ class TicTacToe(Game):
         bits = [0, *self._bit.values()]
         if isinstance(self._has_line, list) and isinstance(self._completing, list):
             return TabledMarks(bits, bytes(self._has_line), self._completing)
-        return ShiftedMarks(bits, [1, stride, stride + 1, stride - 1], self.in_a_row) if self.rows * stride <= MOST_BITS else None
+        return ShiftedMarks(bits, [1, stride, stride + 1, stride - 1], self.in_a_row) if self.rows * stride <= MAX_BITS else None
 
     def render(self, state: State) -> str:
         """Return the board, a row a line, empty cells as dots."""
@@ -113,26 +114,15 @@ class TicTacToe(Game):
 
     def parse_state(self, text: str) -> State:
         """Return the state of `x../.o./...`; ValueError for another size, other marks or impossible numbers of them."""
-        rows = text.strip().lower().split("/")
-        if len(rows) != self.rows or any(len(row) != self.columns for row in rows):
-            raise ValueError(f"expected {self.rows} rows of {self.columns} cells joined by /, got {text!r}")
-        marks = "".join(rows)
-        strange = sorted(set(marks) - set("xo."))
-        if strange:
-            raise ValueError(f"expected cells x, o and ., got {strange[0]!r} in {text!r}")
-        x = sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == "x")
-        o = sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == "o")
-        if x.bit_count() - o.bit_count() not in (0, 1):
-            raise ValueError(f"expected as many x as o or one more, got {x.bit_count()} and {o.bit_count()} in {text!r}")
-        self._check_lines(x, o, text)
-        return (x, o)
-
-    def _check_lines(self, x: int, o: int, text: str) -> None:
+        marks = "".join(parse_rows(text.strip().lower(), self.rows, self.columns, text))
+        x, o = (sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == side) for side in "xo")
+        check_turns(x, o, text)
         if self._has_line[x] and self._has_line[o]:
             raise ValueError(f"both sides have {self.in_a_row} in a row in {text!r}")
         last = "o" if x.bit_count() == o.bit_count() else "x"
         if self._has_line[x if last == "o" else o]:
             raise ValueError(f"play went on after a win in {text!r}: {last} cannot have moved last")
+        return (x, o)
 
 
 class BoardGeometry:
@@ -151,7 +141,7 @@ class BoardGeometry:
         self.lanes = tuple(self._lanes())
         """The cells of every line that wins."""
         self.has_line = _table(self._line, rows * stride)
-        self.free = _table(self._empty, rows * stride)
+        self.free = _table(self._empty_cells, rows * stride)
         self.completing = _table(self._completions, rows * stride)
 
     def _lanes(self) -> list[int]:
@@ -190,7 +180,7 @@ class BoardGeometry:
                 found |= cells
         return found
 
-    def _empty(self, marks: int) -> tuple[int, ...]:
+    def _empty_cells(self, marks: int) -> tuple[int, ...]:
         return tuple([number for number, bit in self.bit.items() if not marks & bit])
 
 
@@ -211,7 +201,7 @@ class _Computed(Generic[Entry]):
 
 
 def _table(compute: Callable[[int], Entry], bits: int) -> list[Entry] | _Computed[Entry]:
-    return [compute(marks) for marks in range(1 << bits)] if bits <= SMALL else _Computed(compute)
+    return [compute(marks) for marks in range(1 << bits)] if bits <= MAX_TABLE_BITS else _Computed(compute)
 
 
 @heuristic("open-lanes", game="tic-tac-toe")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from arena.compiled import Estimate, Rules, Words
 
-MOST_BITS = 62
+MAX_BITS = 62
 
 
 class MarkRules(Rules):

@@ -68,7 +68,7 @@ def test_a_ply_through_the_bridge_of_open_spiel(bench: "Bench") -> None:
     """Over all games that can be played, each side in turns, the best of a few rounds."""
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed", exc_type=ImportError)
     from arena_bridges.openspiel import OpenSpiel
-    from arena_bridges.openspiel.library import loaded, with_python_games
+    from arena_bridges.openspiel.library import load_game, with_python_games
 
     shares = {}
     for name in with_python_games().registered_names():
@@ -77,7 +77,7 @@ def test_a_ply_through_the_bridge_of_open_spiel(bench: "Bench") -> None:
         except ValueError:
             continue
         if name not in WITHOUT:
-            paces = [(pace(plies, game), pace(plies_theirs, loaded(name))) for _ in range(ROUNDS)]
+            paces = [(pace(plies, game), pace(plies_theirs, load_game(name))) for _ in range(ROUNDS)]
             shares[name] = max(ours for ours, _ in paces) / max(theirs for _, theirs in paces)
     ordered = sorted(shares, key=shares.__getitem__)
     least, most = [f"{name} {shares[name]:.2f}" for name in (ordered[0], ordered[-1])]

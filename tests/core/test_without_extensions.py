@@ -19,7 +19,11 @@ EXTENSIONS = sorted(folder.name for folder in (TOP / "extensions").glob("arena_*
 OTHERS = [TOP / "arena", TOP / "agents/arena_agents", TOP / "bridges/arena_bridges", TOP / "games/arena_games"]
 QUICK = "game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n"
 MISSING: dict[str, list[tuple[list[str], str | None]]] = {
-    "arena_check": [(["check", "tic-tac-toe"], "arena check"), (["try", "mine.py"], "arena try")],
+    "arena_check": [
+        (["check", "tic-tac-toe"], "arena check"),
+        (["try", "mine.py"], "arena try"),
+        (["new", "agent", "a"], "arena new"),
+    ],
     "arena_cluster": [(["run", "quick.yaml", "--no-store", "--cluster", "local:1"], "--cluster")],
     "arena_compare": [(["compare", "quick.db"], "arena compare"), (["stats", "1", "2", "3"], "arena stats")],
     "arena_compiled": [(words, None) for words in (["run", "quick.yaml", "--no-store"], ["show", "tic-tac-toe"], ["matrix"])],

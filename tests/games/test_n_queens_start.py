@@ -11,7 +11,7 @@ import pytest
 import arena
 from arena.spec import load_spec
 from arena_agents.local_search import MinConflicts
-from arena_games import n_queens, n_queens_many
+from arena_games import n_queens
 from arena_games.n_queens import NQueens
 
 
@@ -68,7 +68,7 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Boards are large from 300 queens on, and numpy is there."""
     if find_spec("numpy") is None:
         pytest.skip("there is no numpy")
-    monkeypatch.setattr(n_queens, "MANY", 300)
+    monkeypatch.setattr(n_queens, "NUMPY_QUEENS", 300)
 
 
 def test_numpy_draws_the_same_rows_and_leaves_the_generator_where_plain_python_does(many: None) -> None:
@@ -86,7 +86,7 @@ def solution(n: int) -> list[int]:
 @pytest.mark.parametrize("n", [300, 304])
 def test_numpy_tells_goals_from_others(many: None, n: int) -> None:
     game, good = NQueens(n=n), solution(n)
-    assert n_queens_many.peaceful(good)
+    assert n_queens.is_solution(good)
     assert game.is_goal(tuple(good))
     rng = random.Random(1)
     for _ in range(50):

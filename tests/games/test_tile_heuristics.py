@@ -13,12 +13,11 @@ import pytest
 
 from arena.heuristic import info_of
 from arena.testing import check_heuristic
-from arena_games import pattern_db, pattern_tables, walking_distance
-from arena_games.linear_conflict import LinearConflict
+from arena_games import line_heuristics, pattern_db, pattern_tables
+from arena_games.line_heuristics import LinearConflict, WalkingDistance
 from arena_games.pattern_db import PatternDB
+from arena_games.pattern_tables import CACHE_VARIABLE
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
-from arena_games.table_cache import FOLDER
-from arena_games.walking_distance import WalkingDistance
 from tests.games.game_tree import distances
 
 HEURISTICS = [LinearConflict, WalkingDistance, PatternDB]
@@ -27,7 +26,7 @@ HEURISTICS = [LinearConflict, WalkingDistance, PatternDB]
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Tables are built for the test and kept in its own folder."""
-    monkeypatch.setenv(FOLDER, str(tmp_path))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     return tmp_path
 
 
@@ -72,7 +71,7 @@ def test_linear_conflict_is_manhattan_and_two_for_each_tile_that_must_leave_its_
 
 def test_the_walking_distance_table_of_the_fifteen_puzzle_has_its_published_size() -> None:
     """24,964 arrangements, the farthest 35 slides away (K. Takahashi)."""
-    table = walking_distance._walks(4, 4, 3)
+    table = line_heuristics._arrangements(4, 4, 3)[0]
     assert len(table) == 24_964
     assert max(table.values()) == 35
 
@@ -220,14 +219,14 @@ def test_a_disk_that_is_full_or_read_only_costs_time_alone(tmp_path: Path) -> No
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    environment = {**os.environ, FOLDER: str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, CACHE_VARIABLE: str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, preexec_fn=limit, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
     assert list(folder.iterdir()) == []
     (tmp_path / "file").write_text("not a folder")
-    environment[FOLDER] = str(tmp_path / "file")
+    environment[CACHE_VARIABLE] = str(tmp_path / "file")
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
 

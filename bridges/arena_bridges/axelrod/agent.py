@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from arena import Action, Agent, Game, Search, State
 from arena.api.spec import settings
-from arena_bridges.axelrod.strategies import strategy
+from arena_bridges.axelrod.strategies import find_strategy
 from arena_bridges.extras import library
 
 
@@ -21,7 +21,7 @@ class AxelrodStrategy(Agent):
     uses_heuristic = False
 
     def __init__(self, *, strategy: str) -> None:
-        self._kind = _strategy(strategy)
+        self._kind = find_strategy(strategy)
         self._seed: int | None = None
         self._player: Any = None
         self._other: Any = None
@@ -29,11 +29,12 @@ class AxelrodStrategy(Agent):
         self._chosen: str | None = None
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return C or D. The strategy is asked once for each turn, past ones included where it has not seen them."""
+        """Return C or D. The strategy is asked once for each turn, past ones included if it has not seen them."""
         rules: Any = game
         seat = game.to_move(state)
         own, other = rules.history(state, seat), rules.history(state, 1 - seat)
-        if self._player is None or not _goes_on(self._shown, (own, other)):
+        goes_on = all(now.startswith(shown) for shown, now in zip(self._shown, (own, other), strict=True))
+        if self._player is None or not goes_on:
             self._begin(game, search)
         for turn in range(len(self._shown[0]), len(own)):
             self._ask()
@@ -69,11 +70,3 @@ class AxelrodStrategy(Agent):
         self._player.update_history(mine, theirs)
         self._other.update_history(theirs, mine)
         self._shown, self._chosen = (self._shown[0] + own, self._shown[1] + other), None
-
-
-_strategy = strategy  # the option of the agent has that name
-
-
-def _goes_on(shown: tuple[str, str], now: tuple[str, str]) -> bool:
-    """Whether a match that was shown so far can have come to where it is now."""
-    return all(long.startswith(short) for short, long in zip(shown, now, strict=True))

@@ -12,7 +12,7 @@ REFUSALS = {
     "manipulates_state": "it changes the state of the other",
     "long_run_time": "a match takes it long",
 }
-"""Why a strategy is refused, by what the library says of it."""
+"""The reason why a strategy is refused, by its trait in the library."""
 
 
 def all_strategies() -> dict[str, Any]:
@@ -20,19 +20,19 @@ def all_strategies() -> dict[str, Any]:
     return {kind.__name__: kind for kind in library("axelrod", "axelrod").all_strategies}
 
 
-def refused(kind: Any) -> str | None:
-    """Return why a strategy cannot play here; None where it can."""
+def refusal(kind: Any) -> str | None:
+    """Return why a strategy cannot play here; None if it can."""
     asked = library("axelrod", "axelrod").Classifiers
     player = kind()
     return next((reason for trait, reason in REFUSALS.items() if asked[trait](player)), None)
 
 
-def strategy(name: str) -> Any:
+def find_strategy(name: str) -> Any:
     """Return the class of a strategy; ValueError with the nearest names, or with the reason why it cannot play."""
     known = all_strategies()
     if name not in known:
         raise ValueError(f"strategy: unknown {name!r}; {_nearest(name, known)}")
-    reason = refused(known[name])
+    reason = refusal(known[name])
     if reason is not None:
         raise ValueError(f"strategy: {name} cannot play here: {reason}")
     return known[name]
@@ -50,7 +50,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 def table() -> str:
     """Return the strategies that can play and those that cannot, with the reason, as a table of the manual."""
     known = all_strategies()
-    reasons = {name: reason for name, kind in known.items() if (reason := refused(kind)) is not None}
+    reasons = {name: reason for name, kind in known.items() if (reason := refusal(kind)) is not None}
     by_reason = {reason: sorted(name for name, why in reasons.items() if why == reason) for reason in REFUSALS.values()}
     version = library("axelrod", "axelrod").__version__
     lines = [

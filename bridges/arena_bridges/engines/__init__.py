@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from arena.api.spec import SourceReader, SpecReader
 
 
-def _open(reading: "SpecReader") -> "SourceReader":
-    from arena_bridges.engines.entries import EngineReader
-
-    return EngineReader(reading)
-
-
 @hookimpl
 def arena_agent_sources() -> Iterable[AgentSource]:
     """Return engines: programs with a protocol of their own, which need the extension that starts programs."""
     if find_spec("arena_isolation") is None:
         return []
-    return [AgentSource("engine", _open, agent_keys=("protocol",), harmless_keys=("protocol",), rank=1)]
+
+    def open_reader(reading: "SpecReader") -> "SourceReader":
+        from arena_bridges.engines.entries import EngineReader
+
+        return EngineReader(reading)
+
+    return [AgentSource("engine", open_reader, agent_keys=("protocol",), harmless_keys=("protocol",), rank=1)]

@@ -14,8 +14,8 @@ from arena.dialects import Dialect, dialect_of
 from arena_bridges.engines.engine_process import ArenaGone, EngineFault, EngineProcess, Inbox
 from arena_isolation.agent_host import Library, Message
 
-PATIENCE = 0.9
-"""The part of the seconds for a start after which an engine has failed, so that this can still be said."""
+START_SHARE = 0.9
+"""The share of the seconds for a start after which an engine has failed, so that the failure can still be reported."""
 
 
 class EngineConversation(ABC):
@@ -45,7 +45,7 @@ class EngineConversation(ABC):
 
     @abstractmethod
     def prepare(self, options: Mapping[str, Any], *, first: bool) -> None:
-        """Give it its options where this is its first match, and say that a new game begins."""
+        """Give it its options if this is its first match, and say that a new game begins."""
 
     @abstractmethod
     def place(self, state: State) -> None:
@@ -61,7 +61,7 @@ class EngineConversation(ABC):
 
     @abstractmethod
     def read(self, state: State, text: str) -> Action:
-        """The action that a move stands for; ValueError where there is none."""
+        """The action that a move stands for; ValueError if there is none."""
 
 
 class Adapter:
@@ -77,7 +77,7 @@ class Adapter:
         self._state: State = None
 
     def answer(self, message: Message) -> Message | None:
-        """The answer to a message; None where it needs none."""
+        """The answer to a message; None if it needs none."""
         kind = message["type"]
         try:
             if kind == "hello":
@@ -98,7 +98,7 @@ class Adapter:
 
     def _start(self, message: Message) -> None:
         limits = message["limits"]
-        until = perf_counter() + PATIENCE * message.get("start_seconds", Limits().start_seconds)
+        until = perf_counter() + START_SHARE * message.get("start_seconds", Limits().start_seconds)
         registry = self._library.registry(message.get("plugins", ()))
         self._game = game = registry.game(message["game"])(**message["parameters"])
         dialect = dialect_of(game, self._kind.protocol)

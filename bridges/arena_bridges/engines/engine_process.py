@@ -12,16 +12,16 @@ from typing import IO, Any
 from arena.api.cli import cut
 from arena_isolation import protocol
 
-LONGEST = 1 << 16
-"""Bytes of a line of an engine; what is longer is read as several."""
-WAITING = 1000
+MAX_LINE_BYTES = 1 << 16
+"""A longer line of an engine is read as several."""
+MAX_WAITING_LINES = 1000
 """Lines that wait to be read; an engine that writes more waits."""
-PARTING = 1.0
+END_SECONDS = 1.0
 """Seconds that an engine has to end by itself."""
 
 
 class EngineFault(Exception):
-    """What an engine did wrong, by which it loses the match."""
+    """A fault of an engine, by which it loses the match."""
 
 
 class ArenaGone(Exception):
@@ -32,10 +32,10 @@ class Inbox:
     """What arena and an engine say, in the order in which it comes."""
 
     def __init__(self, requests: IO[bytes]) -> None:
-        self._queue: Queue[tuple[object, bytes]] = Queue(WAITING)
+        self._queue: Queue[tuple[object, bytes]] = Queue(MAX_WAITING_LINES)
         self.read(self, requests, protocol.MAX_LINE_BYTES)
 
-    def read(self, sender: object, stream: IO[bytes], longest: int = LONGEST) -> None:
+    def read(self, sender: object, stream: IO[bytes], longest: int = MAX_LINE_BYTES) -> None:
         """Take in the lines of a stream from now on, and b"" at its end."""
 
         def reading() -> None:
@@ -54,7 +54,7 @@ class Inbox:
                 return self._message(text)
 
     def line(self, engine: object, until: float | None, stop: Callable[[], None]) -> bytes | None:
-        """The next line of an engine, b"" at its end, None where the time is up; `stop` is called when arena says stop."""
+        """The next line of an engine, b"" at its end, None if the time is up; `stop` is called when arena says stop."""
         while True:
             try:
                 wait = None if until is None else max(until - perf_counter(), 0.0)
@@ -81,9 +81,9 @@ class EngineProcess:
         self.name = Path(command[0]).name
         self._inbox = inbox
         self.until: float | None = None
-        """When the patience with it ends, by `perf_counter`."""
+        """The time when it must have answered, by `perf_counter`."""
         self.stop: Callable[[], None] = lambda: None
-        """What is done when arena says stop."""
+        """Called when arena says stop."""
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - the user's own
         except OSError as error:
@@ -115,17 +115,17 @@ class EngineProcess:
 
     def _ended(self, expected: str | None = None) -> EngineFault:
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(PARTING)
+            self._process.wait(END_SECONDS)
         code = self._process.returncode
         how = "closed its output" if code is None else f"ended with code {code}" if code >= 0 else f"was killed by signal {-code}"
         return EngineFault(f"{self.name} {how}" + (f" when {expected} was expected" if expected else ""))
 
     def end(self) -> None:
-        """Ask it to quit, and kill it where it does not."""
+        """Ask it to quit, and kill it if it does not."""
         with suppress(EngineFault):
             self.send("quit")
         try:
-            self._process.wait(PARTING)
+            self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

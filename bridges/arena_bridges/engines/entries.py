@@ -37,7 +37,7 @@ class EngineAgent(ExternalAgent):
     """Which of the limits `nodes`, `depth` and `seconds` the protocol can tell an engine."""
 
     def limit_fault(self, limits: Limits) -> str | None:
-        """Return what is wrong with the limits of an entry; None where the engine can be told all of them."""
+        """Return what is wrong with the limits of an entry; None if the engine can be told all of them."""
         for limit in ("nodes", "depth"):
             if getattr(limits, limit) is not None and limit not in self.keeps:
                 return f"{self.name} has no word for a limit of {limit}; write limits: {{{limit}: null}} for this entry"

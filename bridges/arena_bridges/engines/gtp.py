@@ -33,7 +33,7 @@ class GtpConversation(EngineConversation):
     _dialect: Gtp
 
     def take(self, dialect: Dialect) -> None:
-        """Keep the dialect; EngineFault where it is one of another protocol."""
+        """Keep the dialect; EngineFault if it is one of another protocol."""
         if not isinstance(dialect, Gtp):
             raise EngineFault(f"{self.game.name}: dialects: gtp: expected a Gtp, got {dialect!r}")
         self._dialect = dialect
@@ -83,7 +83,7 @@ class GtpConversation(EngineConversation):
         self._ask(f"play {self._dialect.colors[seat]} {vertex}")
 
     def _ask(self, command: str) -> str:
-        """Its answer to a command; EngineFault where that is an error, or not GTP."""
+        """Its answer to a command; EngineFault if that is an error, or not GTP."""
         engine = self.engine
         engine.send(command)
         expected = f"an answer to {command!r} that begins with = or ?"

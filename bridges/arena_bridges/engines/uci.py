@@ -1,6 +1,6 @@
 """The Universal Chess Interface (S. Meyer-Kahlen, 2006), for any game that has a `dialects` entry `uci`.
 
-Values are from a score in centipawns by the scale of Elo, `2 / (1 + 10 ** (-cp / 400)) - 1`, or wins minus losses where
+Values are from a score in centipawns by the scale of Elo, `2 / (1 + 10 ** (-cp / 400)) - 1`, or wins minus losses if
 the engine tells them (`UCI_ShowWDL`); a mate is 1 or -1.
 """
 
@@ -20,7 +20,7 @@ from arena_bridges.engines.engine_process import EngineFault
 from arena_bridges.engines.entries import EngineAgent
 from arena_isolation.agent_host import Message
 
-OVERHEAD = 0.02
+OVERHEAD_SECONDS = 0.02
 """Seconds of a decision that are not the engine's: what it is told and what it answers is on the way."""
 Setting = str | int | float | bool | None
 
@@ -49,7 +49,7 @@ class UciConversation(EngineConversation):
     _dialect: Uci
 
     def take(self, dialect: Dialect) -> None:
-        """Keep the dialect; EngineFault where it is one of another protocol."""
+        """Keep the dialect; EngineFault if it is one of another protocol."""
         if not isinstance(dialect, Uci):
             raise EngineFault(f"{self.game.name}: dialects: uci: expected a Uci, got {dialect!r}")
         self._dialect = dialect
@@ -135,7 +135,7 @@ def go(limits: Mapping[str, Any], depth: int | None = None) -> str:
     words = [] if limits["nodes"] is None else [f"nodes {limits['nodes']}"]
     words += [f"depth {min(depths)}"] if depths else []
     if limits["seconds"] is not None:
-        seconds = max(limits["seconds"] - OVERHEAD, limits["seconds"] / 2)
+        seconds = max(limits["seconds"] - OVERHEAD_SECONDS, limits["seconds"] / 2)
         words.append(f"movetime {max(1, int(1000 * seconds))}")
     return " ".join(words)
 
@@ -172,7 +172,7 @@ def _value(words: list[str]) -> float | None:
 
 
 def option_fault(told: str, value: str) -> str | None:
-    """Return what an option takes where that is not `value`; None where it takes it. `told` is what stands behind its name.
+    """Return the values that an option takes; None if it takes `value`. `told` is the text behind its name.
 
     >>> option_fault("type spin default 16 min 1 max 1024", "2000")
     'a whole number from 1 to 1024'

@@ -1,7 +1,8 @@
-"""The agent: one question a decision, asked again with the reason where the answer cannot be played."""
+"""The agent: one question a decision, asked again with the reason if the answer cannot be played."""
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -9,18 +10,18 @@ from pydantic import Field
 from arena import Action, Agent, Game, Search, State
 from arena.api.cli import cut
 from arena_bridges.llm import prompts
-from arena_bridges.llm.answers import ModelAnswer, read
+from arena_bridges.llm.prompts import ModelAnswer, read_answer
 
 if TYPE_CHECKING:
     from arena_bridges.llm.endpoint import Endpoint
 
 AMOUNTS = ("requests", "illegal", "truncated", "tokens_in", "tokens_out", "cost")
-"""What a decision tells that it has spent; `requests` are those that were answered."""
+"""The amounts that a decision reports; `requests` are those that were answered."""
 Price = Annotated[float, Field(ge=0, le=1e6)]
 
 
 class Unplayable:
-    """What is chosen where no answer can be played: it equals no action, and shows as the reason."""
+    """The choice if no answer can be played: it equals no action, and shows as the reason."""
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
@@ -36,10 +37,10 @@ class Conversation:
         self.state = state
         self.messages = messages
         self.seed = seed
-        """What a model that draws its answers is to draw the first one from; None where it does not draw."""
+        """The seed of the first answer of a model that draws its answers; None if it does not draw."""
         self.spent: Counter[str] = Counter(dict.fromkeys(AMOUNTS, 0))
         self.last = ""
-        """What was wrong with the last answer."""
+        """The fault of the last answer."""
 
     def add(self, answer: ModelAnswer, cost: float) -> None:
         """Count an answer."""
@@ -58,7 +59,7 @@ class LanguageModel(Agent):
     """A language model behind an OpenAI-compatible address, such as `http://127.0.0.1:8000/v1`.
 
     It is told the rules as their author describes them and the position as its seat sees it, and answers with the JSON object
-    `{"move": TEXT}`. Where that is illegal or cannot be read it is asked again with the reason, `retries` times; then `fallback`
+    `{"move": TEXT}`. If that is illegal or cannot be read it is asked again with the reason, `retries` times; then `fallback`
     decides. `price_in` and `price_out` are for a million tokens. The key is taken from OPENAI_API_KEY.
     """
 
@@ -98,7 +99,7 @@ class LanguageModel(Agent):
         self._last: tuple[State, Action] | None = None
 
     def check_backend(self) -> None:
-        """ArenaError where the key is missing or nothing answers."""
+        """ArenaError if the key is missing or nothing answers."""
         self._endpoint.check()
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
@@ -109,16 +110,16 @@ class LanguageModel(Agent):
         self._open = talk
         while talk.spent["requests"] <= self.retries:
             answer = self._answer(talk, search)
-            action = _action(game, state, answer.move, moves, actions)
+            action = _read_action(game, state, answer.move, moves, actions)
             outcome = "unreadable" if answer.move is None else "illegal" if action is None else "legal"
-            search.transcribe(_told(talk, answer, outcome))
+            search.transcribe(_transcript(talk, answer, outcome))
             if action is not None:
-                return self._chosen(game, state, action, talk, search)
+                return self._play(game, state, action, talk, search)
             self._object(talk, answer, list(moves))
         search.spend(**talk.spent)
         if self.fallback == "lose":
             return Unplayable(f"no legal move in {talk.spent['requests']} answers, the last {talk.last}")
-        return self._chosen(game, state, search.rng.choice(actions), talk, search, spend=False)
+        return self._play(game, state, search.rng.choice(actions), talk, search, spend=False)
 
     @property
     def _endpoint(self) -> "Endpoint":
@@ -128,7 +129,8 @@ class LanguageModel(Agent):
 
     def _begin(self, game: Game, state: State, search: Search, moves: dict[str, Action]) -> Conversation:
         if self.history == "both" and self._last is not None and search.limits.nodes is None:
-            self._past += _replies(game, *self._last, state)
+            with suppress(Exception):  # a seat need not see a state from which play can go on
+                self._past += prompts.replies(game, *self._last, state) or ()
         past = f"Moves so far: {'; '.join(self._past)}" if self._past else ""
         told = prompts.position(game, state, past, list(moves) if self.legal == "listed" else ())
         seed = None if self.temperature == 0 else search.rng.getrandbits(31)
@@ -146,7 +148,7 @@ class LanguageModel(Agent):
         if talk.seed is not None:
             body["seed"] = talk.seed + int(talk.spent["requests"])
         with search.waiting():
-            answer = self._endpoint.ask(body, read)
+            answer = self._endpoint.ask(body, read_answer)
         price_in, price_out = self.prices
         talk.add(answer, (answer.tokens_in * price_in + answer.tokens_out * price_out) / 1e6)
         return answer
@@ -161,7 +163,7 @@ class LanguageModel(Agent):
             talk.last = f"illegal: {cut(answer.move)!r}"
             talk.again(answer, prompts.illegal(answer.move, legal if self.legal == "listed" else ()))
 
-    def _chosen(
+    def _play(
         self, game: Game, state: State, action: Action, talk: Conversation, search: Search, *, spend: bool = True
     ) -> Action:
         if spend:
@@ -173,8 +175,10 @@ class LanguageModel(Agent):
         return action
 
 
-def _action(game: Game, state: State, move: str | None, moves: dict[str, Action], actions: Sequence[Action]) -> Action | None:
-    """The legal action that a text stands for; None where there is none."""
+def _read_action(
+    game: Game, state: State, move: str | None, moves: dict[str, Action], actions: Sequence[Action]
+) -> Action | None:
+    """The legal action that a text stands for; None if there is none."""
     if move is None:
         return None
     if move.strip() in moves:
@@ -186,14 +190,7 @@ def _action(game: Game, state: State, move: str | None, moves: dict[str, Action]
     return action if action in actions else None
 
 
-def _replies(game: Game, before: State, action: Action, now: State) -> Sequence[str]:
-    try:
-        return prompts.replies(game, before, action, now) or ()
-    except Exception:  # what a seat sees need not be a state from which play can go on
-        return ()
-
-
-def _told(talk: Conversation, answer: ModelAnswer, outcome: str) -> dict[str, Any]:
+def _transcript(talk: Conversation, answer: ModelAnswer, outcome: str) -> dict[str, Any]:
     return {
         "messages": talk.messages,
         "answer": answer.text,

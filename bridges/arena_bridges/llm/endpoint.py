@@ -1,4 +1,4 @@
-"""An OpenAI-compatible address: one request, one answer, and who is to blame where there is none.
+"""An OpenAI-compatible address: one request, one answer, and the reason if there is none.
 
 The standard library does: a connection for each request costs little beside what a model takes to answer.
 """
@@ -23,6 +23,8 @@ from arena.api.cli import cut
 from arena.version import distribution
 
 KEY = "OPENAI_API_KEY"
+LATER_TOKENS = "max_completion_tokens"
+"""The name of the most tokens of an answer that newer models want."""
 CERTIFICATES = "SSL_CERT_FILE"
 """The environment variable by which OpenSSL is told of another file of authorities."""
 WAIT_SECONDS = 60.0
@@ -77,6 +79,7 @@ class Endpoint:
         self._parts = address(self.url)
         self._lock = Lock()
         self._tokens = "max_tokens"
+        """The name of the most tokens of an answer."""
         self._answered = 0.0
         self._silent: float | None = None
         """When the first request after the last answer was made that got none."""
@@ -92,7 +95,7 @@ class Endpoint:
             return False
 
     def check(self) -> None:
-        """ArenaError where it cannot be asked: no key, a certificate that is not valid, or no answer for WAIT_SECONDS."""
+        """ArenaError if it cannot be asked: no key, a certificate that is not valid, or no answer for WAIT_SECONDS."""
         with self._lock:
             self._silent = self._gone = None
         self._check_key()
@@ -109,9 +112,9 @@ class Endpoint:
                 why, pause = str(refused), refused.pause or pause
             except ssl.SSLCertVerificationError as error:
                 advice = f"name the file of the authority that signed its certificate in {CERTIFICATES}, or correct the url"
-                raise ArenaError(f"{self.url} does not prove that it is who it says: {_why(error)}; {advice}") from None
+                raise ArenaError(f"{self.url} does not prove that it is who it says: {_describe(error)}; {advice}") from None
             except (OSError, HTTPException, ValueError) as error:
-                why, refusals = _why(error), refusals + isinstance(error, ConnectionRefusedError)
+                why, refusals = _describe(error), refusals + isinstance(error, ConnectionRefusedError)
             if refusals >= MAX_REFUSALS or monotonic() + pause >= until:
                 raise ArenaError(f"{self.url} does not answer: {why}; is the server running, and the url right?")
             sleep(pause)
@@ -133,21 +136,24 @@ class Endpoint:
                 raise BackendGone(self._gone)
             wait = pause
             try:
-                answer = read(self._exchange("POST", "/chat/completions", self._body(body), began + WAIT_SECONDS))
+                named = {self._tokens if name == "tokens" else name: value for name, value in body.items()}
+                answer = read(self._exchange("POST", "/chat/completions", json.dumps(named).encode(), began + WAIT_SECONDS))
             except ErrorStatus as refused:
-                if self._renamed(refused):
+                names = (self._tokens, LATER_TOKENS)  # a backend that wants the other name gets it from now on
+                if refused.status == 400 and names[0] != names[1] and all(name in str(refused) for name in names):
+                    self._tokens = LATER_TOKENS
                     continue
                 if refused.status in HOPELESS:
                     wait = inf
                 why, wait, refusals = str(refused), max(wait, refused.pause or 0.0), refusals + (refused.status not in BUSY)
             except (OSError, HTTPException, ValueError) as error:
-                why, refusals = _why(error), refusals + isinstance(error, ssl.SSLCertVerificationError)
+                why, refusals = _describe(error), refusals + isinstance(error, ssl.SSLCertVerificationError)
             else:
                 with self._lock:
                     self._answered, self._silent = monotonic(), None
                 return answer
             if refusals > MAX_REFUSALS or monotonic() + wait >= began + WAIT_SECONDS:
-                raise self._failed(why, began, wait)
+                raise self._fail(why, began, wait)
             sleep(wait)
             pause = min(2 * pause, LAST_PAUSE_SECONDS)
 
@@ -155,18 +161,7 @@ class Endpoint:
         if not (self.loopback or os.environ.get(KEY)):
             raise ArenaError(f"{self.url} needs a key: set {KEY}; only an address of this machine does without one")
 
-    def _body(self, body: Mapping[str, Any]) -> bytes:
-        named = {self._tokens if name == "tokens" else name: value for name, value in body.items()}
-        return json.dumps(named).encode()
-
-    def _renamed(self, refused: ErrorStatus) -> bool:
-        """Whether the backend wants another name for the most tokens of an answer, which it gets from now on."""
-        if refused.status != 400 or self._tokens not in str(refused) or "max_completion_tokens" not in str(refused):
-            return False
-        before, self._tokens = self._tokens, "max_completion_tokens"
-        return before != self._tokens
-
-    def _failed(self, why: str, began: float, wait: float) -> Unavailable:
+    def _fail(self, why: str, began: float, wait: float) -> Unavailable:
         """Return the error of a request that began at some time, and could be repeated after `wait` seconds."""
         message = f"{self.url}: {why}"
         now = monotonic()
@@ -201,11 +196,11 @@ class Endpoint:
         finally:
             connection.close()
         if response.status != 200:
-            raise ErrorStatus(response.status, _told(text), _pause(response.headers.get("Retry-After")))
+            raise ErrorStatus(response.status, _read_message(text), _read_pause(response.headers.get("Retry-After")))
         return json.loads(text)
 
     def _connection(self) -> tuple[HTTPConnection, str]:
-        """A connection that is not made yet, through a proxy where the environment names one, and what comes before a path."""
+        """A connection that is not made yet, through a proxy if the environment names one, and what comes before a path."""
         host, port, tls = self._parts.hostname or "", self._parts.port, self._parts.scheme == "https"
         proxy = None if self.loopback or proxy_bypass(host) else getproxies().get(self._parts.scheme)
         through = None if proxy is None else urlsplit(proxy if "//" in proxy else f"//{proxy}")
@@ -221,7 +216,7 @@ class Endpoint:
 
 
 def _read(response: HTTPResponse, sock: Any, until: float) -> bytes:
-    """The whole body; TimeoutError where it is not there in time, ValueError where it is too long."""
+    """The whole body; TimeoutError if it is not there in time, ValueError if it is too long."""
     whole = bytearray()
     while not response.isclosed():
         left = until - monotonic()
@@ -237,8 +232,8 @@ def _read(response: HTTPResponse, sock: Any, until: float) -> bytes:
     return bytes(whole)
 
 
-def _why(error: Exception) -> str:
-    """What went wrong, in a few words."""
+def _describe(error: Exception) -> str:
+    """The error in a few words."""
     if isinstance(error, TimeoutError):
         return f"no whole answer in {WAIT_SECONDS:g} s"
     if isinstance(error, (HTTPException, json.JSONDecodeError)):
@@ -246,7 +241,7 @@ def _why(error: Exception) -> str:
     return cut(str(error) or type(error).__name__, 200)
 
 
-def _told(text: bytes) -> str:
+def _read_message(text: bytes) -> str:
     """The message of an error."""
     try:
         told = json.loads(text)
@@ -257,7 +252,7 @@ def _told(text: bytes) -> str:
     return cut(" ".join(words.split()), 200)
 
 
-def _pause(header: str | None) -> float | None:
+def _read_pause(header: str | None) -> float | None:
     """The seconds of a Retry-After, which is a number or a date; None without one that can be read."""
     if header is None:
         return None

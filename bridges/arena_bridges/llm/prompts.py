@@ -1,8 +1,12 @@
-"""What a model is told: the game, the position as its seat sees it, and what was wrong with its last answer."""
+"""The texts for a model - the game, the position as its seat sees it, the fault of its last answer - and its answers.
 
+An answer has one form; nothing is looked for in prose.
+"""
+
+import json
 from collections.abc import Sequence
 from inspect import getdoc
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena import Action, Game, State
 from arena.api.spec import name_of, settings
@@ -20,7 +24,7 @@ RESPONSE_FORMAT = {
         },
     },
 }
-"""What an answer has to be."""
+"""The form of an answer, for the backend."""
 FORM = 'Answer with the JSON object {"move": TEXT} and nothing else; TEXT is one legal move in the notation of the game.'
 
 
@@ -82,3 +86,42 @@ def replies(game: Game, before: State, action: Action, now: State, most: int = 2
             told = f"seat {mover + 1}: {game.format_action(state, reply)}"
             lines.append((game.result(state, reply), [*moves, told]))
     return None
+
+
+class ModelAnswer(NamedTuple):
+    """The answer to one request."""
+
+    text: str
+    """The text of the answer, which may be empty."""
+    move: str | None
+    """The move of the JSON object; None where it is none."""
+    truncated: bool
+    tokens_in: int
+    tokens_out: int
+    version: str
+    """The model that has answered, and its fingerprint, as the backend calls them."""
+
+
+def read_answer(reply: Any) -> ModelAnswer:
+    """Return the answer in a chat completion. Raises ValueError if it is none, which is not the model's fault."""
+    try:
+        (choice, *_) = reply["choices"]
+        content = choice["message"].get("content")
+        finish = choice.get("finish_reason")
+        usage = reply.get("usage") or {}
+        used = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise ValueError("the backend gave an answer that is no chat completion") from None
+    text = content if isinstance(content, str) else ""
+    asked, answered = [value if type(value) is int and 0 <= value <= 10**9 else 0 for value in used]
+    version = " ".join([str(reply[key])[:100] for key in ("model", "system_fingerprint") if reply.get(key)])
+    return ModelAnswer(text, read_move(text), finish == "length", asked, answered, version)
+
+
+def read_move(text: str) -> str | None:
+    """Return the move of `{"move": TEXT}`; None for anything else."""
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return told["move"] if isinstance(told, dict) and told.keys() == {"move"} and isinstance(told["move"], str) else None

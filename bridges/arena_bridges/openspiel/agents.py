@@ -13,16 +13,16 @@ from arena.errors import GameTooLarge, import_extension
 from arena.returns import scaled
 from arena.simultaneous import OpenTurn
 from arena_bridges.openspiel.game import OpenSpiel
-from arena_bridges.openspiel.library import loaded, pyspiel
+from arena_bridges.openspiel.library import load_game, pyspiel
 from arena_bridges.openspiel.state import Observation
 
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
-SIMULATIONS = 1_000
-"""Simulations of a decision where neither `simulations` nor a budget says how many."""
+DEFAULT_SIMULATIONS = 1_000
+"""Simulations of a decision if there is neither `simulations` nor a budget."""
 MEMORY_MB = 256
 """Memory of the tree of a decision."""
-SHARE = 0.9
-"""Of the seconds of a decision: what the search takes. It looks at the clock after each simulation."""
+SEARCH_SHARE = 0.9
+"""The share of the seconds of a decision that the search takes. It looks at the clock after each simulation."""
 Policy = Mapping[str, Sequence[tuple[int, float]]]
 """By the text of what a seat knows: each action with its probability."""
 
@@ -30,7 +30,7 @@ Policy = Mapping[str, Sequence[tuple[int, float]]]
 class OpenSpielMCTS(Agent):
     """open_spiel's Monte-Carlo tree search, in C++: UCT with random rollouts and proven values, a new tree for every decision.
 
-    A decision takes `simulations`; without that number as many as the budget allows, and 1,000 where there is none. A simulation
+    A decision takes `simulations`; without that number as many as the budget allows, and 1,000 if there is none. A simulation
     counts as one node, however long its `rollouts` are. `exploration` is the constant c of UCT, on the scale of its returns.
     L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006.
     """
@@ -67,12 +67,12 @@ class OpenSpielMCTS(Agent):
 
     def _bot(self, text: str, search: Search) -> Any:
         """Return a bot whose random numbers follow from those of the seat."""
-        spiel, game, limits = pyspiel(), loaded(text), search.limits
+        spiel, game, limits = pyspiel(), load_game(text), search.limits
         if not type(game).__module__.startswith("pyspiel"):
             raise ArenaError(f"{self.name} cannot play {text}: open_spiel's search in C++ crashes on its games in Python")
         simulations = min([most for most in (self.simulations, limits.nodes) if most is not None], default=None)
         if simulations is None:
-            simulations = SIMULATIONS if limits.seconds is None else 2**31 - 1
+            simulations = DEFAULT_SIMULATIONS if limits.seconds is None else 2**31 - 1
         first, second = search.rng.getrandbits(31), search.rng.getrandbits(31)
         return spiel.MCTSBot(
             game,
@@ -83,15 +83,15 @@ class OpenSpielMCTS(Agent):
             self.solve_values,
             second,
             False,
-            max_wall_clock_time=-1.0 if limits.seconds is None else SHARE * limits.seconds,
+            max_wall_clock_time=-1.0 if limits.seconds is None else SEARCH_SHARE * limits.seconds,
         )
 
 
 class OpenSpielCFR(Agent):
     """Plays the average policy of `iterations` of open_spiel's CFR+, in C++, drawn from the seat's own stream.
 
-    For games of perfect recall whose whole tree has at most a million states; it comes near an equilibrium where two seats play
-    for what the other loses. A process solves a game once, when it is first asked: no limit of a decision cuts that short.
+    For games of perfect recall whose whole tree has at most a million states; it comes near an equilibrium if one of two seats
+    wins what the other loses. A process solves a game once, when it is first asked: no limit of a decision cuts that short.
     O. Tammelin, Solving Large Imperfect Information Games Using CFR+, 2014.
     """
 
@@ -109,17 +109,22 @@ class OpenSpielCFR(Agent):
         return search.rng.choices(game.actions(state), self.policy(game, state))[0]
 
     def policy(self, game: Game, observation: Any) -> Sequence[float]:
-        """Return the probabilities of the actions, in their order; the same for all where play under the policy never comes."""
+        """Return the probabilities of the actions in their order; equal ones if play under the policy never comes there."""
         assert isinstance(game, OpenSpiel)
         actions = game.actions(observation)
-        found = dict(_solved(game.game, self.iterations).get(_key(game, observation), ()))
+        seat = game.to_move(observation)
+        own = observation.state if isinstance(observation, OpenTurn) else observation
+        seen: str = own.seen if isinstance(own, Observation) else own.spiel.information_state_string(seat)
+        if isinstance(game, Simultaneous):  # open_spiel's solver has turns there
+            seen = f"Current player: {seat}\n{seen}"
+        found = dict(_solve(game.game, self.iterations).get(seen, ()))
         return [found.get(action, 0.0) for action in actions] if found else [1.0 / len(actions)] * len(actions)
 
 
 @lru_cache(maxsize=16)
-def _solved(text: str, iterations: int) -> Policy:
-    """Return the policy of a game; ArenaError where it cannot be solved."""
-    spiel, game = pyspiel(), loaded(text)
+def _solve(text: str, iterations: int) -> Policy:
+    """Return the policy of a game; ArenaError if it cannot be solved."""
+    spiel, game = pyspiel(), load_game(text)
     if not game.get_type().provides_information_state_string:
         raise ArenaError(f"openspiel-cfr cannot solve {text}: open_spiel does not tell there all that a seat has seen and done")
     ours = OpenSpiel(game=text)
@@ -139,11 +144,3 @@ def _solved(text: str, iterations: int) -> Policy:
         solver.evaluate_and_update_policy()
     table: Policy = solver.tabular_average_policy().policy_table()
     return table
-
-
-def _key(game: OpenSpiel, observation: Any) -> str:
-    """Return the text of what the seat knows as open_spiel's solver has it: with whose turn it is where several act at once."""
-    seat = game.to_move(observation)
-    own = observation.state if isinstance(observation, OpenTurn) else observation
-    seen: str = own.seen if isinstance(own, Observation) else own.spiel.information_state_string(seat)
-    return f"Current player: {seat}\n{seen}" if isinstance(game, Simultaneous) else seen

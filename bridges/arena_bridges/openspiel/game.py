@@ -1,23 +1,19 @@
 """All games of open_spiel as one game of ours, whose traits follow from the one that its parameter names."""
 
 import random
-import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, Self
 
 from arena import CHANCE, Game, Simultaneous
-from arena.dialects import Dialect
+from arena.dialects import Dialect, Gtp, Uci
 from arena.limits import MOVES
-from arena_bridges.openspiel.dialects import dialects_of
-from arena_bridges.openspiel.library import loaded, pyspiel
-from arena_bridges.openspiel.resampling import Told, drawn, is_listed
-from arena_bridges.openspiel.state import OVER, Observation, State, parsed, state_of
+from arena_bridges.openspiel.library import load_game, pyspiel
+from arena_bridges.openspiel.resampling import draw_state, is_listed
+from arena_bridges.openspiel.state import COLOR, OVER, Observation, State, act, parse, seen_text, state_of
 
-COLOR = re.compile(r"\x1b\[[0-9;]*m")
-"""What some games put into their texts for terminals."""
 FORGETFUL = "_ir"
-"""How the names of games of imperfect recall end."""
+"""The end of the names of games of imperfect recall."""
 IN_TURNS = "turn_based_simultaneous_game"
 """What open_spiel calls a game whose seats act in turns and not at once."""
 Seen = State | Observation
@@ -36,12 +32,17 @@ class OpenSpiel(Game):
     game: str
 
     def __new__(cls, *, game: str = "tic_tac_toe") -> Self:
-        """Make a game of the class that has the traits of this one; ValueError where open_spiel has none that can be played."""
-        kind = _kind(*_traits(loaded(game)), resamples=_resamples(game)) if cls is OpenSpiel else cls
-        return super().__new__(kind, game=game)
+        """Make a game of the class that has the traits of this one; ValueError if open_spiel has none that can be played."""
+        if cls is not OpenSpiel:
+            return super().__new__(cls, game=game)
+        spiel = load_game(game)
+        chance, hidden, at_once, rewarded = _traits(spiel)
+        alone = spiel.num_players() == 1 and not chance  # nothing happens that its seat does not do
+        resamples = not alone and is_listed(game) if hidden else at_once  # choices at once are all that is hidden
+        return super().__new__(_kind(chance, hidden, at_once, rewarded, resamples=resamples), game=game)
 
     def __init__(self, *, game: str = "tic_tac_toe") -> None:
-        spiel, kind = loaded(game), loaded(game).get_type()
+        spiel, kind = load_game(game), load_game(game).get_type()
         self.game = game
         self.players = spiel.num_players()
         self.zero_sum = kind.utility == pyspiel().GameType.Utility.ZERO_SUM
@@ -53,14 +54,14 @@ class OpenSpiel(Game):
         self.default_moves = moves if moves > MOVES else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self.game,)
+        return partial(OpenSpiel, game=self.game), ()
 
     def initial(self, rng: random.Random) -> State:
         """Return the state before the first action; what is drawn by lot comes later, by chance."""
         return state_of(self.game, ())
 
     def to_move(self, state: Seen) -> int:
-        """Return the seat whose turn it is, CHANCE where chance moves, 0 at the end."""
+        """Return the seat whose turn it is, CHANCE if chance moves, 0 at the end."""
         seat = state.seat
         return seat if seat >= CHANCE else 0
 
@@ -88,7 +89,7 @@ class OpenSpiel(Game):
 
     def dialects(self) -> Mapping[str, Dialect]:
         """Return how engines are told of go and chess; nothing of others."""
-        return dialects_of(loaded(self.game))
+        return dialects_of(load_game(self.game))
 
     def render(self, state: Seen) -> str:
         """Return the game's own text, without colours."""
@@ -99,24 +100,19 @@ class OpenSpiel(Game):
         return state.notation()
 
     def parse_state(self, text: str) -> Seen:
-        """Return the state of `4 0 8`; ValueError where an action is not legal."""
-        return parsed(self.game, text)
+        """Return the state of `4 0 8`; ValueError if an action is not legal."""
+        return parse(self.game, text)
 
     def format_action(self, state: Seen, action: int) -> str:
         """Return the game's own text of an action."""
         return state.texts(state.seat)[action]
 
-    def _observed(self, state: Seen, seat: int) -> Observation:
+    def _observe(self, state: Seen, seat: int) -> Observation:
         """Return what the game tells a seat: all that it has seen and done, else what it sees now."""
         if isinstance(state, Observation):
             return state
-        movers, seen = state.movers, self._told(state.spiel, seat)
+        movers, seen = state.movers, seen_text(state.spiel, seat, knows=self._knows)
         return Observation(seat, movers, seen, tuple(state.texts(seat).items()) if seat in movers else ())
-
-    @property
-    def _told(self) -> Told:
-        """What gives the text of what a seat knows."""
-        return _known if self._knows else _seen
 
 
 class _Chance(OpenSpiel):
@@ -140,7 +136,7 @@ class _Hidden(OpenSpiel):
 
     def observation(self, state: Seen, seat: int) -> Observation:
         """Return what the seat knows."""
-        return self._observed(state, seat)
+        return self._observe(state, seat)
 
 
 class _AtOnce(Simultaneous, OpenSpiel):
@@ -166,10 +162,8 @@ class _AtOnce(Simultaneous, OpenSpiel):
         """Return the state after all have acted; seats that cannot act count as 0."""
         if not state.spiel.is_simultaneous_node():
             return OpenSpiel.result(self, state, actions[0])
-        chosen = dict(zip(state.movers, actions, strict=True))
         successor = State()
-        successor.text, successor.spiel = state.text, state.spiel.clone()
-        successor.spiel.apply_actions([chosen.get(seat, 0) for seat in range(self.players)])
+        successor.text, successor.spiel = state.text, act(state.spiel, state.movers, actions)
         return successor
 
     def payoffs(self, state: State) -> Sequence[float]:
@@ -189,7 +183,7 @@ class _Unseen(_AtOnce):
 
     def seen(self, state: Seen, seat: int) -> Observation:
         """Return what the seat knows."""
-        return self._observed(state, seat)
+        return self._observe(state, seat)
 
 
 class _Rewarded(OpenSpiel):
@@ -200,17 +194,9 @@ class _Rewarded(OpenSpiel):
         return OpenSpiel.returns(self, state)
 
 
-def _known(spiel: Any, seat: int) -> str:
-    return COLOR.sub("", spiel.information_state_string(seat))
-
-
-def _seen(spiel: Any, seat: int) -> str:
-    return COLOR.sub("", spiel.observation_string(seat))
-
-
 def _resample(self: OpenSpiel, observation: Seen, seat: int, rng: random.Random) -> State:
     """Return a state drawn from those that the seat cannot tell from the one that it observes."""
-    return drawn(self.game, self._told, observation, seat, rng) if isinstance(observation, Observation) else observation
+    return draw_state(self.game, self._knows, observation, seat, rng) if isinstance(observation, Observation) else observation
 
 
 def _at_once(spiel: Any) -> bool:
@@ -230,13 +216,6 @@ def _traits(spiel: Any) -> tuple[bool, bool, bool, bool]:
     return chance, _hides(spiel), _at_once(spiel), kind.reward_model == words.RewardModel.REWARDS
 
 
-def _resamples(text: str) -> bool:
-    """Tell whether states of a game can be drawn: it is small enough for a list, or nothing but choices at once is hidden."""
-    spiel = loaded(text)
-    alone = spiel.num_players() == 1 and not _traits(spiel)[0]  # nothing happens that its seat does not do
-    return not alone and is_listed(text) if _hides(spiel) else _at_once(spiel)
-
-
 @cache
 def _kind(chance: bool, hidden: bool, at_once: bool, rewarded: bool, *, resamples: bool) -> type:
     """Return the class of games with these traits: what a class gives decides what its games are."""
@@ -249,5 +228,53 @@ def _kind(chance: bool, hidden: bool, at_once: bool, rewarded: bool, *, resample
     return type("OpenSpiel", tuple(optional), {**given, **outcomes})
 
 
-def _made(game: str) -> OpenSpiel:
-    return OpenSpiel(game=game)
+def dialects_of(game: Any) -> Mapping[str, Dialect]:
+    """Return the dialects of a game of open_spiel: GTP for go without handicap, UCI for chess, none for others.
+
+    Go is scored by area with every stone on the board alive (J. Tromp, B. Taylor), so an engine has to take dead stones off.
+    """
+    name, parameters = game.get_type().short_name, game.get_parameters()
+    if name == "go" and not parameters["handicap"]:
+        return {"gtp": Gtp(parameters["board_size"], _write_vertex, _read_vertex, parameters["komi"], _list_stones)}
+    if name == "chess" and not parameters.get("chess960"):
+        return {"uci": Uci(_write_fen, _write_move, _read_move)}
+    return {}
+
+
+def _write_vertex(state: Any, action: int) -> str:
+    return _vertex_of(state.spiel, state.spiel.current_player(), action)
+
+
+def _vertex_of(spiel: Any, seat: int, action: int) -> str:
+    """The vertex of `B d4`; `pass` of `B PASS`."""
+    text: str = spiel.action_to_string(seat, action).split()[1].upper()
+    return "pass" if text == "PASS" else text
+
+
+def _read_vertex(state: Any, text: str) -> int:
+    for action in state.spiel.legal_actions():
+        if _write_vertex(state, action).lower() == text.lower():
+            return int(action)
+    raise ValueError(f"expected a free vertex where one may play, or pass, got {text!r}")
+
+
+def _list_stones(state: Any) -> Sequence[tuple[int, str]]:
+    return [(one.player, _vertex_of(state.spiel, one.player, one.action)) for one in state.spiel.full_history()]
+
+
+def _write_fen(state: Any) -> str:
+    moves = " ".join([move.to_lan() for move in state.spiel.moves_history()])
+    return f"{state.spiel.start_fen()} moves {moves}" if moves else str(state.spiel.start_fen())
+
+
+def _write_move(state: Any, action: int) -> str:
+    import pyspiel
+
+    return str(pyspiel.chess.action_to_move(action, state.spiel.board()).to_lan())
+
+
+def _read_move(state: Any, text: str) -> int:
+    for action in state.spiel.legal_actions():
+        if _write_move(state, action) == text:
+            return int(action)
+    raise ValueError(f"expected a legal move such as e2e4, got {text!r}")

@@ -1,4 +1,4 @@
-"""Games of open_spiel by their text, such as `hex(board_size=5)`: loaded once a process, or refused with the reason."""
+"""Games of open_spiel by their text, such as `hex(board_size=5)`: load_game once a process, or refused with the reason."""
 
 import os
 import re
@@ -11,14 +11,14 @@ from arena.api.cli import suggestion
 from arena_bridges.extras import library
 
 EXTRA = "openspiel"
-MOST_SEATS = 10
+MAX_SEATS = 10
 SOURCE = re.compile(r"^/\S+\.(?:cc|h):\d+ ")
 """How its faults begin: where they stand on the machine on which it was compiled."""
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", dict: "a game, as in kuhn_poker()"}
 
 
 def pyspiel() -> Any:
-    """Return open_spiel's module; MissingExtra where it is not installed."""
+    """Return open_spiel's module; MissingExtra if it is not installed."""
     return library("pyspiel", EXTRA)
 
 
@@ -29,8 +29,8 @@ def with_python_games() -> Any:
 
 
 @lru_cache(maxsize=256)
-def loaded(text: str) -> Any:
-    """Return the game of open_spiel that a text names; ValueError where there is none that can be played, with the reason."""
+def load_game(text: str) -> Any:
+    """Return the game of open_spiel that a text names; ValueError if there is none that can be played, with the reason."""
     spiel = pyspiel()
     parameters = _parameters(spiel, text)
     _check(parameters, text)
@@ -38,8 +38,8 @@ def loaded(text: str) -> Any:
         try:
             game = spiel.load_game(text)
         except Exception as error:  # what it raises depends on the game
-            raise ValueError(f"open_spiel cannot load {text!r}: {_said(error)}") from error
-    reason = unplayable(game) or _unstarted(game)
+            raise ValueError(f"open_spiel cannot load {text!r}: {_read_fault(error)}") from error
+    reason = unplayable(game) or _find_start_fault(game)
     if reason:
         raise ValueError(f"{text} cannot be played here: {reason}")
     at_once = game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
@@ -47,7 +47,7 @@ def loaded(text: str) -> Any:
 
 
 def unplayable(game: Any) -> str | None:
-    """Return why a game of open_spiel cannot be played here; None where it can."""
+    """Return why a game of open_spiel cannot be played here; None if it can."""
     kind, spiel = game.get_type(), pyspiel()
     if kind.dynamics == spiel.GameType.Dynamics.MEAN_FIELD:
         return "it is a mean-field game, which has a population in the place of seats"
@@ -55,15 +55,15 @@ def unplayable(game: Any) -> str | None:
         return "it draws what chance does by itself, and does not tell the outcomes with their probabilities"
     if kind.action_structs_only:
         return "its actions have no numbers"
-    if not 1 <= game.num_players() <= MOST_SEATS:
-        return f"it has {game.num_players()} seats; expected 1 to {MOST_SEATS}"
+    if not 1 <= game.num_players() <= MAX_SEATS:
+        return f"it has {game.num_players()} seats; expected 1 to {MAX_SEATS}"
     hidden = kind.information == spiel.GameType.Information.IMPERFECT_INFORMATION
     if hidden and not (kind.provides_information_state_string or kind.provides_observation_string):
         return "it has hidden information, and no text of what a seat sees"
     return None
 
 
-def _unstarted(game: Any) -> str | None:
+def _find_start_fault(game: Any) -> str | None:
     """Return why a game has no state to begin with: what fits its parameters is seen there at last."""
     with _silence():
         try:
@@ -71,11 +71,11 @@ def _unstarted(game: Any) -> str | None:
             movers = range(game.num_players()) if first.is_simultaneous_node() else [first.current_player()]
             stuck = not (first.is_terminal() or any(first.legal_actions(mover) for mover in movers))
         except Exception as error:  # as above
-            return _said(error)
+            return _read_fault(error)
     return "nobody has an action in its first state" if stuck else None
 
 
-def _said(error: Exception) -> str:
+def _read_fault(error: Exception) -> str:
     """Return what open_spiel says of a fault in one line, without the line of its source."""
     return SOURCE.sub("", " ".join(str(error).split())) or type(error).__name__
 
@@ -86,7 +86,7 @@ def _parameters(spiel: Any, text: str) -> Mapping[str, Any]:
             found: Mapping[str, Any] = spiel.game_parameters_from_string(text)
         except Exception as error:
             expected = "a name, with parameters as in hex(board_size=5)"
-            raise ValueError(f"expected {expected}, got {text!r}: {_said(error)}") from error
+            raise ValueError(f"expected {expected}, got {text!r}: {_read_fault(error)}") from error
     return found
 
 

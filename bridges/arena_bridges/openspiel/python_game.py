@@ -1,4 +1,4 @@
-"""A game of ours as one that open_spiel runs in Python. Only to be imported where open_spiel is."""
+"""A game of ours as one that open_spiel runs in Python. Only to be imported if open_spiel is installed."""
 
 import random
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from arena import CHANCE, Action, ArenaError, Game, State
 from arena.api.spec import gives
 from arena.returns import bounds
 
-MOST_ACTIONS = 1_024
+MAX_ACTIONS = 1_024
 """Legal actions of a state in a game that has no `action_space`."""
-MOST_OUTCOMES = 100_000
+MAX_OUTCOMES = 100_000
 """Outcomes of one node of chance."""
-LONGEST = 100_000
+MAX_PLAY_ACTIONS = 100_000
 """Actions of a play."""
 
 
@@ -42,7 +42,7 @@ class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel no
         legal = self.rules.actions(self.position)
         if self.places:
             return dict(sorted([(self.places[action], action) for action in legal]))
-        if len(legal) > MOST_ACTIONS:
+        if len(legal) > MAX_ACTIONS:
             raise ArenaError(f"{self.rules.name} has {len(legal):,} actions in one state; give it action_space")
         return dict(enumerate(legal))
 
@@ -96,19 +96,19 @@ class TextObserver:
         return f"{player}: {'; '.join(state.played) if self._recalls else state.rules.format_state(state.position)}"
 
 
-def registered(rules: Game, name: str) -> None:
+def register_rules(rules: Game, name: str) -> None:
     """Register a game under a name that is free."""
     space: Sequence[Action] = rules.action_space() if gives(rules, "action_space") else ()
     kind = _game_type(rules, name)
     low, high = bounds(rules)
     info = pyspiel.GameInfo(
-        num_distinct_actions=len(space) or MOST_ACTIONS,
-        max_chance_outcomes=MOST_OUTCOMES if gives(rules, "chance_outcomes") else 0,
+        num_distinct_actions=len(space) or MAX_ACTIONS,
+        max_chance_outcomes=MAX_OUTCOMES if gives(rules, "chance_outcomes") else 0,
         num_players=rules.players,
         min_utility=low,
         max_utility=high,
         utility_sum=0.0 if rules.zero_sum else None,
-        max_game_length=LONGEST,
+        max_game_length=MAX_PLAY_ACTIONS,
     )
     state = type("State", (PlayedState,), {"rules": rules, "places": {action: place for place, action in enumerate(space)}})
 

@@ -1,20 +1,23 @@
 """States of open_spiel as values: one that is never changed, with its history; and what a seat sees of one."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena import CHANCE
-from arena_bridges.openspiel.library import loaded
+from arena_bridges.openspiel.library import load_game
 
 NOTHING = "-"
 """The text of a state in which nothing has been done."""
 OVER = -4
 """The seat at the end of a play, as open_spiel numbers it."""
-KEPT = 16
-"""States that are kept for whoever reads the next."""
-_replayed: dict[tuple[str, tuple[int, ...]], Any] = {}
+MAX_KEPT_STATES = 16
+"""States that are kept, since the state after one of them is often read next."""
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
+"""Colours for terminals, which some games put into their texts."""
+_kept: dict[tuple[str, tuple[int, ...]], Any] = {}
 
 
 class State:
@@ -29,11 +32,11 @@ class State:
     text: str
     """The game, as in `hex(board_size=5)`."""
     history: tuple[int, ...]
-    """The numbers of all actions so far, those of chance too; where several seats have acted at once, one for every seat."""
+    """The numbers of all actions so far, those of chance too; if several seats have acted at once, one for every seat."""
     seat: int
-    """Whose turn it is, CHANCE where chance moves; other numbers below 0 where several seats act at once, and at the end."""
+    """The seat to move, or CHANCE; other numbers below 0 if several seats act at once, and at the end."""
     movers: tuple[int, ...]
-    """Who acts now: several seats where they act at once, (CHANCE,) where chance does, () at the end."""
+    """The seats that act now: several if they act at once, (CHANCE,) if chance does, () at the end."""
     spiel: Any
     """open_spiel's own state, which nobody may change."""
     _texts: dict[int, Mapping[int, str]]
@@ -50,7 +53,10 @@ class State:
         """Return open_spiel's texts of the legal actions of a mover, each one line, those that are alike with the number."""
         found = self._texts.get(mover)
         if found is None:
-            found = _lines({action: self.spiel.action_to_string(mover, action) for action in self.spiel.legal_actions(mover)})
+            actions = self.spiel.legal_actions(mover)
+            lines = {action: " ".join(self.spiel.action_to_string(mover, action).split()) for action in actions}
+            counts = Counter(lines.values())
+            found = {one: text if text and counts[text] == 1 else f"{text} ({one})".strip() for one, text in lines.items()}
             self._texts = {**self._texts, mover: found}
         return found
 
@@ -67,7 +73,7 @@ class State:
         return f"{self.text}: {self.notation()}"
 
     def notation(self) -> str:
-        """Return the history with spaces, `-` where it is empty."""
+        """Return the history with spaces, `-` if it is empty."""
         return " ".join(map(str, self.history)) or NOTHING
 
 
@@ -78,31 +84,41 @@ def state_of(text: str, history: tuple[int, ...]) -> State:
     return state
 
 
-def _movers(state: State) -> tuple[int, ...]:
-    spiel = state.spiel
+def movers_of(spiel: Any) -> tuple[int, ...]:
+    """Return who acts in a state of open_spiel, as `State.movers` has it."""
     if spiel.is_simultaneous_node():
         return tuple([seat for seat in range(spiel.num_players()) if spiel.legal_actions(seat)])
-    return (state.seat,) if state.seat >= CHANCE else ()
+    mover = spiel.current_player()
+    return (mover,) if mover >= CHANCE else ()
 
 
-def _lines(given: Mapping[int, str]) -> Mapping[int, str]:
-    lines = {action: " ".join(text.split()) for action, text in given.items()}
-    counts = Counter(lines.values())
-    return {action: text if text and counts[text] == 1 else f"{text} ({action})".strip() for action, text in lines.items()}
+def act(spiel: Any, movers: Sequence[int], actions: Sequence[int]) -> Any:
+    """Return open_spiel's state after all movers have acted; seats that cannot act count as 0."""
+    if not spiel.is_simultaneous_node():
+        return spiel.child(actions[0])
+    chosen = dict(zip(movers, actions, strict=True))
+    successor = spiel.clone()
+    successor.apply_actions([chosen.get(seat, 0) for seat in range(spiel.num_players())])
+    return successor
+
+
+def seen_text(spiel: Any, seat: int, *, knows: bool) -> str:
+    """Return the text of what a seat has seen and done, if the game `knows` that, else of what it sees now."""
+    return COLOR.sub("", spiel.information_state_string(seat) if knows else spiel.observation_string(seat))
 
 
 _PARTS: dict[str, Callable[[State], Any]] = {
-    "spiel": lambda state: replayed(state.text, state.history),
+    "spiel": lambda state: replay(state.text, state.history),
     "history": lambda state: tuple(state.spiel.history()),
     "seat": lambda state: state.spiel.current_player(),
-    "movers": _movers,
+    "movers": lambda state: movers_of(state.spiel),
     "_texts": lambda _: {},
 }
-"""What makes the parts of a state of its others."""
+"""Functions that find a part of a state from its others."""
 
 
 class Observation(NamedTuple):
-    """What a seat sees where the game hides something. It answers as a state and open_spiel's state do, as far as it knows."""
+    """What a seat sees if the game hides something. It answers as a state and open_spiel's state do, as far as it knows."""
 
     observer: int
     movers: tuple[int, ...]
@@ -142,20 +158,20 @@ class Observation(NamedTuple):
         return json.dumps(self)
 
 
-def replayed(text: str, history: tuple[int, ...]) -> Any:
-    """Return open_spiel's state after a history; ValueError where that is not one of the game.
+def replay(text: str, history: tuple[int, ...]) -> Any:
+    """Return open_spiel's state after a history; ValueError if that is not one of the game.
 
     The latest ones are kept, since who reads one state reads the next.
     """
-    known = [past for game, past in _replayed if game == text and past == history[: len(past)]]
+    known = [past for game, past in _kept if game == text and past == history[: len(past)]]
     past = max(known, key=len, default=())
-    spiel = _replayed[text, past] if known else loaded(text).new_initial_state()
+    spiel = _kept[text, past] if known else load_game(text).new_initial_state()
     if past != history:
         spiel = _after(spiel.clone(), history[len(past) :])
-    _replayed.pop((text, history), None)
-    _replayed[text, history] = spiel
-    if len(_replayed) > KEPT:
-        _replayed.pop(next(iter(_replayed)))
+    _kept.pop((text, history), None)
+    _kept[text, history] = spiel
+    if len(_kept) > MAX_KEPT_STATES:
+        _kept.pop(next(iter(_kept)))
     return spiel
 
 
@@ -184,22 +200,19 @@ def _check(spiel: Any, actions: Sequence[int], together: int) -> None:
             raise ValueError(f"{action} may not follow {spiel.history()}; expected one of {legal or [0]}")
 
 
-def parsed(text: str, notation: str) -> State | Observation:
+def parse(text: str, notation: str) -> State | Observation:
     """Return the state or the observation of a game's `text` that a notation stands for; ValueError says what is wrong."""
     words = notation.split()
     if words[:1] and words[0].startswith("["):
-        return _observation(notation)
+        try:
+            observer, movers, seen, legal = json.loads(notation)
+            own = tuple([(int(action), str(name)) for action, name in legal])
+            return Observation(int(observer), tuple(map(int, movers)), str(seen), own)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"expected the JSON list of an observation, got {notation!r}") from error
     if not words or not (words == [NOTHING] or all(word.isdecimal() for word in words)):
         raise ValueError(f"expected the numbers of the actions so far, as in 4 0 8, or {NOTHING}, got {notation!r}")
     state = state_of(text, () if words == [NOTHING] else tuple(map(int, words)))
     if state.history:
-        state.spiel = replayed(text, state.history)
+        state.spiel = replay(text, state.history)
     return state
-
-
-def _observation(notation: str) -> Observation:
-    try:
-        observer, movers, seen, legal = json.loads(notation)
-        return Observation(int(observer), tuple(map(int, movers)), str(seen), tuple([(int(a), str(t)) for a, t in legal]))
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"expected the JSON list of an observation, got {notation!r}") from error

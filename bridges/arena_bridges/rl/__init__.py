@@ -30,10 +30,10 @@ def aec_env(game: AnyGame, encoding: AnyEncoding = None, *, moves: int | None = 
     `render_mode` is "ansi" or None. MissingExtra without PettingZoo; ValueError and ArenaError for what does not fit.
     """
     library("pettingzoo", "rl")
-    from arena_bridges.rl.coder import made
+    from arena_bridges.rl.coder import make_game
     from arena_bridges.rl.environments import TurnEnvironment
 
-    return TurnEnvironment(made(game), encoding, moves, render_mode)
+    return TurnEnvironment(make_game(game), encoding, moves, render_mode)
 
 
 def parallel_env(game: AnyGame, encoding: AnyEncoding = None, *, moves: int | None = None, render_mode: str | None = None) -> Any:
@@ -44,10 +44,10 @@ def parallel_env(game: AnyGame, encoding: AnyEncoding = None, *, moves: int | No
     a step.
     """
     library("pettingzoo", "rl")
-    from arena_bridges.rl.coder import made
+    from arena_bridges.rl.coder import make_game
     from arena_bridges.rl.environments import JointEnvironment
 
-    return JointEnvironment(made(game), encoding, moves, render_mode)
+    return JointEnvironment(make_game(game), encoding, moves, render_mode)
 
 
 def gym_env(
@@ -66,7 +66,7 @@ def gym_env(
     observations, rewards and what is illegal. MissingExtra without Gymnasium; ValueError for another number of opponents.
     """
     library("gymnasium", "rl")
-    from arena_bridges.rl.coder import made
+    from arena_bridges.rl.coder import make_game
     from arena_bridges.rl.single import SeatEnvironment
 
-    return SeatEnvironment(made(game), encoding, opponents, seat, moves, render_mode)
+    return SeatEnvironment(make_game(game), encoding, opponents, seat, moves, render_mode)

@@ -10,13 +10,13 @@ from arena.api.spec import BoundEncoding, bind_encoding, gives, name_of, validat
 from arena.encoding import encodings_of
 from arena.spec.faults import dotted
 
-TEXT = 1024
-"""Bytes of the text of an observation, where a game has no encoding."""
-MOST_ACTIONS = 1024
-"""Legal actions of a state, where a game has no `action_space`: then an action is its place among the legal ones."""
+MAX_TEXT_BYTES = 1024
+"""Bytes of the text of an observation, if a game has no encoding."""
+MAX_ACTIONS = 1024
+"""Legal actions of a state, if a game has no `action_space`: then an action is its place among the legal ones."""
 
 
-def made(game: Game | str | Mapping[str, Any]) -> Game:
+def make_game(game: Game | str | Mapping[str, Any]) -> Game:
     """Return a game object from one, from the name of a game, or from a mapping with `name` and parameters.
 
     UnknownName for another name; ValueError for what is none of these, and for parameters that the game does not take.
@@ -29,10 +29,10 @@ def made(game: Game | str | Mapping[str, Any]) -> Game:
     faults: list[str] = []
     kind = load_plugins().game(given["name"])
     parameters = {name: value for name, value in given.items() if name != "name"}
-    checked = validated(kind, parameters, (), lambda path, told: faults.append(f"{dotted(path)}: {told}" if path else told))
-    if checked is None:
+    valid = validated(kind, parameters, (), lambda path, told: faults.append(f"{dotted(path)}: {told}" if path else told))
+    if valid is None:
         raise ValueError(f"{given['name']}: {'; '.join(faults)}")
-    return kind(**checked)
+    return kind(**valid)
 
 
 class Coder:
@@ -47,14 +47,14 @@ class Coder:
         import numpy as np
 
         self.game = game
-        self.encoding = chosen_encoding(game, encoding)
+        self.encoding = choose_encoding(game, encoding)
         self.shape = self.encoding.shape
         self.numbers = prod(self.shape)
         """The numbers of an observation."""
         self.dtype: Any = np.uint8 if self.encoding.name == "text" else np.float32
         self._space = tuple(game.action_space()) if gives(game, "action_space") else None
         self._index = {} if self._space is None else {action: number for number, action in enumerate(self._space)}
-        self.actions = MOST_ACTIONS if self._space is None else len(self._space)
+        self.actions = MAX_ACTIONS if self._space is None else len(self._space)
         """The number of all actions."""
         self._array, self._zeros, self._encode = np.array, np.zeros, self.encoding.encode
 
@@ -66,15 +66,15 @@ class Coder:
         mask = spaces.Box(0, 1, (self.actions,), "int8")
         return spaces.Dict({"observation": numbers, "action_mask": mask}), spaces.Discrete(self.actions)
 
-    def observed(self, observation: State, seat: int) -> Any:
+    def encode_observation(self, observation: State, seat: int) -> Any:
         """Return the array of an observation of a seat."""
         return self._array(self._encode(observation, seat), self.dtype).reshape(self.shape)
 
-    def numbered(self, legal: Sequence[Action]) -> Sequence[int]:
+    def number_actions(self, legal: Sequence[Action]) -> Sequence[int]:
         """Return the numbers of the legal actions of a state, in their order; ArenaError for one that `action_space` lacks."""
         if self._space is None:
-            if len(legal) > MOST_ACTIONS:
-                raise ArenaError(f"{name_of(self.game)}: expected at most {MOST_ACTIONS:,} legal actions, got {len(legal):,}")
+            if len(legal) > MAX_ACTIONS:
+                raise ArenaError(f"{name_of(self.game)}: expected at most {MAX_ACTIONS:,} legal actions, got {len(legal):,}")
             return range(len(legal))
         try:
             return [self._index[action] for action in legal]
@@ -84,7 +84,7 @@ class Coder:
     def mask(self, legal: Sequence[Action]) -> Any:
         """Return an array of int8 with a 1 for each legal action."""
         mask = self._zeros(self.actions, "int8")
-        mask[self.numbered(legal)] = 1
+        mask[self.number_actions(legal)] = 1
         return mask
 
     def action(self, number: Any, legal: Sequence[Action]) -> Action | None:
@@ -101,7 +101,7 @@ class Coder:
         return action if action in legal else None
 
 
-def chosen_encoding(game: Game, encoding: str | Callable[..., Any] | None) -> BoundEncoding:
+def choose_encoding(game: Game, encoding: str | Callable[..., Any] | None) -> BoundEncoding:
     """Return an encoding, that of a name, or the first of a game; the bytes of its text if it has none."""
     if encoding is None:
         first = next(iter(encodings_of(game)), None)
@@ -114,8 +114,10 @@ def text_bytes(game: Game) -> BoundEncoding:
 
     def encode(observation: State, seat: int) -> Any:
         text = game.format_state(observation).encode()
-        if len(text) > TEXT:
-            raise ArenaError(f"{name_of(game)}: a text of {len(text):,} bytes, more than {TEXT:,}: give the game an @encoding")
-        return list(text) + [0] * (TEXT - len(text))
+        if len(text) > MAX_TEXT_BYTES:
+            raise ArenaError(
+                f"{name_of(game)}: a text of {len(text):,} bytes, more than {MAX_TEXT_BYTES:,}: give the game an @encoding"
+            )
+        return list(text) + [0] * (MAX_TEXT_BYTES - len(text))
 
-    return BoundEncoding("text", (TEXT,), 0, 255, encode)
+    return BoundEncoding("text", (MAX_TEXT_BYTES,), 0, 255, encode)

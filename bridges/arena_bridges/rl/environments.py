@@ -73,7 +73,7 @@ class TurnEnvironment(_Seats, AECEnv):  # type: ignore[misc]
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what a seat sees now; its mask is all zeros if it is not its turn."""
-        return self._episode.observed(self._seat_of[agent])
+        return self._episode.observe(self._seat_of[agent])
 
     def step(self, action: int | None) -> None:
         """Play for the seat whose turn it is; None once play is over. An illegal action ends the play, and its seat loses."""
@@ -108,7 +108,7 @@ class JointEnvironment(_Seats, ParallelEnv):  # type: ignore[misc]
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin a new play, as in the other environment; return the observations and the infos of all."""
         self._begin(seed, options)
-        return self._observed(), {agent: {} for agent in self.agents}
+        return self._observe_all(), {agent: {} for agent in self.agents}
 
     def step(self, actions: dict[str, int]) -> tuple[dict[str, Any], ...]:
         """Play the actions of those whose turn it is; what others choose counts for nothing.
@@ -127,7 +127,7 @@ class JointEnvironment(_Seats, ParallelEnv):  # type: ignore[misc]
         if episode.at_fault is not None:
             infos[self.possible_agents[episode.at_fault]]["illegal"] = True
             EnvLogger.warn_on_illegal_move()
-        observed = self._observed()
+        observed = self._observe_all()
         self.agents = [] if over else everyone
         ended = dict.fromkeys(everyone, over and not episode.truncated)
         return observed, rewards, ended, dict.fromkeys(everyone, episode.truncated), infos
@@ -142,10 +142,10 @@ class JointEnvironment(_Seats, ParallelEnv):  # type: ignore[misc]
             return movers[movers.index(episode.seat) :]
         return [episode.seat]
 
-    def _observed(self) -> dict[str, Any]:
+    def _observe_all(self) -> dict[str, Any]:
         """What all see; the masks are those of all who act in the next step."""
         episode, game = self._episode, self.coder.game
-        found = {agent: episode.observed(seat) for seat, agent in enumerate(self.agents)}
+        found = {agent: episode.observe(seat) for seat, agent in enumerate(self.agents)}
         if isinstance(game, Simultaneous):
             for seat in self._movers():
                 legal = game.legal(game.settled(episode.state), seat)

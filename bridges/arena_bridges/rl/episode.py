@@ -13,7 +13,7 @@ from arena_bridges.rl.coder import Coder
 
 
 class Episode:
-    """Where a play stands. `begin` first."""
+    """A play, as far as it has come. `begin` first."""
 
     def __init__(self, coder: Coder, moves: int | None) -> None:
         self.coder = coder
@@ -24,7 +24,7 @@ class Episode:
         self._chance = has_chance(game)
 
     def __getattr__(self, name: str) -> Any:
-        """Raise ArenaError where a play is asked for before it has begun."""
+        """Raise ArenaError if a play is asked for before it has begun."""
         if name in ("returns", "state"):
             raise ArenaError("play has not begun: call reset")
         raise AttributeError(name)
@@ -38,7 +38,7 @@ class Episode:
         self.returns: Sequence[float] | None = None
         """What every seat gets; None while play goes on."""
         self.truncated = False
-        """Whether the move limit has ended it."""
+        """True if the move limit has ended it."""
         self.at_fault: int | None = None
         """The seat whose illegal action has ended it."""
         self._arrive(self.game.initial(rng) if position is None else self.game.parse_state(position))
@@ -72,10 +72,10 @@ class Episode:
         self.left -= 1
         self._arrive(self.game.result(self.state, action))
 
-    def observed(self, seat: int) -> dict[str, Any]:
+    def observe(self, seat: int) -> dict[str, Any]:
         """Return what a learner sees in a seat; the mask is all zeros if it is not its turn."""
         legal = self.legal if seat == self.seat else ()
         return {
-            "observation": self.coder.observed(self.game.observation(self.state, seat), seat),
+            "observation": self.coder.encode_observation(self.game.observation(self.state, seat), seat),
             "action_mask": self.coder.mask(legal),
         }

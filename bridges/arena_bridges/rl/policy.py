@@ -56,8 +56,8 @@ class Policy(Agent):
         import numpy as np
 
         coder, legal = self._coder(game), game.actions(observation)
-        numbers = coder.observed(observation, game.to_move(observation)).ravel().astype(np.float32)
-        logits = np.asarray(self._network.logits(numbers), float)[coder.numbered(legal)]
+        numbers = coder.encode_observation(observation, game.to_move(observation)).ravel().astype(np.float32)
+        logits = np.asarray(self._network.logits(numbers), float)[coder.number_actions(legal)]
         if not self.temperature:
             best = int(logits.argmax())
             return [float(place == best) for place in range(len(legal))]
@@ -65,8 +65,11 @@ class Policy(Agent):
         return [float(share) for share in shares / shares.sum()]
 
     def _coder(self, game: Game) -> Coder:
-        """What turns observations and actions of a game into numbers; ValueError if the network has others."""
-        coder = _coder_of(game, self.encoding)
+        """The coder of a game, the same for all decisions; ValueError if the network has other numbers."""
+        key = (type(game), repr(settings(game)), self.encoding)  # the object that is handed in is the view of one decision
+        if key not in _CODERS:
+            _CODERS[key] = Coder(type(game)(**settings(game)), self.encoding)
+        coder = _CODERS[key]
         network = self._network
         if (network.inputs, network.outputs) != (coder.numbers, coder.actions):
             raise ValueError(
@@ -76,12 +79,5 @@ class Policy(Agent):
         return coder
 
 
-def _coder_of(game: Game, encoding: str | None) -> Coder:
-    """The same object for all decisions in a game: the one that is handed in is the view of a single one."""
-    key = (type(game), repr(settings(game)), encoding)
-    if key not in _CODERS:
-        _CODERS[key] = Coder(type(game)(**settings(game)), encoding)
-    return _CODERS[key]
-
-
 _CODERS: dict[tuple[object, ...], Coder] = {}
+"""The coders of this process, by the class and parameters of the game and the encoding."""

@@ -13,7 +13,7 @@ from arena.tournament.single import seat_of
 from arena_bridges.rl.coder import Coder
 from arena_bridges.rl.episode import Episode
 
-MOST_TRIES = 1000
+MAX_TRIES = 1000
 """Plays that may end before the learner has a turn."""
 
 
@@ -47,12 +47,18 @@ class SeatEnvironment(gymnasium.Env):  # type: ignore[misc]
         """Begin a new play up to the first turn of the learner; `options["position"]` is a text to begin with."""
         super().reset(seed=seed)
         rng = random.Random(int(self.np_random.integers(2**63)))
-        self._players = {other: self._player(sitting, rng) for other, sitting in self._seats.items()}
-        for _ in range(MOST_TRIES):
+        self._players: dict[int, Decider] = {}
+        game = self.coder.game
+        for other, sitting in self._seats.items():
+            own = random.Random(rng.getrandbits(64))
+            player = Decider(game, sitting.make, sitting.evaluation, sitting.limits, own, SharedStart(game, own))
+            player.make_agent()
+            self._players[other] = player
+        for _ in range(MAX_TRIES):
             self._episode.begin(rng, (options or {}).get("position"))
             self._wait()
             if self._episode.returns is None:
-                return self._episode.observed(self._own), {}
+                return self._episode.observe(self._own), {}
         raise ArenaError(f"{name_of(self.coder.game)}: play is over before seat {self._own} has a turn")
 
     def step(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
@@ -65,7 +71,7 @@ class SeatEnvironment(gymnasium.Env):  # type: ignore[misc]
         reward = 0.0 if episode.returns is None else float(episode.returns[self._own])
         info = {} if episode.at_fault is None else {"illegal": True}
         over = episode.returns is not None
-        return episode.observed(self._own), reward, over and not episode.truncated, episode.truncated, info
+        return episode.observe(self._own), reward, over and not episode.truncated, episode.truncated, info
 
     def action_masks(self) -> Any:
         """Return which actions are legal, as booleans: what MaskablePPO of sb3-contrib asks for."""
@@ -75,13 +81,6 @@ class SeatEnvironment(gymnasium.Env):  # type: ignore[misc]
         """Return what the learner sees of the state, as a person would want to see it."""
         game = self.coder.game
         return game.render(game.observation(self._episode.state, self._own))
-
-    def _player(self, seat: Seat, rng: random.Random) -> Decider:
-        game = self.coder.game
-        own = random.Random(rng.getrandbits(64))
-        player = Decider(game, seat.make, seat.evaluation, seat.limits, own, SharedStart(game, own))
-        player.make_agent()
-        return player
 
     def _wait(self) -> None:
         """Let the others play until it is the learner's turn, or play is over."""

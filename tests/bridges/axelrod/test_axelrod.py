@@ -63,11 +63,11 @@ def test_all_payoffs_of_twelve_deterministic_strategies_are_the_library_s(axelro
 
 def test_every_strategy_plays_as_it_does_in_the_library(axelrod: Any) -> None:
     """All that can play, stochastic ones with their seeds: 25 turns against an opponent that does anything."""
-    from arena_bridges.axelrod.strategies import all_strategies, refused
+    from arena_bridges.axelrod.strategies import all_strategies, refusal
 
     game, rng = PrisonersDilemma(turns=25), random.Random(7)
     drawn = [rng.choice("CCD") for _ in range(25)]
-    playing = {name: kind for name, kind in all_strategies().items() if refused(kind) is None}
+    playing = {name: kind for name, kind in all_strategies().items() if refusal(kind) is None}
     assert len(playing) > 200
     for name, kind in playing.items():
         agent = AxelrodStrategy(strategy=name)

@@ -9,8 +9,7 @@ import pytest
 import arena
 from arena.match.record import Record
 from arena.spec import load_spec
-from arena_bridges.llm.answers import move_of
-from arena_bridges.llm.prompts import replies
+from arena_bridges.llm.prompts import read_move, replies
 from arena_games.tic_tac_toe import TicTacToe
 from tests.bridges.llm.stub import Answers, Reply, Stub, first, legal, move, serving
 
@@ -68,7 +67,7 @@ def test_a_request_asks_for_one_structured_answer() -> None:
     ],
 )
 def test_nothing_is_looked_for_in_prose(text: str, expected: str | None) -> None:
-    assert move_of(text) == expected
+    assert read_move(text) == expected
 
 
 def test_illegal_and_unreadable_answers_are_told_apart_and_asked_again_with_the_reason() -> None:

@@ -13,7 +13,7 @@ import arena
 from arena.spec import load_spec
 from arena.store import Store
 from arena_bridges.llm import endpoint as endpoints
-from arena_bridges.llm.answers import read
+from arena_bridges.llm.prompts import read_answer as read
 from tests.bridges.llm.stub import Answers, Reply, first, serving
 from tests.conftest import Arena
 

@@ -12,8 +12,8 @@ import pytest
 
 import arena
 from arena import ArenaError, BackendGone, Unavailable
-from arena_bridges.llm.answers import read
 from arena_bridges.llm.endpoint import Endpoint
+from arena_bridges.llm.prompts import read_answer as read
 from tests.bridges.llm.stub import Stub, first, serving
 from tests.conftest import Missing
 

@@ -255,8 +255,8 @@ def test_the_numbers_of_actions_are_those_of_the_action_space(environments: Any)
             state = game.result(state, game.actions(state)[0])
         coder = environments.aec_env(game).coder
         legal = list(game.actions(state))
-        assert [coder.action(number, legal) for number in coder.numbered(legal)] == legal
-        assert [list(game.action_space())[number] for number in coder.numbered(legal)] == legal
+        assert [coder.action(number, legal) for number in coder.number_actions(legal)] == legal
+        assert [list(game.action_space())[number] for number in coder.number_actions(legal)] == legal
 
 
 @pytest.mark.parametrize("maker", ["aec_env", "parallel_env", "gym_env"])

@@ -228,13 +228,13 @@ def test_a_terminal_shows_the_check_that_is_running() -> None:
 def test_elsewhere_each_game_gets_a_line_once_it_takes_long(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After SILENCE seconds, and no game twice."""
+    """After NOTICE_AFTER_SECONDS seconds, and no game twice."""
     note = SharedNote.new()
     progress = CheckProgress(note, sys.stderr)
     progress.begin(("agent", "a"), None, None)
     progress.at("checking agent a on nim (1 of 2)", "nim")
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(check_process, "SILENCE", 0.0)
+    monkeypatch.setattr(check_process, "NOTICE_AFTER_SECONDS", 0.0)
     for place in ("nim (1 of 2)", "nim (1 of 2)", "hex (2 of 2)"):
         progress.at(f"checking agent a on {place}", place)
     assert capsys.readouterr().err == "checking agent a on nim (1 of 2)\nchecking agent a on hex (2 of 2)\n"

@@ -15,7 +15,7 @@ from arena.results.leaderboard import Leaderboard
 from arena.schedule.board_info import board_info
 from arena.spec import load_spec
 from arena.stats.observations import Pair, WinDrawLoss
-from arena_check.trying.standing import Tried, against_each, place
+from arena_check.trial_board import Tried, against_each, place
 
 Called = subprocess.CompletedProcess[str]
 

@@ -13,10 +13,9 @@ from arena.compiled import Rules
 from arena.heuristic import bind
 from arena_agents.best_first import AStar, BestFirst, UniformCost
 from arena_agents.depth_first import IdaStar
-from arena_games.linear_conflict import LinearConflict
+from arena_games.line_heuristics import LinearConflict, WalkingDistance
 from arena_games.pattern_db import PatternDB
 from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
-from arena_games.walking_distance import WalkingDistance
 from tests.extensions.compiled.conftest import decision
 
 Twice = Callable[..., Any]

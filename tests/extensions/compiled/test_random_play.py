@@ -13,8 +13,7 @@ from arena.compiled import playouts
 from arena_compiled import seam
 from arena_games.backgammon import Backgammon
 from arena_games.connect_four import ConnectFour
-from arena_games.pig import Pig
-from arena_games.pig_rules import RaceRules
+from arena_games.pig import Pig, RaceRules
 from arena_games.tic_tac_toe import TicTacToe
 from arena_games.twenty_forty_eight import TwentyFortyEight
 from tests.extensions.compiled.test_editions import Nim

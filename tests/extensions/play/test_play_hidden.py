@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from arena import load_plugins
-from arena.scaffold import write
+from arena_check.new import write
 
 Play = Callable[..., str]
 BOTH = r"\(\([1-5], [1-5]\)"

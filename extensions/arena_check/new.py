@@ -1,4 +1,4 @@
-"""Writes the first file of a plugin, or the folder of its package, from templates."""
+"""The command new: it writes the first file of a plugin, or the folder of its package, from templates."""
 
 import re
 import sys
@@ -11,16 +11,36 @@ from string import Template
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from arena.errors import ArenaError
-from arena.game import Puzzle
-from arena.plugins.contract import NAME
-from arena.plugins.proposals import first_game
-from arena.plugins.registry import Registry
+import click
 
-__all__ = ["KINDS", "starter", "write"]
+from arena import ArenaError, Puzzle
+from arena.api.cli import load, plugin_option, results_alone
+from arena.api.spec import Registry, first_game
+from arena.plugins.contract import NAME
 
 KINDS = ("agent", "game", "puzzle", "heuristic")
 WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("name")
+@click.option("--game", metavar="GAME", help="The game that an agent tries first, or that a heuristic is for.")
+@click.option("--package", is_flag=True, help="A folder with tests that pip can install, instead of a file.")
+@click.option("--chance", "features", flag_value="chance", multiple=True, help="A game with dice.")
+@click.option("--hidden", "features", flag_value="hidden", multiple=True, help="A game with hidden cards, which chance deals.")
+@click.option("--simultaneous", "features", flag_value="simultaneous", multiple=True, help="A game in which seats act at once.")
+@plugin_option
+def new(kind: str, name: str, game: str | None, package: bool, features: tuple[str, ...], plugins: tuple[str, ...]) -> int:
+    """Write the first file of an agent, a game, a puzzle or a heuristic. It runs at once."""
+    with results_alone() as out:
+        registry = load(plugins)
+        written = write(kind, name, Path(), registry, game=game, package=package, features=frozenset(features))
+        print(*[f"wrote {file}" for file in written], sep="\n", file=out)
+        print(f"next: arena try {written[0]}", file=out)
+        if package:
+            print(f"then: pip install --editable {name}", file=out)
+    return 0
 
 
 class Opponent(NamedTuple):
@@ -161,4 +181,4 @@ def _check_name(plan: FilePlan, registry: Registry) -> None:
 
 
 def _read_template(name: str) -> str:
-    return (files("arena.scaffold") / "templates" / f"{name}.txt").read_text("utf-8")
+    return (files("arena_check") / "templates" / f"{name}.txt").read_text("utf-8")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from arena import load_plugins
-from arena.scaffold import write
 from arena.testing import check_game
+from arena_check.new import write
 
 Called = subprocess.CompletedProcess[str]
 
@@ -135,7 +135,7 @@ def test_what_is_there_is_never_overwritten(package: tuple[str, ...], tmp_path: 
 
 def test_tests_of_a_new_plugin_play_within_limits() -> None:
     """A search that is written in place of the template's may never end."""
-    tests = [file.read_text("utf-8") for file in sorted((files("arena.scaffold") / "templates").iterdir(), key=str)]
+    tests = [file.read_text("utf-8") for file in sorted((files("arena_check") / "templates").iterdir(), key=str)]
     calls = [call for text in tests for call in re.findall(r"[^`]\bplay\((.*)\n", text)]
     assert len(calls) >= 5
     assert [call for call in calls if "limits=" not in call] == []

@@ -1,0 +1,146 @@
+"""The heuristics of sliding tiles that look at whole lines: linear conflict and walking distance."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import cache
+
+from arena import heuristic
+from arena_games.sliding_rules import BITS, ConflictSums, SlidingRules, WalkSums, WalkTables
+from arena_games.sliding_tiles import LineSums, SlidingTiles, State, cells_from_home, column_lines, row_lines
+
+MAX_CONFLICT_CELLS = 5
+"""Cells of the longest line whose conflicts are put into a table."""
+MAX_WALK_LINES = 4
+"""Lines of the largest side: on 4x4 the table has 24,964 entries, on 5x5 it would have tens of millions."""
+
+
+@heuristic("linear-conflict", game="sliding-tiles", admissible=True, consistent=True)
+class LinearConflict(LineSums):
+    """Manhattan distance, and two more slides for every tile that has to leave its line to let others pass.
+
+    Of the tiles that are in the row (column) where they belong, all must leave it once but a longest run that is in order.
+    O. Hansson, A. Mayer, M. Yung, Criticizing solutions to relaxed models yields powerful admissible heuristics, 1992.
+    """
+
+    def __init__(self, game: SlidingTiles) -> None:
+        cells = range(game.rows * game.columns)
+        width = game.columns
+        costs = [[cells_from_home(game, tile, cell) if tile else 0 for tile in cells] for cell in cells]
+        homes = [divmod(game.goal.index(tile), width) for tile in cells]
+
+        def row(number: int, tiles: Sequence[int]) -> int:
+            distance = sum(costs[number * width + place][tile] for place, tile in enumerate(tiles))
+            return distance + 2 * _count_leaving([homes[tile][1] for tile in tiles if tile and homes[tile][0] == number])
+
+        def column(number: int, tiles: Sequence[int]) -> int:
+            return 2 * _count_leaving([homes[tile][0] for tile in tiles if tile and homes[tile][1] == number])
+
+        self._shape = (game.rows, width)
+        self._costs = costs
+        self._homes = homes
+        self._lines = row_lines(game, row) + column_lines(game, column)
+
+    def compiled(self, rules: SlidingRules) -> ConflictSums | None:
+        """Return the same, carried from state to state; None for boards with a side of more than five cells."""
+        if max(self._shape) > MAX_CONFLICT_CELLS:
+            return None
+        costs = [list(column) for column in zip(*self._costs, strict=True)]
+        rows, columns = self._shape
+        return ConflictSums(self._shape, costs, self._homes, _conflict_costs(columns), _conflict_costs(rows))
+
+
+@cache
+def _conflict_costs(length: int) -> list[int]:
+    """The costs of the conflicts of every content of a line, whose digits are 0, or one more than a tile's place."""
+    digits = [
+        [number // (length + 1) ** place % (length + 1) for place in range(length)] for number in range((length + 1) ** length)
+    ]
+    return [2 * _count_leaving([digit for digit in one if digit]) for one in digits]
+
+
+def _count_leaving(places: Sequence[int]) -> int:
+    """How many must leave so that the rest is in increasing order: all but a longest increasing subsequence."""
+    ends: list[int] = []  # ends[k]: the smallest end of an increasing subsequence of length k + 1
+    for place in places:
+        at = bisect_left(ends, place)
+        ends[at : at + 1] = [place]
+    return len(places) - len(ends)
+
+
+@heuristic("walking-distance", game="sliding-tiles", admissible=True, consistent=True)
+class WalkingDistance:
+    """The least number of vertical slides that bring every tile into its row, plus the same for columns.
+
+    Only which row each tile is in and where the blank is counts, so all such arrangements fit into a table, which
+    breadth-first search fills. K. Takahashi, Walking Distance, 2001. For boards of at most 4 by 4.
+    """
+
+    def __init__(self, game: SlidingTiles) -> None:
+        if max(game.rows, game.columns) > MAX_WALK_LINES:
+            raise ValueError(
+                f"walking-distance: expected at most {MAX_WALK_LINES} rows and columns, got {game.rows} x {game.columns}"
+            )
+        home = game.goal.index(0)
+        width, height = game.columns, game.rows
+        places = [divmod(game.goal.index(tile), width) for tile in range(width * height)]
+
+        def row(number: int, tiles: Sequence[int]) -> int:
+            return _pack(number, [places[tile][0] for tile in tiles if tile], height)
+
+        def column(number: int, tiles: Sequence[int]) -> int:
+            return _pack(number, [places[tile][1] for tile in tiles if tile], width)
+
+        self._rows = row_lines(game, row)
+        self._columns = column_lines(game, column)
+        self._vertical = _arrangements(height, width, home // width)[0]
+        self._horizontal = _arrangements(width, height, home % width)[0]
+        self._shape = (height, width)
+        self._home = (home // width, home % width)
+        self._places = places
+
+    def __call__(self, state: State, player: int = 0) -> float:
+        """Return the estimated number of slides to the goal."""
+        vertical = horizontal = 0
+        for part, packed in self._rows:
+            vertical += packed[state[part]]
+        for part, packed in self._columns:
+            horizontal += packed[state[part]]
+        return self._vertical[vertical] + self._horizontal[horizontal]
+
+    def compiled(self, rules: SlidingRules) -> WalkSums:
+        """Return the same, carried from state to state."""
+        height, width = self._shape
+        row, column = self._home
+        return WalkSums(self._shape, self._places, _tables(height, width, row), _tables(width, height, column))
+
+
+def _pack(line: int, homes: Sequence[int], lines: int) -> int:
+    """How many tiles of one line belong to each line, as one number; the numbers of all lines add up without carries."""
+    return sum(1 << BITS * (line * lines + home) for home in homes)
+
+
+@cache
+def _arrangements(lines: int, length: int, blank: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
+    """Search breadth-first: the least number of slides across lines for every arrangement that can be reached.
+
+    The second value has the arrangements with the line of the blank of each.
+    """
+    goal = sum((length - (line == blank)) << BITS * (line * lines + line) for line in range(lines))
+    found = {goal: 0}
+    frontier = [(goal, blank)]
+    mask = (1 << BITS) - 1
+    for packed, empty in frontier:
+        for line in (empty - 1, empty + 1):
+            if 0 <= line < lines:
+                for home in range(lines):
+                    if packed >> BITS * (line * lines + home) & mask:
+                        successor = packed - (1 << BITS * (line * lines + home)) + (1 << BITS * (empty * lines + home))
+                        if successor not in found:
+                            found[successor] = found[packed] + 1
+                            frontier.append((successor, line))
+    return found, frontier
+
+
+@cache
+def _tables(lines: int, length: int, blank: int) -> WalkTables:
+    return WalkTables(*_arrangements(lines, length, blank), lines)

@@ -1,0 +1,18 @@
+"""Boards of x, o and empty cells as text: `x../.o./...`."""
+
+
+def parse_rows(board: str, rows: int, columns: int, text: str, cells: str = "cells") -> list[str]:
+    """Return the rows of a board of x, o and dots; ValueError, which quotes `text`, for another size and other marks."""
+    found = board.split("/")
+    if len(found) != rows or any(len(row) != columns for row in found):
+        raise ValueError(f"expected {rows} rows of {columns} {cells} joined by /, got {text!r}")
+    strange = sorted(set("".join(found)) - set("xo."))
+    if strange:
+        raise ValueError(f"expected {cells} x, o and ., got {strange[0]!r} in {text!r}")
+    return found
+
+
+def check_turns(x: int, o: int, text: str) -> None:
+    """Raise ValueError unless the marks of both sides, as bits, can have come in turns, x first."""
+    if x.bit_count() - o.bit_count() not in (0, 1):
+        raise ValueError(f"expected as many x as o or one more, got {x.bit_count()} and {o.bit_count()} in {text!r}")
