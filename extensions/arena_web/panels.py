@@ -39,14 +39,14 @@ def collect_panels(
     """Return the panels of a place as plain values, in the order of their names; those that failed have an `error`.
 
     `subject` is what they are about: the id of a match, the label of an entry, the number of a board, or None. With `public`
-    only panels that everybody may see are returned.
+    only panels that everybody may see are returned, and errors say no more than their type.
     """
     found: dict[str, Panel] = registry.parts.get(Panel.kind, {})
     panels = [panel for _, panel in sorted(found.items()) if panel.place == place and (panel.public or not public)]
-    return [told for panel in panels if (told := _fill(panel, store, subject)) is not None]
+    return [told for panel in panels if (told := _fill(panel, store, subject, public)) is not None]
 
 
-def _fill(panel: Panel, store: Store, subject: str | int | None) -> dict[str, Any] | None:
+def _fill(panel: Panel, store: Store, subject: str | int | None, public: bool) -> dict[str, Any] | None:
     told = {"name": panel.name, "title": panel.title, "script": panel.script, "data": None, "error": None}
     try:
         text = json.dumps(panel.data(store, subject), allow_nan=False)
@@ -58,7 +58,7 @@ def _fill(panel: Panel, store: Store, subject: str | int | None) -> dict[str, An
         if panel.script is None and not _is_plain(data):
             raise ValueError("expected data for figures or a table, since there is no script")
     except (Exception, SystemExit) as error:  # a plugin's
-        return {**told, "error": describe(error)}
+        return {**told, "error": type(error).__name__ if public else describe(error)}  # that names files of the host
     return {**told, "data": data}
 
 

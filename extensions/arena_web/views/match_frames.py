@@ -122,8 +122,10 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MAX_FRA
         for step in steps(game, record):
             first, last = first or step, step
             if len(found) < most and room > 0:
-                found.append(_frame(game, record, step, drawn))
-                room -= _length(found[-1][0])
+                frame, note = _frame(game, record, step, drawn)
+                found.append((frame, note))
+                room -= len(frame.state) + len(frame.rendered or "")  # about the characters of a frame in JSON
+                room -= sum([len(mark) + 3 for row in frame.grid or () for mark in row])
             else:
                 left_out, skipped = left_out + 1, step
     except Differs as differs:
@@ -169,11 +171,6 @@ def _view(
 
 _USED = ("nodes", "evaluations", "depth", "value", "seconds")
 """Fields of a decision that its frame has, too."""
-
-
-def _length(frame: Frame) -> int:
-    """The characters of a frame in JSON, about."""
-    return len(frame.state) + len(frame.rendered or "") + sum([len(mark) + 3 for row in frame.grid or () for mark in row])
 
 
 def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str] = ()) -> MatchView:
