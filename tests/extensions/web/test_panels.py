@@ -10,8 +10,11 @@ from urllib.parse import quote
 import pytest
 
 from arena import PluginError, hookimpl, load_plugins
+from arena.api.spec import Registry
+from arena.api.store import Store
 from arena.plugins.contract import brought
 from arena_web.api import Panel
+from arena_web.panels import collect_panels
 from tests.conftest import arena_in
 from tests.extensions.web.conftest import HOSTILE, Served, served
 
@@ -136,6 +139,22 @@ def test_a_store_brings_no_panels(place: Path, panelled: Served) -> None:
         found = server.ask(f"/api/t/strange/panels?place=match&id={match}").json["panels"]
     assert [panel["name"] for panel in found] == ["resources"]
     assert not mark.exists()
+
+
+def test_strangers_see_public_panels_and_no_path_of_the_host(place: Path) -> None:
+    """On a ladder; what failed is for its host alone."""
+
+    def fail(store: Store, match: str) -> None:
+        raise RuntimeError(str(store.path))
+
+    registry = Registry()
+    panels = [Panel("open", "match", "Open", fail, public=True), Panel("own", "match", "Own", fail)]
+    registry.parts["panel"] = {panel.name: panel for panel in panels}
+    with Store.open(place / "cup.db") as store:
+        (shown,) = collect_panels(registry, "match", store, "none", public=True)
+        known = collect_panels(registry, "match", store, "none")
+    assert (shown["name"], shown["error"]) == ("open", "RuntimeError")
+    assert [str(place) in panel["error"] for panel in known] == [True, True]
 
 
 @pytest.mark.parametrize(
