@@ -21,6 +21,7 @@ HOLES = {
     "dice": "what a rival or chance draws is computed from what an agent is told",
     "clock": "a rival's clock is burnt by children that run in its turn",
     "blame": "the process that plays is ended in a rival's turn, so that the rival is blamed",
+    "void": "a lost match is made void by a backend that is said to be away",
     "start": "an agent thinks before its clock starts, or has its answer read after it has stopped",
     "counts": "an agent generates states that no node limit sees",
     "memory": "memory and processes that no limit sees, or that outlive the run",

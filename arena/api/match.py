@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from arena.match.decider import AgentRaised, Decider
     from arena.match.match import Match, Position, Program, Seat, match_id
     from arena.match.payoffs import lost, standing
-    from arena.match.player import Ending, Forfeit, Player, Used, check_action, local_player
+    from arena.match.player import Ending, Forfeit, Player, Used, check_action, fault_of, local_player
     from arena.match.record import FAULTS, Decision, Reason, Record
     from arena.match.referee import play_match
     from arena.match.replay import Differs, IllegalAction, legal_action, steps
@@ -24,7 +24,7 @@ _HOMES = {
     "arena.match.decider": "AgentRaised Decider",
     "arena.match.match": "Match Position Program Seat match_id",
     "arena.match.payoffs": "lost standing",
-    "arena.match.player": "Ending Forfeit Player Used check_action local_player",
+    "arena.match.player": "Ending Forfeit Player Used check_action fault_of local_player",
     "arena.match.record": "Decision FAULTS Reason Record",
     "arena.match.referee": "play_match",
     "arena.match.replay": "Differs IllegalAction legal_action steps",
@@ -59,6 +59,7 @@ __all__ = [
     "canonical",
     "chance_outcomes",
     "check_action",
+    "fault_of",
     "has_chance",
     "legal_action",
     "local_player",

@@ -107,6 +107,9 @@ class Seat:
     """The files that its options name: each as the spec has it, and its whole path."""
     settings: Settings = NO_SETTINGS
     """Its options and its heuristic, with all defaults filled in."""
+    waits: bool = False
+    """Whether the agent may be unavailable, which makes the match void: its class, or the spec, says that it waits for something
+    outside. For any other agent that is a fault: else an agent could escape each defeat."""
 
     @property
     def version(self) -> OwnCode | None:

@@ -127,7 +127,7 @@ class LocalPlayer(Decider):
         try:
             Decider.make_agent(self)
         except AgentRaised as raised:
-            raise failure(self.number, raised) from raised
+            raise failure(self.number, raised, waits=self.seat.waits) from raised
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
         """Ask for an action and return it if it is legal; a Forfeit otherwise."""
@@ -138,14 +138,14 @@ class LocalPlayer(Decider):
                 self._check_use()
             return chosen(choice, legal)  # what `check_action` does, without a call
         except (AgentRaised, ValueError) as error:
-            raise _forfeit(self.number, choice, legal, error) from error
+            raise _forfeit(self.number, choice, legal, error, waits=self.seat.waits) from error
 
     def solve(self, state: State) -> Any:
         """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
         try:
             found = self._decide(self.agent.solve, state, ())
         except AgentRaised as raised:
-            raise failure(self.number, raised) from raised
+            raise failure(self.number, raised, waits=self.seat.waits) from raised
         if self._seconds is not None:
             self._check_use()
         return found
@@ -192,10 +192,10 @@ def check_action(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
         raise _forfeit(seat, choice, legal, error) from error
 
 
-def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception) -> Forfeit | Unavailable:
+def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception, *, waits: bool = False) -> Forfeit | Unavailable:
     """Return the forfeit of a seat whose agent raised, or chose what is no legal action."""
     if isinstance(error, AgentRaised):
-        return failure(seat, error)
+        return failure(seat, error, waits=waits)
     if type(choice) is Unreadable and choice.forfeit is not None:
         return choice.forfeit
     expected = "an action" if choice is None else f"one of {short(list(legal))}"
@@ -218,12 +218,18 @@ def chosen(choice: Any, legal: Sequence[Action]) -> Action:
         raise AgentRaised(error) from error
 
 
-def failure(seat: int, failed: AgentRaised) -> Forfeit | Unavailable:
-    """Return the forfeit of a seat whose agent raised an exception; Unavailable if its backend does not answer."""
-    if failed.kind == "unavailable":
-        return Unavailable(failed.message)
-    kind: Reason = "memory" if failed.kind == "memory" else "exception"
-    return Forfeit(Ending(kind, seat, failed.message, failed.traceback))
+def failure(seat: int, failed: AgentRaised, *, waits: bool = False) -> Forfeit | Unavailable:
+    """Return the forfeit of a seat whose agent raised an exception; Unavailable if it `waits` for a backend that is away."""
+    return fault_of(seat, failed.kind, failed.message, failed.traceback, waits=waits)
+
+
+def fault_of(seat: int, kind: str, message: str | None, traceback: str | None, *, waits: bool) -> Forfeit | Unavailable:
+    """Return what becomes of a match whose agent failed in a way of a `kind`: `exception`, `memory` or `unavailable`."""
+    if kind == "unavailable":
+        if waits:
+            return Unavailable(message)
+        return Forfeit(Ending("exception", seat, f"unavailable, but not declared by `waits: true`: {message}", traceback))
+    return Forfeit(Ending("memory" if kind == "memory" else "exception", seat, message, traceback))
 
 
 def short(value: object) -> str:

@@ -29,7 +29,7 @@ HOOK_GROUP = "arena.hooks"
 NAME = re.compile(r"[a-z0-9-]+")
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED = {
-    "agent": {"agent", "command", "heuristic", "isolation", "label", "limits"},
+    "agent": {"agent", "command", "heuristic", "isolation", "label", "limits", "waits"},
     "format": {"name"},
     "game": {"name"},
     "heuristic": {"name"},

@@ -45,6 +45,10 @@ class ResultCount:
         return (self.wins + self.draws / 2) / self.games if self.games else None
 
 
+MAX_VOID_SHARE = 0.05
+"""If a larger share of the matches of an entry is void, the board says so."""
+
+
 @dataclass(slots=True)
 class Count(ResultCount):
     """The sums of one agent on one board."""
@@ -68,6 +72,8 @@ class Count(ResultCount):
     cost_of: int = 0
     best: float | None = None
     """The highest return."""
+    void: int = 0
+    """Matches without a score, in none of the other counts."""
     faults: Counter[str] = field(default_factory=Counter)
     spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """What else its decisions used, by name."""
@@ -254,6 +260,8 @@ class Tally:
         """Count matches that are alike. Void ones are counted apart and not scored."""
         if facts.termination == "void":
             self.void += facts.count
+            for entry in set(facts.seats):
+                self.counts[entry].void += facts.count
             return
         self.games += facts.count
         self.adjudicated += facts.count * (facts.termination == "adjudicated")
@@ -338,7 +346,14 @@ class Tally:
         """Yield the remarks on matches without a score, actions that no agent chose, states without a count, and time limits."""
         counts = list(zip(self.sheet.labels, self.counts, strict=True))
         if self.void:
-            yield f"{self.void:,} void, not scored: the game or arena itself is at fault."
+            yield f"{self.void:,} void, not scored: the game, arena itself or the backend of an agent that waits is at fault."
+            often = [
+                f"{label} {count.void:,} of {count.void + count.games:,}"
+                for label, count in counts
+                if count.void > MAX_VOID_SHARE * (count.void + count.games)
+            ]
+            if often:
+                yield f"More than one match in 20 is void: {', '.join(often)}. Their scores leave these matches out."
         if self.adjudicated:
             were = "game was" if self.adjudicated == 1 else "games were"
             yield f"{self.adjudicated:,} {were} adjudicated: ended by the values that the agents reported."

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from arena.format import Outcomes, Pairing, ranks
-from arena.match.match import Seat, match_id
+from arena.match.match import match_id
 from arena.schedule.ranking import Ranking, built_in, ranking_of
 from arena.spec import Spec
 
@@ -185,12 +185,4 @@ def timed(spec: Spec, scheduled: Scheduled) -> bool:
 def asks_outside(spec: Spec, scheduled: Scheduled) -> bool:
     """Tell whether an agent of a match waits for something outside, which is not to be asked once more."""
     board = spec.boards[scheduled.board]
-    return any(waits(spec, board.seats[entry]) for entry in scheduled.pairing.seats)
-
-
-def waits(spec: Spec, seat: Seat) -> bool:
-    """Tell whether the agent of a seat waits for something outside, wherever it runs; of another version that is not known."""
-    if seat.program is not None and (seat.program.command is not None or seat.version is not None):
-        return False
-    kind = spec.registry.agents.get(seat.agent)
-    return getattr(kind, "waits", False) is True
+    return any(board.seats[entry].waits for entry in scheduled.pairing.seats)

@@ -207,7 +207,7 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     taken = entry.located(FilePath.cwd()) if entry.files else None
     seat = make_seat(*given, changed=Settings({**entry.changed, **more}, own), pondering=_ponders(reading), located=taken)
     files = tuple([(entry.options[name], file) for name, file in entry.files.items()])
-    seat = replace(seat, optimal=_optimal(reading, one, rules, described), files=files)
+    seat = replace(seat, optimal=_optimal(reading, one, rules, described), files=files, waits=entry.waits)
     return placed(seat, entry, described, reading, rules.name)
 
 

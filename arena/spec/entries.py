@@ -42,6 +42,8 @@ class Entry:
     isolation: str = IN_PROCESS
     files: Mapping[str, str] = field(default_factory=dict)
     """The options that name files, each with the whole path."""
+    waits: bool = False
+    """Whether the agent may be unavailable; see `Seat.waits`."""
 
     def make(self) -> Agent:
         """Return its agent; whatever that raises is passed on."""
@@ -106,7 +108,7 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
     values = variant.values
     report = reading.below(path, variant)
     before = reading.faults.noted
-    for key in ("agent", "label", "heuristic"):
+    for key in ("agent", "label", "heuristic", "waits"):
         if key in values:
             checked(_key_adapter(key), values[key], (key,), report)
     check_name(reading.registry, values.get(ISOLATION), (ISOLATION,), report)
@@ -129,7 +131,9 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
     if is_closed(reading.registry, isolation):
         source.note_trust(agent.name)
     files = option_files(agent, options, reading.document.folder)
-    return Entry(path, source, agent, options, changed, values.get("label"), limits, choices, isolation, files)
+    declared = values.get("waits")
+    waits = agent.waits is True and source.code is None and source.here if declared is None else declared
+    return Entry(path, source, agent, options, changed, values.get("label"), limits, choices, isolation, files, waits)
 
 
 @cache

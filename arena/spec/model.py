@@ -63,6 +63,11 @@ class EntryKeys(BaseModel):
     heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, or {game: name}.")
     limits: DecisionLimits | Options | None = Field(None, description="Limits of this entry alone.")
     isolation: Any = Field(None, description="Where this agent runs; see the key of the spec.")
+    waits: bool | None = Field(
+        None,
+        description="Whether the agent waits for something outside, such as a model behind a network, and may be unavailable "
+        "without losing; default: as its class says, and false for programs and for entries with code of their own.",
+    )
 
 
 class OpeningKeys(_Keys):

@@ -9,7 +9,7 @@ from arena.errors import ArenaError, Interrupted
 from arena.match.match import Seat
 from arena.match.record import Record
 from arena.schedule.runner import CurrentTurn, MatchRunner
-from arena.schedule.schedule import Scheduled, Take, waits
+from arena.schedule.schedule import Scheduled, Take
 from arena.spec import Spec
 from arena.waiting import Baton
 
@@ -22,7 +22,7 @@ Played = tuple[Scheduled, Record | BaseException]
 
 def waiting_seats(spec: Spec) -> list[Seat]:
     """Return the seats whose agents wait for something outside, wherever they run."""
-    return [seat for board in spec.boards for seat in board.seats if waits(spec, seat)]
+    return [seat for board in spec.boards for seat in board.seats if seat.waits]
 
 
 def check_backends(spec: Spec) -> None:

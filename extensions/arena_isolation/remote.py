@@ -15,11 +15,11 @@ from arena.api.match import (
     Player,
     Position,
     Program,
-    Reason,
     Seat,
     SharedStart,
     Used,
     check_action,
+    fault_of,
     has_chance,
     local_player,
     seat_seed,
@@ -289,11 +289,9 @@ class RemotePlayer:
         return Forfeit(Ending(lost.reason, self.number, lost.message))
 
     def _fault_of(self, answer: Mapping[str, Any]) -> Forfeit | Unavailable:
-        if answer.get("kind") == "unavailable":
-            return Unavailable(protocol.message_of(answer, "message") or self.seat.label)
-        reason: Reason = "memory" if answer.get("kind") == "memory" else "exception"
-        message = protocol.message_of(answer, "message")
-        return Forfeit(Ending(reason, self.number, message, protocol.message_of(answer, "traceback")))
+        message = protocol.message_of(answer, "message") or self.seat.label
+        traceback = protocol.message_of(answer, "traceback")
+        return fault_of(self.number, str(answer.get("kind")), message, traceback, waits=self.seat.waits)
 
 
 def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> Any:

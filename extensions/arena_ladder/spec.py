@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from arena import SpecError
 from arena.api.cli import suggestion
 from arena.api.spec import Spec, load_spec
-from arena.schedule.schedule import waits
 from arena.secret import SECRET
 from arena.spec.document import Document, Path, read_document
 from arena.spec.faults import Faults
@@ -162,7 +161,7 @@ def _load_house(document: Document, plugins: tuple[str, ...]) -> Spec:
         if board.kind != "versus" or board.game.players != 2:
             faults.add(("game",) if "game" in document.values else ("games",), f"{board.name}: {FOR_TWO}")
         for seat in board.seats:
-            if seat.isolation == "sandbox" and waits(spec, seat):
+            if seat.isolation == "sandbox" and seat.waits:
                 message = (
                     f"{seat.label} waits for something outside, and a sandbox has no network; add isolation: none to its entry"
                 )

@@ -19,7 +19,7 @@ MAX_AGENTS = 16
 MAX_SWEPT_VALUES = 20
 MAX_ACTIONS = 2000
 """Actions that are played again from a position."""
-RESERVED_KEYS = frozenset({"agent", "label", "heuristic", "limits", "isolation", "name", "plugin", "plugins", "version"})
+RESERVED_KEYS = frozenset({"agent", "label", "heuristic", "limits", "isolation", "name", "plugin", "plugins", "version", "waits"})
 """Keys of an entry that are no options of its agent."""
 
 

@@ -16,6 +16,7 @@ class Flaky(Agent):
     """Plays the first action; its backend does not answer as often as a file has bytes, of which each time one goes."""
 
     name = "flaky"
+    waits = True
 
     def __init__(self, *, file: str) -> None:
         self.file = Path(file)
