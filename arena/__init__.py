@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from arena.agent import Agent
+from arena.agent import Agent, Answer, Hints, Path
 from arena.columns import Column
 from arena.encoding import encoding
 from arena.errors import (
@@ -22,7 +22,6 @@ from arena.game import CHANCE, Action, Game, Puzzle, State, overrides, uniform
 from arena.heuristic import heuristic
 from arena.hookspecs import hookimpl
 from arena.limits import Limits
-from arena.outcome import Answer, Path
 from arena.search import Search
 from arena.simultaneous import Simultaneous
 from arena.tracking import tell_progress
@@ -51,6 +50,7 @@ __all__ = [
     "Format",
     "Game",
     "GameError",
+    "Hints",
     "Limits",
     "OutOfBudget",
     "Outcomes",

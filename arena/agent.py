@@ -1,14 +1,53 @@
-"""Agents: whoever chooses actions (a player) or solves puzzles (a solver), or both."""
+"""Agents: they choose actions (players) or solve puzzles (solvers), or both; and the solutions that solvers return."""
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.configured import Configured
 from arena.game import Action, Game, Puzzle, State, overrides
 from arena.limits import Limits
-from arena.outcome import Answer, Path
 from arena.search import Search
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Path:
+    """The way from the position to a goal: its `actions`, which the referee replays; it sums their cost and checks the goal."""
+
+    actions: tuple[Action, ...]
+
+    def __init__(self, actions: Iterable[Action]) -> None:
+        object.__setattr__(self, "actions", tuple(actions))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A final `state`, for puzzles where the way does not matter. It need not be a goal: then it counts as unsolved.
+
+    `steps` is how many changes the solver made on its way, None if it did not count them.
+    """
+
+    state: State
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Hints about an agent for the tools that try agents or propose them. No match depends on them.
+
+    >>> Hints(reference="games", proposed={"two-player": 9}).uses_heuristic
+    True
+    """
+
+    reference: bool | Literal["games", "puzzles"] = False
+    """Whether `arena try` sets new agents against this one, and lends it new heuristics if it wants one; `games` or `puzzles` for
+    those alone."""
+    proposed: Mapping[str, int] = field(default_factory=dict)
+    """Its priority as the default opponent, adviser or solver, by traits of the game, or by `heuristic` for games that have a
+    default heuristic. The largest that applies counts, and the agent with the largest one is proposed."""
+    uses_heuristic: bool = True
+    """False for an agent that never asks for an estimate: pages and `arena show` offer it no heuristic."""
 
 
 class Agent(Configured, ABC):
@@ -28,23 +67,15 @@ class Agent(Configured, ABC):
     """The names of the games that it is made for, a frozenset; it is refused on all others. Without one it plays any."""
     wants_heuristic: ClassVar[bool] = False
     """Whether the agent is at a loss without a heuristic."""
-    uses_heuristic: ClassVar[bool]
-    """False for an agent that never asks for an estimate, so that pages and `arena show` offer it no heuristic; True if it is not
-    given. A class that derives from this one does not inherit it."""
+    hints: ClassVar[Hints]
+    """Hints for the tools that try agents or propose them; optional. A class that derives from this one does not inherit them."""
     optimal: Literal["cost", "length", "admissible"] | None = None
     """What a solver claims of every way that it returns before a budget ends: that none is cheaper (`cost`), that none is shorter
     (`length`), or that none is cheaper where the heuristic never overestimates (`admissible`). `arena check` tries to refute
     it from small positions; a board tells where a match does."""
-    reference: ClassVar[bool | Literal["games", "puzzles"]]
-    """Whether `arena try` sets new agents against this one, and lends it new heuristics if it wants one; `games` or `puzzles` for
-    those alone. A class that derives from this one does not inherit it. False if it is not given, as nothing is proposed then."""
     waits: ClassVar[bool] = False
     """Whether its decisions wait for something outside, such as a model behind a network, as `with search.waiting()` says: then a
     process plays several matches at the same time."""
-    proposed: ClassVar[Mapping[str, int]]
-    """The weight of this agent where nobody names one: by a trait of the game, or by `heuristic` for games that have a default
-    one; the largest that applies counts. The agent of the largest weight is the opponent, the adviser or the solver. This is not
-    inherited either."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return a legal action for the seat whose turn it is. TypeError for agents that only solve."""
@@ -65,7 +96,7 @@ class Agent(Configured, ABC):
             """
 
         def check_backend(self) -> None:
-            """Raise ArenaError where what it waits for cannot be asked; optional, of agents that wait.
+            """Raise ArenaError if what it waits for cannot be asked; optional, of agents that wait.
 
             A run calls it once, before the first match.
             """
@@ -85,12 +116,12 @@ class Agent(Configured, ABC):
 
 
 def chooses(agent: type[Agent] | Agent) -> bool:
-    """Tell whether an agent gives `choose`."""
+    """Return whether an agent gives `choose`."""
     return _method(agent, "choose") is not Agent.choose
 
 
 def solves(agent: type[Agent] | Agent) -> bool:
-    """Tell whether an agent gives `solve`."""
+    """Return whether an agent gives `solve`."""
     return _method(agent, "solve") is not Agent.solve
 
 

@@ -22,7 +22,7 @@ from arena.commands import COMMANDS as OWN
 from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreDamaged, StoreFull, describe
 from arena.parts import explain_missing
 from arena.processes.interrupts import user_interrupts
-from arena.processes.threads import abandoned
+from arena.processes.threads import has_abandoned
 
 TRACEBACK = "ARENA_TRACEBACK"
 
@@ -75,7 +75,7 @@ class Commands(UserDict[str, click.Command]):
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether there is such a command, listed or hidden."""
+        """Return whether there is such a command, listed or hidden."""
         return name in self._listed or name in {command.name for command in self.listed()}
 
     def listed(self) -> list[Command]:
@@ -156,7 +156,7 @@ def main() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if abandoned():
+    if has_abandoned():
         with suppress(OSError):
             sys.stderr.flush()
         os._exit(code)

@@ -39,7 +39,7 @@ class Column:
 
     @property
     def is_interval(self) -> bool:
-        """Tell whether it shows bounds, and so has no key of its own."""
+        """Return whether it shows bounds, and so has no key of its own."""
         return self.style.endswith("interval")
 
 
@@ -71,13 +71,6 @@ _EFFORT = (
     Column("ms_per_move", "ms/move", left_out=2),
     _CPU,
 )
-_SPENT = (
-    Column("tokens_in", "Tokens in", "count", "Tokens of questions, in all decisions.", shown="known", left_out=6),
-    Column("tokens_out", "Tokens out", "count", "Tokens of answers, in all decisions.", shown="known", left_out=6),
-    Column("cost", "Cost", description="What all decisions cost.", shown="known", left_out=6),
-)
-SPENT = tuple([column.key for column in _SPENT])
-"""What decisions may have spent that has columns."""
 VERSUS = (
     _RANK,
     _AGENT,
@@ -95,7 +88,6 @@ VERSUS = (
     *_RETURNS,
     *_ADJUSTED,
     *_EFFORT,
-    *_SPENT,
     *_FAILURES,
 )
 SCORE = (
@@ -106,7 +98,6 @@ SCORE = (
     Column("best", "Best", left_out=9),
     Column("moves", "Moves", left_out=8),
     *_EFFORT,
-    *_SPENT,
     *_FAILURES,
 )
 PUZZLE = (
@@ -123,21 +114,28 @@ PUZZLE = (
     Column("nodes_per_attempt", "Nodes", left_out=10),
     Column("seconds_per_attempt", "Seconds", left_out=2),
     _CPU,
-    *_SPENT,
     *_FAILURES,
 )
 COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE, "score": SCORE}
 ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE, *SCORE)}
-ROW_KEYS -= set(SPENT)  # formats may have had such columns before
-ROW_KEYS |= {"level_with", "superiority", "refuted", "boards", "mean_rank", "mean_rating"}
-"""The keys of rows that a column of a format may not have."""
+ROW_KEYS |= {"level_with", "superiority", "refuted", "boards", "mean_rank", "mean_rating", "spent"}
+"""The keys of rows that a column of a format or a plugin may not have."""
 
 
-def with_own(kind: str, own: Iterable[Column]) -> tuple[Column, ...]:
-    """The columns of a kind of board, those of a format behind the interval."""
+def with_own(kind: str, own: Iterable[Column], computed: Iterable[Column] = ()) -> tuple[Column, ...]:
+    """The columns of a kind of board, those of a format behind the interval, those `computed` by plugins before the failures."""
     usual = COLUMNS[kind]
     place = 1 + next(number for number, column in enumerate(usual) if column.is_interval)
-    return (*usual[:place], *own, *usual[place:])
+    end = usual.index(_FAILURES[0])
+    return (*usual[:place], *own, *usual[place:end], *computed, *usual[end:])
+
+
+def with_interval(column: Column) -> tuple[Column, ...]:
+    """An estimate with the columns of its interval: of both bounds, which a spec may name, and of all of it."""
+    low, high = (replace(column, key=f"{column.key}_{end}", shown="named") for end in ("low", "high"))
+    bounds = replace(low, heading=f"{column.heading} from"), replace(high, heading=f"{column.heading} to")
+    style: Style = "elo interval" if column.style == "elo" else "share interval" if column.style == "share" else "figure interval"
+    return (column, *bounds, replace(column, heading="95 % interval", style=style))
 
 
 def by_key(columns: Iterable[Column]) -> dict[str, Column]:

@@ -72,7 +72,7 @@ class Rules:
             """Return the state after an action."""
 
         def is_terminal(self, state: Words) -> bool:
-            """Tell whether play is over."""
+            """Return whether play is over."""
 
         def returns(self, state: Words) -> Sequence[float]:
             """Return what each seat gets at the end."""
@@ -81,7 +81,7 @@ class Rules:
             """Yield the actions that would win at once if it were the turn of `seat`."""
 
         def is_goal(self, state: Words) -> bool:
-            """Tell whether a state solves the puzzle."""
+            """Return whether a state solves the puzzle."""
 
         def chance(self, state: Words, number: float) -> int:
             """Return the outcome that a random number from 0 to 1 stands for where chance moves, `to_move` being CHANCE (-1).

@@ -40,7 +40,7 @@ def initializer(constructor: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def parameters_of(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a class, by name, without `self`; none where the class has no `__init__`.
+    """The parameters of a class, by name, without `self`; none if the class has no `__init__`.
 
     `*args` and `**kwargs` are left out: a spec cannot name them.
     """
@@ -64,7 +64,7 @@ def settings(made: Configured) -> dict[str, Any]:
     return {name: filled[name] for name in known if name in filled}
 
 
-def with_defaults(kind: Callable[[], Made], left_out: Callable[[Exception], None] = lambda _: None) -> Made | None:
+def make_default(kind: Callable[[], Made], left_out: Callable[[Exception], None] = lambda _: None) -> Made | None:
     """An object of a class with its default parameters; None if its constructor raises, and `left_out` is told the exception."""
     try:
         return kind()

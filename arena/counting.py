@@ -10,8 +10,8 @@ from typing import Any
 
 from arena.errors import OutOfBudget
 from arena.game import Action, Game, State, overrides
-from arena.limits import LARGEST
-from arena.unmetered import WATCHED, noted, plain, shallow
+from arena.limits import MAX_COUNT
+from arena.unmetered import WATCHED, copy_shallow, note_states, unwatched_copy
 
 CLOCK_STRIDE = 16
 """How many nodes may pass between two looks at the clock."""
@@ -26,7 +26,7 @@ class Meter:
 
     `nodes` never exceeds the node limit: the state that would pass it is not handed out. The clock, or the processor time of this
     process, is looked at every 16 nodes, so a limit of either holds to within 16 nodes of the game at hand. Without a node limit
-    more than LARGEST is a ValueError: nobody generates that many, but an agent may claim to have.
+    more than MAX_COUNT is a ValueError: nobody generates that many, but an agent may claim to have.
     """
 
     __slots__ = (
@@ -49,13 +49,13 @@ class Meter:
         self.evaluations = 0
         self.exhausted = False
         self._limited = nodes is not None
-        self._most = LARGEST if nodes is None else min(nodes, LARGEST)
+        self._most = MAX_COUNT if nodes is None else min(nodes, MAX_COUNT)
         self._deadline = None if seconds is None else perf_counter() + seconds
         self._cpu_deadline = None if cpu_seconds is None else process_time() + cpu_seconds
         self.stop = self._most if seconds is None and cpu_seconds is None else 0
 
     def count(self, nodes: int) -> None:
-        """Count states generated; OutOfBudget where a limit is passed, ValueError beyond LARGEST without one."""
+        """Count states generated; OutOfBudget if a limit is passed, ValueError beyond MAX_COUNT without one."""
         self.nodes += nodes
         if self.nodes > self.stop:
             self.look()
@@ -71,7 +71,7 @@ class Meter:
         return self._deadline is not None or self._cpu_deadline is not None
 
     def reached(self) -> None:
-        """Say that the next state would be one too many, or that time has passed: OutOfBudget where a limit is reached."""
+        """Say that the next state would be one too many, or that time has passed: OutOfBudget if a limit is reached."""
         if self.nodes >= self._most or self._late or self._spent:
             self.nodes += 1
             self.look()
@@ -99,7 +99,7 @@ class Meter:
         if self.nodes > self._most or late:
             nodes, self.nodes = self.nodes, min(self.nodes, self._most)
             if not (self._limited or late):
-                raise ValueError(f"expected at most {LARGEST:,} nodes in a decision, got {nodes:,}")
+                raise ValueError(f"expected at most {MAX_COUNT:,} nodes in a decision, got {nodes:,}")
             self.stop = -1  # whoever swallows the exception meets it again at the next node
             self.exhausted = True
             raise OutOfBudget("cpu_seconds" if spent else "seconds" if late else "nodes")
@@ -114,11 +114,11 @@ def counting_view(game: Game, meter: Meter) -> Game:
     methods, which do not count. What `parse_state` makes is no node; it is seen, see `arena.unmetered`.
     """
     meter.game = game
-    view = shallow(game)
-    own = plain(game) if WATCHED else game
+    view = copy_shallow(game)
+    own = unwatched_copy(game) if WATCHED else game
     shadows: dict[str, Any] = view.__dict__
     shadows["result"] = _counted_result(own.result, meter)
-    shadows["parse_state"] = noted(game.parse_state)
+    shadows["parse_state"] = note_states(game.parse_state)
     for name in _offered(type(game)):
         shadows[name] = _OPTIONAL[name](getattr(own, name), meter)
     return view
@@ -186,17 +186,10 @@ class _CountedLocal:
         return getattr(self._view, name)
 
 
-def _counted_local(generate: Callable[[State], Any], meter: Meter) -> Callable[[State], Any]:
-    def local(state: State) -> Any:
-        return _CountedLocal(generate(state), meter)
-
-    return local
-
-
 _OPTIONAL: dict[str, Callable[[Callable[..., Any], Meter], Callable[..., Any]]] = {
     "neighbors": _counted_neighbors,
     "random_state": _counted,
     "mutate": _counted,
     "crossover": _counted,
-    "local": _counted_local,
+    "local": lambda generate, meter: lambda state: _CountedLocal(generate(state), meter),
 }

@@ -10,10 +10,6 @@ from dataclasses import dataclass, field
 from arena.game import Action, Game, State, gives
 
 
-def _no_setup(state: State) -> Sequence[tuple[int, str]]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Uci:
     """A game in the Universal Chess Interface (S. Meyer-Kahlen, 2006), such as `position fen FEN moves MOVE...`."""
@@ -21,9 +17,9 @@ class Uci:
     fen: Callable[[State], str]
     """A position as the words after `position fen`; it may end with `moves` and moves that led to it."""
     move: Callable[[State, Action], str] | None = None
-    """An action that is legal in a state, as a move; None where that is the game's own notation of actions."""
+    """An action that is legal in a state, as a move; None if that is the game's own notation of actions."""
     action: Callable[[State, str], Action] | None = None
-    """The action of a state that a move stands for; ValueError where there is none. None as above."""
+    """The action of a state that a move stands for; ValueError if there is none. None as above."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Options that an engine must have to play this game, such as `UCI_Variant`."""
 
@@ -37,10 +33,10 @@ class Gtp:
     vertex: Callable[[State, Action], str]
     """An action that is legal in a state, as a vertex such as `D4`, or `pass`."""
     action: Callable[[State, str], Action]
-    """The action of a state that a vertex stands for, of which letters may be large or small; ValueError where there is none."""
+    """The action of a state that a vertex stands for, of which letters may be large or small; ValueError if there is none."""
     komi: float | None = None
-    """What white gets for moving second; None where the game has no such thing, and engines are told nothing."""
-    setup: Callable[[State], Sequence[tuple[int, str]]] = _no_setup
+    """What white gets for moving second; None if the game has no such thing, and engines are told nothing."""
+    setup: Callable[[State], Sequence[tuple[int, str]]] = lambda _: ()
     """The plays from the empty board to a position, each a seat and a vertex; by default none."""
     colors: tuple[str, str] = ("black", "white")
     """What the seats are called."""
@@ -50,7 +46,7 @@ Dialect = Uci | Gtp
 
 
 def dialect_of(game: Game, protocol: str) -> Dialect | None:
-    """Return the dialect of `game` for a protocol, None where it gives none that is a Uci or a Gtp; its errors are passed on."""
+    """Return the dialect of `game` for a protocol, None if it gives none that is a Uci or a Gtp; its errors are passed on."""
     found = game.dialects().get(protocol) if gives(game, "dialects") else None
     return found if isinstance(found, (Uci, Gtp)) else None
 
@@ -69,7 +65,7 @@ def vertex(column: int, row: int) -> str:
 
 
 def point(text: str) -> tuple[int, int]:
-    """Return the column and the row of a vertex, both from 0; ValueError where `text` is none.
+    """Return the column and the row of a vertex, both from 0; ValueError if `text` is none.
 
     >>> point("d4")
     (3, 3)

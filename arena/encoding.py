@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any, TypeVar, cast
 
 from arena.configured import name_of
-from arena.errors import UnknownName, shown
+from arena.errors import UnknownName, abbreviate
 from arena.game import Game, State
 
 Target = TypeVar("Target", bound=Callable[..., Any])
@@ -55,7 +55,7 @@ def encoding(
     `arena check` holds it to shape and range. ValueError for another shape or range.
     """
     if not callable(shape):
-        shape = _checked_shape(name, shape)
+        shape = _check_shape(name, shape)
     if isnan(low) or isnan(high) or low >= high:
         raise ValueError(f"encoding {name}: expected low below high, got {low} and {high}")
 
@@ -90,15 +90,15 @@ def bind_encoding(target: Callable[..., Any] | str, game: Game) -> BoundEncoding
         target = known[target]
     info = encoding_info_of(target)
     if info is None or info.game != name_of(game):
-        raise ValueError(f"expected an encoding of {name_of(game)}, got {shown(target)}")
-    shape = _checked_shape(info.name, info.shape(game) if callable(info.shape) else info.shape)
+        raise ValueError(f"expected an encoding of {name_of(game)}, got {abbreviate(target)}")
+    shape = _check_shape(info.name, info.shape(game) if callable(info.shape) else info.shape)
     made: Any = target
     encode = made(game) if isclass(target) else partial(made, game)
     return BoundEncoding(info.name, shape, info.low, info.high, encode)
 
 
-def _checked_shape(name: str, given: Any) -> Shape:
+def _check_shape(name: str, given: Any) -> Shape:
     """Return a shape as a tuple; ValueError if it is none."""
     if not isinstance(given, (tuple, list)) or not given or not all(type(side) is int and side > 0 for side in given):
-        raise ValueError(f"encoding {name}: shape: expected {SHAPE}, got {shown(given)}")
+        raise ValueError(f"encoding {name}: shape: expected {SHAPE}, got {abbreviate(given)}")
     return tuple(given)

@@ -30,7 +30,7 @@ import re
 import reprlib
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from importlib import import_module
@@ -91,7 +91,7 @@ class UnknownName(ArenaError):
     """No plugin brought a `kind` (agent, game, ...) of that `name`; the message says which of the `known` ones are near it."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
-        super().__init__(f"unknown {kind} {name!r}; {suggestion(str(name), known)}")
+        super().__init__(f"unknown {kind} {name!r}; {suggest(str(name), known)}")
 
 
 class Refused(ArenaError):
@@ -150,29 +150,19 @@ class Interrupted(KeyboardInterrupt):
     """The user interrupted the run. Whatever else raises KeyboardInterrupt is an agent or a plugin at fault."""
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """What to write instead of `name`: the three nearest of the known names, or all of them where none is near."""
-    names = sorted(set(known))
-    near = _nearest(name.lower(), names)
-    if near:
-        return f"did you mean {_listed(near)}?"
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Suggest up to three known names that are about as near to `name` as the nearest, or all of them if none is near."""
+    names, wanted = sorted(set(known)), name.lower()
+    near = get_close_matches(wanted, names, n=3, cutoff=0.6)
+    likeness = [SequenceMatcher(None, other, wanted).ratio() for other in near]
+    best = [repr(other) for other, alike in zip(near, likeness, strict=True) if alike > likeness[0] - MAX_LIKENESS_LOSS]
+    if best:
+        return f"did you mean {' or '.join([', '.join(best[:-1]), best[-1]] if len(best) > 1 else best)}?"
     return f"known: {', '.join(names)}" if names else "none is known"
 
 
-def _nearest(name: str, names: Sequence[str]) -> list[str]:
-    """Names that are near, and about as near as the nearest of them."""
-    near = get_close_matches(name, names, n=3, cutoff=0.6)
-    likeness = [SequenceMatcher(None, other, name).ratio() for other in near]
-    return [other for other, alike in zip(near, likeness, strict=True) if alike > likeness[0] - MUCH]
-
-
-MUCH = 0.15
-"""How much less alike than the nearest name is too much to be worth a mention."""
-
-
-def _listed(names: Sequence[str]) -> str:
-    quoted = [repr(name) for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+MAX_LIKENESS_LOSS = 0.15
+"""A name is suggested only if it is less than this behind the nearest one, of 1."""
 
 
 def describe(error: BaseException) -> str:
@@ -180,9 +170,10 @@ def describe(error: BaseException) -> str:
 
     The deepest frame that belongs neither to arena nor to an installed library is named, so that an author sees his own line.
     """
-    text = ADDRESS.sub("0x...", " ".join(_words(error).split()))
+    message = call_foreign(lambda: str(error), lambda _: "an exception that cannot be shown")
+    text = ADDRESS.sub("0x...", " ".join(message.split()))
     head = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    place = _place(error)
+    place = _find_place(error)
     return f"{head} ({place})" if place else head
 
 
@@ -191,14 +182,14 @@ _brief.maxstring = _brief.maxother = 120
 _brief.maxlist = _brief.maxtuple = 12
 
 
-def shown(value: object) -> str:
+def abbreviate(value: object) -> str:
     """A value as a message shows it, with the middle of long parts left out, whatever its `repr` does."""
-    return ADDRESS.sub("0x...", represented(value, _brief.repr))
+    return ADDRESS.sub("0x...", represent(value, _brief.repr))
 
 
-def represented(value: object, how: Callable[[object], str] = repr) -> str:
+def represent(value: object, how: Callable[[object], str] = repr) -> str:
     """The `repr` of a value, which its author may have written; where that fails the name of its type."""
-    return foreign(lambda: how(value), lambda _: f"an object of type {type(value).__name__}")
+    return call_foreign(lambda: how(value), lambda _: f"an object of type {type(value).__name__}")
 
 
 def cut(text: str, most: int = 60) -> str:
@@ -209,12 +200,17 @@ def cut(text: str, most: int = 60) -> str:
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def without_controls(text: str) -> str:
+def escape_controls(text: str) -> str:
     """A text of several lines with escapes for what a terminal would take for an order; tabs and line ends stay."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Value]) -> Value:
+def escape_line(text: str) -> str:
+    """Text with escapes for line ends and for whatever else a terminal should not get as it is."""
+    return "".join([letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text])
+
+
+def call_foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Value]) -> Value:
     """Call code of a plugin, and `otherwise` with whatever it raises, but for the user's interrupt."""
     try:
         return call()
@@ -224,25 +220,18 @@ def foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Valu
         return otherwise(error)
 
 
-def _words(error: BaseException) -> str:
-    return foreign(lambda: str(error), lambda _: "an exception that cannot be shown")
-
-
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 """Where an object happens to lie in memory: no part of what happened."""
 
 
-def _place(error: BaseException) -> str:
+def _find_place(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
-    written = [frame for frame in frames if not frame.filename.startswith(_LIBRARY)] or _installed(frames)
+    written = [frame for frame in frames if not frame.filename.startswith(_LIBRARY)]
+    if not written:  # an installed plugin lies among the libraries
+        written = [frame for frame in frames if "site-packages" in frame.filename]
     return f"{written[-1].filename}:{written[-1].lineno}" if written else ""
-
-
-def _installed(frames: list[traceback.FrameSummary]) -> list[traceback.FrameSummary]:
-    """The frames of installed libraries, where there are none of the author's own: plugins are installed there too."""
-    return [frame for frame in frames if "site-packages" in frame.filename]
 
 
 def _is_ours(filename: str) -> bool:
@@ -262,14 +251,17 @@ _HOMES = (f"{_ABOVE}arena/", *(f"{_ABOVE}{lead}arena_{name}/" for lead in ("", "
 _LIBRARY = sysconfig.get_path("stdlib")
 
 
-def author_traceback(error: BaseException, *, most: int = 20) -> str:
-    """The traceback of `error` without the frames of arena itself, at most `most` frames long."""
+MAX_TRACEBACK_FRAMES = 20
+
+
+def author_traceback(error: BaseException) -> str:
+    """Return the traceback of `error` without the frames of arena itself, cut to the last MAX_TRACEBACK_FRAMES."""
     frames: TracebackType | None = error.__traceback__
     while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
-    lines = foreign(
-        lambda: traceback.format_exception(type(error), error, frames, limit=-most, chain=False),
-        lambda _: traceback.format_tb(frames, limit=-most),  # the exception cannot be shown
+    lines = call_foreign(
+        lambda: traceback.format_exception(type(error), error, frames, limit=-MAX_TRACEBACK_FRAMES, chain=False),
+        lambda _: traceback.format_tb(frames, limit=-MAX_TRACEBACK_FRAMES),  # the exception cannot be shown
     )
     return ADDRESS.sub("0x...", "".join(lines))
 

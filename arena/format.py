@@ -15,7 +15,7 @@ from arena.secret import Seed
 Kind = Literal["versus", "puzzle", "score"]
 """The kinds of boards: agents against each other, agents against a puzzle, and agents that collect a score each on its own."""
 RankedBy = Literal["score", "rating", "returns"]
-ROUNDS = 10
+DEFAULT_ROUNDS = 10
 """The rounds of a board where neither the spec nor the format gives another number."""
 
 
@@ -66,7 +66,7 @@ class Outcomes:
         self._play_hashes: dict[Pairing, int] = {}
 
     def add(self, pairing: Pairing, returns: tuple[float, ...] | None, play_hash: int | None = None) -> None:
-        """Note the `returns` of every seat of a `pairing`; None where the match was void.
+        """Note the `returns` of every seat of a `pairing`; None if the match was void.
 
         `play_hash` is a hash of what was played if no seat used random numbers, so that it would be played like this again.
         """
@@ -83,7 +83,7 @@ class Outcomes:
         return len(self._returns)
 
     def of(self, pairing: Pairing) -> tuple[float, ...] | None:
-        """Return the returns of every seat of a `pairing`; None where the match was void. KeyError for one without a result."""
+        """Return the returns of every seat of a `pairing`; None if the match was void. KeyError for one without a result."""
         return self._returns[pairing]
 
     def scored(self) -> Iterator[tuple[Pairing, tuple[float, ...]]]:
@@ -117,22 +117,22 @@ class Format(Configured, ABC):
 
     Where the spec says `rank: returns`, or the game is not zero-sum, the mean return takes the place of both."""
     sequential_test: Mapping[str, Any] | None = None
-    """The test of a board of two entries: `elo0`, `elo1`, `alpha`, `beta` and `model` of an SPRT; None where there is none."""
+    """The test of a board of two entries: `elo0`, `elo1`, `alpha`, `beta` and `model` of an SPRT; None if there is none."""
 
     def default_rounds(self, entries: int) -> int:
         """Return the number of rounds for so many `entries` where a spec says nothing."""
-        return ROUNDS
+        return DEFAULT_ROUNDS
 
     def refusal(self, field: Field) -> str | None:
-        """Return why a board with this `field` cannot be played in this format; None where it can."""
+        """Return why a board with this `field` cannot be played in this format; None if it can."""
         return None
 
     def announcement(self) -> str | None:
-        """Return a note for the user before the first match; None where there is nothing to say."""
+        """Return a note for the user before the first match; None if there is nothing to say."""
         return None
 
     def status(self, outcomes: Outcomes) -> str | None:
-        """Return the state of a board with these `outcomes` in a few words; None where counts say it all.
+        """Return the state of a board with these `outcomes` in a few words; None if counts say it all.
 
         It is asked for when all matches so far have a result.
         """
@@ -163,14 +163,14 @@ class Format(Configured, ABC):
 
     @abstractmethod
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
-        """Yield every match of a `field` once, always in the same order; None where it goes on when all have a result.
+        """Yield every match of a `field` once, always in the same order; None if it goes on when all have a result.
 
         `outcomes` holds the results of all matches before such a None, for formats that follow results.
         """
 
 
 def ranks(format_: Format | type[Format]) -> bool:
-    """Tell whether a format has a ranking of its own. This is the one place that decides it."""
+    """Return whether a format has a ranking of its own. This is the one place that decides it."""
     given = getattr_static(format_ if isinstance(format_, type) else type(format_), "ranking", None)
     if given is Format.ranking or not isfunction(given):
         return False
@@ -182,7 +182,7 @@ def ranks(format_: Format | type[Format]) -> bool:
 
 
 def own_columns(format_: Format | type[Format]) -> tuple[Column, ...]:
-    """The columns that a format declares; none where its `columns` are something else."""
+    """The columns that a format declares; none if its `columns` are something else."""
     given = getattr_static(format_ if isinstance(format_, type) else type(format_), "columns", ())
     fits = isinstance(given, (list, tuple)) and all(isinstance(column, Column) for column in given)
     return tuple(given) if fits else ()

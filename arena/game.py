@@ -36,7 +36,7 @@ class Game(Configured, ABC):
 
     A game without `chance_outcomes` and `observation` is deterministic, with perfect information. A subclass
     gives `name` and the abstract methods. Its `__init__` takes the parameters of the game, keyword-only and hinted, straight from
-    a spec; it raises ValueError where they do not fit together.
+    a spec; it raises ValueError if they do not fit together.
     """
 
     name: ClassVar[str]
@@ -76,14 +76,14 @@ class Game(Configured, ABC):
 
     @abstractmethod
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the legal actions in a fixed order without duplicates; empty where nobody can act."""
+        """Return the legal actions in a fixed order without duplicates; empty if nobody can act."""
 
     @abstractmethod
     def result(self, state: State, action: Action) -> State:
         """Return the state after a legal `action`; `state` itself does not change."""
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether play is over."""
+        """Return whether play is over."""
         return not self.actions(state)
 
     @abstractmethod
@@ -120,7 +120,7 @@ class Game(Configured, ABC):
         return ()
 
     def is_quiet(self, state: State) -> bool:
-        """Tell whether nobody can win with one action; True for games that do not give `threats`."""
+        """Return whether nobody can win with one action; True for games that do not give `threats`."""
         return not any(self.threats(state, seat) for seat in range(self.players))
 
     def render(self, state: State) -> str:
@@ -168,14 +168,14 @@ class Puzzle(Game):
     zero_sum: bool = False
     """False: there is nobody to lose what the solver wins."""
     path_matters: ClassVar[bool] = True
-    """Whether the way to the goal is the solution; False where only the final state counts."""
+    """Whether the way to the goal is the solution; False if only the final state counts."""
 
     @abstractmethod
     def is_goal(self, state: State) -> bool:
-        """Tell whether `state` solves the puzzle."""
+        """Return whether `state` solves the puzzle."""
 
     def is_answer(self, position: State, state: State) -> bool:
-        """Tell whether an Answer with a final state solves the puzzle that `position` set; by default whether it is a goal.
+        """Return whether an Answer with a final state solves the puzzle that `position` set; by default whether it is a goal.
 
         Optional, for puzzles whose goals do not tell where the search began, such as a full sudoku.
         """
@@ -190,7 +190,7 @@ class Puzzle(Game):
         return 0
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether `state` is a goal or a dead end."""
+        """Return whether `state` is a goal or a dead end."""
         return self.is_goal(state) or not self.actions(state)
 
     def returns(self, state: State) -> Sequence[float]:
@@ -235,7 +235,7 @@ _ARGUMENTS = {
 
 
 def gives(game: Game | type[Game], method: str) -> bool:
-    """Tell whether the author of `game` gave one of the optional methods of chance and observations.
+    """Return whether the author of `game` gave one of the optional methods of chance and observations.
 
     A member of that name that is no method, or takes another number of arguments, is the author's own and does not count.
     """
@@ -248,7 +248,7 @@ def _gives(kind: type[Game], method: str) -> bool:
 
 
 def takes(given: Any, arguments: int) -> bool:
-    """Tell whether a member of a class, as it stands in the class, is a method that can be called with so many arguments."""
+    """Return whether a member of a class, as it stands in the class, is a method that can be called with so many arguments."""
     function = given.__func__ if isinstance(given, (staticmethod, classmethod)) else given
     if isclass(function) or not callable(function):
         return False
@@ -260,7 +260,7 @@ def takes(given: Any, arguments: int) -> bool:
 
 
 def overrides(game: Game | type[Game], method: str) -> bool:
-    """Tell whether the author of `game` gave an optional `method`, named by a text. This is the one place that decides it."""
+    """Return whether the author of `game` gave an optional `method`, named by a text. This is the one place that decides it."""
     given = getattr(game if isinstance(game, type) else type(game), method, None)
     return given is not None and given not in (getattr(Game, method, None), getattr(Puzzle, method, None))
 

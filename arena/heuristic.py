@@ -37,21 +37,22 @@ def heuristic(name: str, *, game: str, admissible: bool = False, consistent: boo
     """
 
     def declare(target: Target) -> Target:
-        cast(Any, target).heuristic_info = HeuristicInfo(name, game, admissible, consistent)
+        declared: Any = target
+        declared.heuristic_info = HeuristicInfo(name, game, admissible, consistent)
+
+        def keep_estimate(maker: Target) -> Target:
+            declared.estimate = maker
+            return maker
+
         if isfunction(target):
-            cast(Any, target).compiled = partial(_keep_estimate, target)
+            declared.compiled = keep_estimate
         return target
 
     return declare
 
 
-def _keep_estimate(target: Any, maker: Target) -> Target:
-    target.estimate = maker
-    return maker
-
-
 def info_of(target: object) -> HeuristicInfo | None:
-    """What `target` declares; None where it is no heuristic."""
+    """What `target` declares; None if it is no heuristic."""
     info = getattr(target, "heuristic_info", None)
     return info if isinstance(info, HeuristicInfo) else None
 

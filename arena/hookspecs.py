@@ -8,7 +8,7 @@ import pluggy
 from arena.agent import Agent
 from arena.format import Format
 from arena.game import Game
-from arena.parts import AgentSource, Comparison, Executor, Export, Isolation, SearchEngine
+from arena.parts import AgentSource, BoardColumn, Comparison, Executor, Export, Isolation, SearchEngine
 
 PROJECT = "arena"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -48,6 +48,11 @@ def arena_executors() -> Iterable[Executor]:  # type: ignore[empty-body]
 @hookspec
 def arena_exports() -> Iterable[Export]:  # type: ignore[empty-body]
     """Return formats of `arena export` and of the page of `arena compare`."""
+
+
+@hookspec
+def arena_columns() -> Iterable[BoardColumn]:  # type: ignore[empty-body]
+    """Return columns of boards that are computed from the matches of a run."""
 
 
 @hookspec

@@ -32,7 +32,7 @@ class Stream(random.Random):
     """A random generator that is seeded when it is first used, and is an ordinary one from then on.
 
     Seeding takes longer than a whole small game, and most streams are never drawn from. On first use the object becomes a
-    plain `random.Random`, so it costs nothing after that, and `drawn` tells whether anybody has used it. It holds a number and
+    plain `random.Random`, so it costs nothing after that, and `is_used` tells whether anybody has used it. It holds a number and
     not the text from which that follows: who has one stream learns nothing of the others.
     """
 
@@ -76,8 +76,8 @@ def _awake(generator: random.Random) -> random.Random:
     return generator
 
 
-def drawn(generator: random.Random) -> bool:
-    """Tell whether anybody has used a stream."""
+def is_used(generator: random.Random) -> bool:
+    """Return whether anybody has used a stream."""
     return not isinstance(generator, Stream)
 
 

@@ -6,18 +6,14 @@ from math import isfinite
 from operator import index
 from typing import Any, TypeGuard
 
-from arena.errors import shown
+from arena.errors import abbreviate
 
-MARGIN = 0.1
+MARGIN_SECONDS = 0.1
 """Seconds that a decision may run over its limit before it is lost on time, and its process killed."""
-MOVES = 1000
+DEFAULT_MOVES = 1000
 """Moves of a match where nothing else is said, by its game or by whoever plays it."""
 START_SECONDS = 10.0
 """Seconds to get ready for a match where nothing else is said."""
-
-
-_SECONDS = ("seconds", "cpu_seconds", "start_seconds")
-"""The limits that need not be whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,7 @@ class Limits:
     """Seconds on the clock for one decision."""
     depth: int | None = None
     """Plies that `Search.depths` goes to."""
-    moves: int = MOVES
+    moves: int = DEFAULT_MOVES
     """Actions of a match, of all seats together."""
     memory_mb: int | None = None
     """MiB of the process of an agent and its children."""
@@ -53,9 +49,8 @@ class Limits:
                 raise ValueError(f"limits.{field.name}: expected {'an integer' if whole else 'a number'}, got {value!r}")
             if not value > 0:
                 raise ValueError(f"limits.{field.name}: expected more than 0, got {value!r}")
-        for name in _SECONDS:
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, float(getattr(self, name)))  # 5 and 5.0 are one limit, and one identity
+            if not whole:
+                object.__setattr__(self, field.name, float(value))  # 5 and 5.0 are one limit, and one identity
 
     @property
     def budget(self) -> bool:
@@ -80,40 +75,40 @@ def limits_of(given: "Limits | Mapping[str, Any] | None") -> Limits:
         raise ValueError(f"limits: unknown {', '.join(unknown) or given!r}; known: {', '.join(names)}") from None
 
 
-LARGEST = 10**15
+MAX_COUNT = 10**15
 """No count may be larger, so that sums of them can be kept anywhere."""
 
 
-LONGEST_TEXT = 8 << 10
+MAX_TEXT_CHARACTERS = 8 << 10
 """Characters that are kept of a message or a traceback."""
 
 
 def is_count(value: Any) -> TypeGuard[int]:
-    """Tell whether a value is a whole number from 0 to LARGEST."""
-    return type(value) is int and 0 <= value <= LARGEST
+    """Return whether a value is a whole number from 0 to MAX_COUNT."""
+    return type(value) is int and 0 <= value <= MAX_COUNT
 
 
-def plies(depth: Any) -> int:
-    """A depth as a record holds it; ValueError for anything but a whole number from 0 to LARGEST, of whatever type."""
+def normalize_depth(depth: Any) -> int:
+    """A depth as a record holds it; ValueError for anything but a whole number from 0 to MAX_COUNT, of whatever type."""
     try:
         whole = index(depth)
     except TypeError:
         whole = -1
     if not is_count(whole):
-        raise ValueError(f"expected a whole number of plies from 0 to {LARGEST:,} as the depth, got {shown(depth)}")
+        raise ValueError(f"expected a whole number of plies from 0 to {MAX_COUNT:,} as the depth, got {abbreviate(depth)}")
     return whole
 
 
-def finite(value: Any) -> float | None:
+def normalize_value(value: Any) -> float | None:
     """A value as a record holds it, without minus zero; None for an infinite one and nan, ValueError for what is no number."""
     try:
         isfinite(value)  # other than float, it takes no text
         number = float(value)
     except (TypeError, OverflowError):
-        raise ValueError(f"expected a number that a float can hold as the value, got {shown(value)}") from None
+        raise ValueError(f"expected a number that a float can hold as the value, got {abbreviate(value)}") from None
     return number + 0.0 if isfinite(number) else None
 
 
-def clipped(text: str) -> str:
+def clip_text(text: str) -> str:
     """A text for people as a record keeps it: cut where it is too long, with surrogates as escapes."""
-    return text[:LONGEST_TEXT].encode("utf-8", "backslashreplace").decode()
+    return text[:MAX_TEXT_CHARACTERS].encode("utf-8", "backslashreplace").decode()

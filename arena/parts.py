@@ -8,13 +8,17 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
+from arena.columns import Column, Style
+
 if TYPE_CHECKING:
     from arena.agent import Agent
     from arena.game import Game
     from arena.heuristic import Evaluation
     from arena.match.match import Match
     from arena.match.player import Player
+    from arena.match.record import Record
     from arena.schedule.fingerprint import Fingerprint
+    from arena.schedule.schedule import Scheduled
     from arena.search import Search, SharedStart
     from arena.spec import Spec
     from arena.spec.reader import SpecReader
@@ -115,6 +119,39 @@ class Comparison(Part):
     kind: ClassVar[str] = "comparison"
     description: str
     read: "Callable[[Store], Iterable[Measured]]"
+
+
+@dataclass(frozen=True)
+class BoardColumn(Part):
+    """A column of boards that is computed from the matches of a run. Its key in JSON is its name, with `_` for `-`.
+
+    Either `amount` names what agents tell by `Search.spend`: a cell is the sum over all decisions, and the column is shown as
+    soon as there is any. Or `read` gets the matches of a run that were not void, each as its record and its place in the
+    schedule, and yields a `Measured` for each entry of each match that it can say something of: a cell is the mean, with a 95 %
+    interval by the rounds. `read` is called when the run comes to its end, and its cells are kept in the store.
+
+    >>> def read_lengths(matches):
+    ...     for record, place in matches:
+    ...         for entry in place.pairing.seats:
+    ...             yield Measured(place.board, place.pairing.round, entry, len(record.actions))
+    >>> BoardColumn("mean-length", "Length", description="Actions of a match.", read=read_lengths).column.key
+    'mean_length'
+    >>> BoardColumn("requests", "Requests", "count", amount="requests").column.style
+    'count'
+    """
+
+    kind: ClassVar[str] = "column"
+    heading: str
+    style: Style = "figure"
+    """As of `arena.Column`."""
+    description: str = ""
+    amount: str | None = None
+    read: "Callable[[Iterable[tuple[Record, Scheduled]]], Iterable[Measured]] | None" = None
+
+    @property
+    def column(self) -> Column:
+        """The column as boards have it: it is shown if any row has a value."""
+        return Column(self.name.replace("-", "_"), self.heading, self.style, self.description, shown="known", left_out=6)
 
 
 class PlayerPool(Protocol):
@@ -224,11 +261,11 @@ class SearchEngine(Part):
         return None
 
     def can_load(self) -> bool:
-        """Tell whether the processes of agents are to load loops before a clock runs."""
+        """Return whether the processes of agents are to load loops before a clock runs."""
         return False
 
     def compiles_own(self) -> bool:
-        """Tell whether the process of an entry with a plugin of its own is to compile loops for itself now."""
+        """Return whether the process of an entry with a plugin of its own is to compile loops for itself now."""
         return False
 
     def prepare_agent(
@@ -248,6 +285,7 @@ class SearchEngine(Part):
 
 
 PARTS: dict[str, type[Part]] = {
+    "arena_columns": BoardColumn,
     "arena_comparisons": Comparison,
     "arena_executors": Executor,
     "arena_exports": Export,

@@ -1,9 +1,12 @@
-"""The range of a game's returns, and the scale from -1 to 1 on which states are valued by heuristics and searches."""
+"""Returns: the range of a game, the scale on which heuristics and searches value states, and the result of a match."""
 
+from collections.abc import Sequence
 from math import isfinite, isnan
 from typing import Any
 
-from arena.game import Game
+from arena.configured import name_of
+from arena.errors import GameError, abbreviate
+from arena.game import Game, Puzzle, State, gives
 
 
 def bounds(game: Game) -> tuple[float, float]:
@@ -15,11 +18,11 @@ def bounds(game: Game) -> tuple[float, float]:
 
 
 def is_number(given: Any) -> bool:
-    """Tell whether something is a number, infinity among them."""
+    """Return whether something is a number, infinity among them."""
     return isinstance(given, (int, float)) and not isinstance(given, bool) and not isnan(given)
 
 
-def scaled(game: Game, value: float) -> float:
+def scale_return(game: Game, value: float) -> float:
     """Return what a return of a game is on the scale from -1 to 1, linearly; as it is where the range is open or empty."""
     low, high = bounds(game)
     if (low, high) == (-1, 1) or not _is_range(low, high):
@@ -27,8 +30,8 @@ def scaled(game: Game, value: float) -> float:
     return 2.0 * (value - low) / (high - low) - 1.0
 
 
-def unscaled(game: Game, value: float) -> float:
-    """Return the return of a game that is `value` on the scale from -1 to 1: the inverse of `scaled`."""
+def unscale_value(game: Game, value: float) -> float:
+    """Return the return of a game that is `value` on the scale from -1 to 1: the inverse of `scale_return`."""
     low, high = bounds(game)
     if (low, high) == (-1, 1) or not _is_range(low, high):
         return value
@@ -37,3 +40,56 @@ def unscaled(game: Game, value: float) -> float:
 
 def _is_range(low: float, high: float) -> bool:
     return isfinite(low) and isfinite(high) and low < high
+
+
+ZERO_SUM_TOLERANCE = 1e-9
+
+
+def check_returns(game: Game, given: Sequence[float]) -> tuple[float, ...]:
+    """Return what every seat gets at a terminal state; GameError if it is not what the game promises."""
+    returns = tuple(map(float, given))
+    if len(returns) != game.players:
+        raise GameError(f"{name_of(game)}: returns gave {len(returns)} values for {game.players} seats")
+    low, high = bounds(game)
+    for value in returns:
+        if not (low <= value <= high and isfinite(value)):
+            raise GameError(f"{name_of(game)}: returns gave {returns}; expected values in [{low:g}, {high:g}]")
+    if game.zero_sum and abs(sum(returns)) > ZERO_SUM_TOLERANCE:
+        raise GameError(f"{name_of(game)}: returns gave {returns}, which do not add up to 0 as zero_sum promises")
+    return returns
+
+
+def standing(game: Game, state: State) -> tuple[float, ...]:
+    """Return what every seat has so far, the result at the move limit; zeros if the game does not tell.
+
+    GameError for what cannot be a result: another number of values, none that is finite, or of a zero-sum game a sum but 0.
+    """
+    if not gives(game, "standing"):
+        return (0.0,) * game.players
+    given = game.standing(state)
+    try:
+        values = tuple(map(float, given))
+    except (TypeError, ValueError):
+        values = ()
+    if len(values) != game.players or not all(map(isfinite, values)):
+        raise GameError(
+            f"{name_of(game)}: standing gave {abbreviate(given)}; expected a finite number for each of {game.players} seats"
+        )
+    if game.zero_sum and abs(sum(values)) > ZERO_SUM_TOLERANCE:
+        raise GameError(f"{name_of(game)}: standing gave {values}, which do not add up to 0 as zero_sum promises")
+    return values
+
+
+def returns_of_loss(game: Game, seat: int | None, state: State = None) -> tuple[float, ...]:
+    """Return what everyone gets when one seat loses by a fault: that seat `min_return`, and a puzzle's solver 0.
+
+    The others share what keeps a zero-sum game zero-sum; else they get what they have in `state`, 0 if that is not known.
+    """
+    if isinstance(game, Puzzle) or (game.players == 1 and game.zero_sum):
+        return (0.0,)
+    least = float(bounds(game)[0])
+    if game.zero_sum:
+        others = [-least / (game.players - 1)] * game.players
+    else:
+        others = list(standing(game, state)) if state is not None else [0.0] * game.players
+    return tuple([least if number == seat else value for number, value in enumerate(others)])

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from arena.configured import name_of
 from arena.counting import Meter
-from arena.errors import cut, shown
+from arena.errors import abbreviate, cut
 from arena.game import Game, Puzzle, State
 from arena.heuristic import Evaluation
-from arena.limits import LARGEST, Limits, finite, is_count, plies
-from arena.returns import scaled
+from arena.limits import MAX_COUNT, Limits, is_count, normalize_depth, normalize_value
+from arena.returns import scale_return
 from arena.waiting import waiting
 
 Item = TypeVar("Item")
@@ -32,7 +32,7 @@ class SharedStart:
     __slots__ = ("_game", "_rng", "_state")
 
     def __init__(self, game: Game, rng: random.Random | None) -> None:
-        """`rng` may be None where the game is no puzzle: then there is nothing to draw."""
+        """`rng` may be None if the game is no puzzle: then there is nothing to draw."""
         self._game = game
         self._rng = rng
         self._state: list[State] = []
@@ -61,16 +61,12 @@ class Report(NamedTuple):
 
 
 NOTHING = Report()
-MOST_AMOUNTS = 32
+MAX_AMOUNTS = 32
 """Names of amounts that a decision may have spent."""
-LONGEST_NAME = 64
+MAX_AMOUNT_NAME_CHARACTERS = 64
 """Characters of such a name."""
-LONGEST_EXCHANGE = 4 << 20
+MAX_EXCHANGE_CHARACTERS = 4 << 20
 """Characters of what a decision may add to a transcript."""
-
-
-def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= LARGEST
 
 
 @cache
@@ -89,7 +85,7 @@ class Search:
     served: Any = None
     """What a search engine keeps of this decision, with `ran` and `undo`: see `arena.parts.SearchEngine`."""
     spent: Mapping[str, float] | None = None
-    """What `spend` was told of this decision; None where it was not called."""
+    """What `spend` was told of this decision; None if it was not called."""
     exchanges: tuple[str, ...] = ()
     """What `transcribe` was told of this decision, as JSON."""
 
@@ -135,12 +131,12 @@ class Search:
 
     @property
     def value(self) -> float | None:
-        """How good it is for the seat that decides; None where nothing was said."""
+        """How good it is for the seat that decides; None if nothing was said."""
         return self._last.value
 
     @property
     def depth(self) -> int | None:
-        """To how many plies it was searched; None where nothing was said."""
+        """To how many plies it was searched; None if nothing was said."""
         return self._last.depth
 
     @property
@@ -162,7 +158,7 @@ class Search:
                 return 0.0 if puzzle.is_goal(state) else -inf
             game = self._game
             value = game.returns(state)[player]
-            return value if game.min_return == -1.0 and game.max_return == 1.0 else scaled(game, value)
+            return value if game.min_return == -1.0 and game.max_return == 1.0 else scale_return(game, value)
         if self._evaluation is None:
             return 0.0
         return self._evaluation(state, player) if puzzle is None else -self._evaluation(state)
@@ -175,7 +171,7 @@ class Search:
     def best(self, items: Iterable[Item], key: Callable[[Item], Comparable]) -> Item:
         """Return one of `items` with the highest `key`; ties are broken by `rng`, which is not touched without a tie.
 
-        ValueError where there are no items, or where a key compares with nothing (nan).
+        ValueError if there are no items, or where a key compares with nothing (nan).
         """
         listed: Sequence[Item] = list(items)
         values: list[Any] = list(map(key, listed))
@@ -224,8 +220,8 @@ class Search:
         """
         self._last = Report(
             best,
-            None if value is None else finite(value),
-            None if depth is None else plies(depth),
+            None if value is None else normalize_value(value),
+            None if depth is None else normalize_depth(depth),
             tuple(line),
             exact,
         )
@@ -238,12 +234,13 @@ class Search:
         """
         spent = dict(self.spent or {})
         for name, amount in amounts.items():
-            total = spent.get(name, 0) + amount if _is_amount(amount) else None
-            if total is None or total > LARGEST or len(name) > LONGEST_NAME:
-                raise ValueError(f"{cut(name)}: expected an amount from 0 to {LARGEST:,} in all, got {shown(amount)}")
+            sound = type(amount) in (int, float) and 0 <= amount <= MAX_COUNT
+            total = spent.get(name, 0) + amount if sound else MAX_COUNT
+            if not sound or total > MAX_COUNT or len(name) > MAX_AMOUNT_NAME_CHARACTERS:
+                raise ValueError(f"{cut(name)}: expected an amount from 0 to {MAX_COUNT:,} in all, got {abbreviate(amount)}")
             spent[name] = total
-        if len(spent) > MOST_AMOUNTS:
-            raise ValueError(f"expected at most {MOST_AMOUNTS} names of amounts, got {len(spent)}")
+        if len(spent) > MAX_AMOUNTS:
+            raise ValueError(f"expected at most {MAX_AMOUNTS} names of amounts, got {len(spent)}")
         self.spent = spent
 
     def transcribe(self, exchange: Mapping[str, Any]) -> None:
@@ -256,9 +253,9 @@ class Search:
         try:
             text = json.dumps(dict(exchange), allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"expected a JSON object, got {shown(exchange)}") from error
-        if len(text) + sum(map(len, self.exchanges)) > LONGEST_EXCHANGE:
-            raise ValueError(f"expected at most {LONGEST_EXCHANGE:,} characters of transcript in a decision")
+            raise ValueError(f"expected a JSON object, got {abbreviate(exchange)}") from error
+        if len(text) + sum(map(len, self.exchanges)) > MAX_EXCHANGE_CHARACTERS:
+            raise ValueError(f"expected at most {MAX_EXCHANGE_CHARACTERS:,} characters of transcript in a decision")
         self.exchanges = (*self.exchanges, text)
 
     def waiting(self) -> AbstractContextManager[None]:
@@ -276,7 +273,7 @@ class Search:
         return self._start.state()
 
     def compiled(self, engine: str, **options: Any) -> Any:
-        """Return the compiled inner loop of the search `engine`, such as `ida-star`; None where the plain one is to run.
+        """Return the compiled inner loop of the search `engine`, such as `ida-star`; None if the plain one is to run.
 
         Both find the same, with the same counts, reports and random numbers. What a loop takes as `options`, such as
         `weight` or `depth`, and how it is called: `arena_compiled.engines`.
@@ -284,11 +281,11 @@ class Search:
         return None if self._find_loop is None else self._find_loop(self, engine, options)
 
     def count(self, nodes: int) -> None:
-        """Count `nodes`, states that were generated without the game object; OutOfBudget where a limit is passed.
+        """Count `nodes`, states that were generated without the game object; OutOfBudget if a limit is passed.
 
         ValueError for anything but a whole number of 0 or more, since nothing is ever taken back, and where a decision without
         a limit would have more than 10^15.
         """
         if not is_count(nodes):
-            raise ValueError(f"expected a whole number of nodes from 0 to {LARGEST:,}, got {shown(nodes)}")
+            raise ValueError(f"expected a whole number of nodes from 0 to {MAX_COUNT:,}, got {abbreviate(nodes)}")
         self._meter.count(nodes)

@@ -18,22 +18,22 @@ _DIGITS = re.compile(r"[0-9a-f]{32}")
 
 
 def is_digits(text: str) -> bool:
-    """Tell whether a text is a secret for all rounds."""
+    """Return whether a text is a secret for all rounds."""
     return _DIGITS.fullmatch(text) is not None
 
 
-def drawn_secret() -> str:
+def draw_secret() -> str:
     """Return a secret from the system's generator."""
     return token_hex(16)
 
 
-def extended(secret: str, first: int) -> str:
+def extend_secret(secret: str, first: int) -> str:
     """Return a secret with a new one for the rounds from `first` on."""
-    return f"{secret},{first}:{drawn_secret()}"
+    return f"{secret},{first}:{draw_secret()}"
 
 
 @lru_cache(64)
-def parts(secret: str) -> tuple[tuple[int, str], ...]:
+def split_secret(secret: str) -> tuple[tuple[int, str], ...]:
     """Return the first round and the digits of each part of a secret."""
     found = [part.rpartition(":") for part in secret.split(",")]
     return tuple([(int(first or 0), digits) for first, _, digits in found])
@@ -41,16 +41,16 @@ def parts(secret: str) -> tuple[tuple[int, str], ...]:
 
 def seed_of_round(seed: Seed, number: int) -> Seed:
     """Return what the position of a round follows from: the number, or the digits of the part that the round is in."""
-    return seed if isinstance(seed, int) else [digits for first, digits in parts(seed) if first <= number][-1]
+    return seed if isinstance(seed, int) else [digits for first, digits in split_secret(seed) if first <= number][-1]
 
 
-def newest(seed: Seed) -> Seed:
+def newest_digits(seed: Seed) -> Seed:
     """Return the digits of the last part of a secret; a number as it is."""
-    return seed if isinstance(seed, int) else parts(seed)[-1][1]
+    return seed if isinstance(seed, int) else split_secret(seed)[-1][1]
 
 
 def commitment(secret: str) -> str:
     """Return the hash of the newest digits of a secret, by which anybody can tell later that they were chosen before: blake2b
     with 256 bits of the 32 digits as ASCII, as 64 hexadecimal digits.
     """
-    return blake2b(parts(secret)[-1][1].encode(), digest_size=32).hexdigest()
+    return blake2b(split_secret(secret)[-1][1].encode(), digest_size=32).hexdigest()

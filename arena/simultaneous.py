@@ -74,13 +74,13 @@ class Simultaneous(Game):
 
     def to_move(self, state: State) -> int:
         """Return the first of the movers that has not chosen; CHANCE where chance moves, 0 at the end."""
-        own, chosen = _parts(state)
+        own, chosen = _split(state)
         movers = self.movers(own)
         return movers[len(chosen)] if len(movers) else 0
 
     def actions(self, state: State) -> Sequence[Action]:
         """Return the legal actions of whoever is to move; the outcomes where chance moves."""
-        own, chosen = _parts(state)
+        own, chosen = _split(state)
         movers = self.movers(own)
         if not len(movers):
             return ()
@@ -89,7 +89,7 @@ class Simultaneous(Game):
 
     def result(self, state: State, action: Action) -> State:
         """Return the turn with one more choice, and after the last what `joint` does; ValueError if a choice is not known."""
-        own, chosen = _parts(state)
+        own, chosen = _split(state)
         chosen = (*chosen, action)
         if len(chosen) < len(self.movers(own)):
             return OpenTurn(own, chosen)
@@ -98,7 +98,7 @@ class Simultaneous(Game):
         return self.joint(own, chosen)
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether nobody moves any more."""
+        """Return whether nobody moves any more."""
         return not isinstance(state, OpenTurn) and not len(self.movers(state))
 
     def returns(self, state: State) -> Sequence[float]:
@@ -115,11 +115,11 @@ class Simultaneous(Game):
 
     def format_state(self, state: State) -> str:
         """Return the author's text; in a turn in which some have chosen, as `chosen ["rock", null]: TEXT`."""
-        return _formatted(Game.format_state, self, state)
+        return _format(Game.format_state, self, state)
 
     def parse_state(self, text: str) -> State:
         """Return the state that `text` stands for; ValueError says what is wrong with it."""
-        return _parsed(Game.parse_state, self, text)
+        return _parse(Game.parse_state, self, text)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Let the author's methods meet the author's states alone."""
@@ -128,14 +128,14 @@ class Simultaneous(Game):
             given = getattr_static(cls, name, None)
             own = given not in (getattr(Game, name, None), getattr(Simultaneous, name, None))
             if own and isinstance(given, (FunctionType, staticmethod)) and not hasattr(given, "adapted"):
-                setattr(cls, name, _adapted(given, _OF_TURNS.get(name, _settled)))
+                setattr(cls, name, _adapt(given, _OF_TURNS.get(name, _call_settled)))
 
 
-def _parts(state: State) -> tuple[State, tuple[Action, ...]]:
+def _split(state: State) -> tuple[State, tuple[Action, ...]]:
     return (state.state, state.chosen) if isinstance(state, OpenTurn) else (state, ())
 
 
-def _adapted(given: Any, adapt: Callable[..., Any]) -> Callable[..., Any]:
+def _adapt(given: Any, adapt: Callable[..., Any]) -> Callable[..., Any]:
     """Return the method of an author as the referee and agents may call it: with any state."""
 
     def call(game: Simultaneous, *arguments: Any) -> Any:
@@ -148,13 +148,13 @@ def _adapted(given: Any, adapt: Callable[..., Any]) -> Callable[..., Any]:
     return update_wrapper(method, given) if isinstance(given, FunctionType) else method
 
 
-def _settled(given: Callable[..., Any], game: Simultaneous, state: State, *rest: Any) -> Any:
+def _call_settled(given: Callable[..., Any], game: Simultaneous, state: State, *rest: Any) -> Any:
     return given(game, game.settled(state), *rest)
 
 
-def _drawn(given: Callable[..., State], game: Simultaneous, observation: State, seat: int, rng: random.Random) -> State:
+def _resample(given: Callable[..., State], game: Simultaneous, observation: State, seat: int, rng: random.Random) -> State:
     """Return a state of the author's `resample`; what others have chosen this turn is drawn evenly."""
-    own, chosen = _parts(observation)
+    own, chosen = _split(observation)
     state = given(game, own, seat, rng)
     if not chosen:
         return state
@@ -162,8 +162,8 @@ def _drawn(given: Callable[..., State], game: Simultaneous, observation: State, 
     return OpenTurn(state, tuple([rng.choice(game.legal(state, mover)) if act is None else act for mover, act in pairs]))
 
 
-def _formatted(given: Callable[..., str], game: Simultaneous, state: State) -> str:
-    own, chosen = _parts(state)
+def _format(given: Callable[..., str], game: Simultaneous, state: State) -> str:
+    own, chosen = _split(state)
     text = given(game, own)
     if not chosen:
         return text
@@ -172,7 +172,7 @@ def _formatted(given: Callable[..., str], game: Simultaneous, state: State) -> s
     return f"{CHOSEN}{json.dumps(texts, ensure_ascii=False)}: {text}"
 
 
-def _parsed(given: Callable[..., State], game: Simultaneous, text: str) -> State:
+def _parse(given: Callable[..., State], game: Simultaneous, text: str) -> State:
     if not text.startswith(CHOSEN + "["):
         return given(game, text)
     try:
@@ -202,5 +202,5 @@ _OF_A_STATE = (
     "parse_action",
 )
 """Methods of an author that get his own state in the place of a turn in which some have chosen."""
-_OF_TURNS: dict[str, Callable[..., Any]] = {"resample": _drawn, "format_state": _formatted, "parse_state": _parsed}
+_OF_TURNS: dict[str, Callable[..., Any]] = {"resample": _resample, "format_state": _format, "parse_state": _parse}
 """Methods of an author that are called for the part of a turn that is his."""

@@ -2,7 +2,7 @@
 
 from arena.agent import Agent, chooses
 from arena.configured import name_of
-from arena.errors import suggestion
+from arena.errors import suggest
 from arena.game import Game, Puzzle, gives, overrides
 from arena.simultaneous import Simultaneous
 
@@ -27,7 +27,7 @@ COPED = ("chance", "hidden-information")
 """What an agent is refused on unless it says that it copes."""
 
 
-def traits(game: Game) -> frozenset[str]:
+def find_traits(game: Game) -> frozenset[str]:
     """The traits of a game, derived from what its class gives."""
     players = {1: "single-player", 2: "two-player"}.get(game.players, "multi-player")
     found = {players}
@@ -52,51 +52,51 @@ def traits(game: Game) -> frozenset[str]:
     return frozenset(found)
 
 
-def listed(found: frozenset[str]) -> str:
+def join_traits(found: frozenset[str]) -> str:
     """Traits in the order of the vocabulary, with commas."""
     return ", ".join(trait for trait in TRAITS if trait in found)
 
 
-def coped(agent: type[Agent]) -> frozenset[str]:
-    """The traits that an agent says it knows how to play; none where it uses the word for something else."""
+def read_coped(agent: type[Agent]) -> frozenset[str]:
+    """The traits that an agent says it knows how to play; none if it uses the word for something else."""
     given = agent.copes
     return frozenset(given) if isinstance(given, (set, frozenset)) else frozenset()
 
 
-def unknown_needs(agent: type[Agent]) -> str | None:
-    """What is wrong with the words in `needs`, None where all are traits."""
+def find_unknown_need(agent: type[Agent]) -> str | None:
+    """What is wrong with the words in `needs`, None if all are traits."""
     for word in sorted(agent.needs):
         if word not in TRAITS:
-            return f"needs {word!r}, which is no trait; {suggestion(word, TRAITS)}"
+            return f"needs {word!r}, which is no trait; {suggest(word, TRAITS)}"
     return None
 
 
-def made_for(agent: type[Agent]) -> frozenset[str]:
-    """The names of the games that an agent says it is made for; none where it plays any, or uses the word for something else."""
+def read_games(agent: type[Agent]) -> frozenset[str]:
+    """The names of the games that an agent says it is made for; none if it plays any, or uses the word for something else."""
     given = getattr(agent, "games", None)
     return given if isinstance(given, frozenset) and all(isinstance(name, str) for name in given) else frozenset()
 
 
-def not_coped_with(agent: type[Agent], game: Game) -> frozenset[str]:
+def find_uncoped(agent: type[Agent], game: Game) -> frozenset[str]:
     """The traits of a game that an agent does not say it copes with."""
-    return (traits(game) & set(COPED)) - coped(agent)
+    return (find_traits(game) & set(COPED)) - read_coped(agent)
 
 
-def refusal(agent: type[Agent], game: Game) -> str | None:
-    """Why `agent` cannot play `game`; None where it can."""
-    games = made_for(agent)
+def find_refusal(agent: type[Agent], game: Game) -> str | None:
+    """Why `agent` cannot play `game`; None if it can."""
+    games = read_games(agent)
     if games and name_of(game) not in games:
         return f"{name_of(agent)} cannot play {name_of(game)}: it plays {' and '.join(sorted(games))} alone"
-    has = traits(game)
+    has = find_traits(game)
     missing = agent.needs - has
     if not chooses(agent) and not isinstance(game, Puzzle):
         if missing <= {"single-player"} and "single-player" in has:
             return f"{name_of(agent)} cannot play {name_of(game)}: it only solves puzzles, and {name_of(game)} is a game"
         missing |= {"single-player"}
     name = name_of(game)
-    unknown = not_coped_with(agent, game)
+    unknown = find_uncoped(agent, game)
     if unknown and not missing:
         return f"{name_of(agent)} cannot play {name}: {name} has {' and '.join([trait for trait in COPED if trait in unknown])}"
     if not missing:
         return None
-    return f"{name_of(agent)} cannot play {name}: needs {listed(missing)}; {name} is {listed(has)}"
+    return f"{name_of(agent)} cannot play {name}: needs {join_traits(missing)}; {name} is {join_traits(has)}"

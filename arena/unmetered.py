@@ -33,7 +33,7 @@ def _is_its_attributes(kind: type[Game]) -> bool:
     return not (hasattr(kind, "__copy__") or any(vars(base).get("__slots__") for base in kind.__mro__))
 
 
-def shallow(game: Game) -> Game:
+def copy_shallow(game: Game) -> Game:
     """Return a copy of a game with the same attributes.
 
     They are in a plain dict: in one that CPython shares among the objects of a class every look-up by name takes longer.
@@ -45,7 +45,7 @@ def shallow(game: Game) -> Game:
     return made
 
 
-def noted(generate: Callable[..., State]) -> Callable[..., State]:
+def note_states(generate: Callable[..., State]) -> Callable[..., State]:
     """Return a function that does the same, and whose states are seen."""
 
     def generate_one(*arguments: Any) -> State:
@@ -57,15 +57,15 @@ def noted(generate: Callable[..., State]) -> Callable[..., State]:
 
 def for_heuristic(game: Game) -> Game:
     """Return a copy of a game whose `result` is seen: what a heuristic is given."""
-    given = shallow(game)
-    given.__dict__["result"] = noted(plain(game).result)
+    given = copy_shallow(game)
+    given.__dict__["result"] = note_states(unwatched_copy(game).result)
     return given
 
 
 def watch(kind: type[Game]) -> None:
     """Have the `result` of a class seen from now on, in this process, where objects of that very class are asked.
 
-    What the framework does with its games goes past that: see `plain`.
+    What the framework does with its games goes past that: see `unwatched_copy`.
     """
     written = kind.result
     if kind in WATCHED or not isinstance(vars(kind).get("result"), FunctionType):
@@ -81,11 +81,11 @@ def watch(kind: type[Game]) -> None:
     kind.result = result  # type: ignore[method-assign]
 
 
-def plain(game: Game) -> Game:
+def unwatched_copy(game: Game) -> Game:
     """Return the game, or a copy of it, whose own calls of `result` are not seen."""
     written = WATCHED.get(type(game))
     if written is None:
         return game
-    made = shallow(game)
+    made = copy_shallow(game)
     made.__dict__["result"] = written.__get__(made)
     return made

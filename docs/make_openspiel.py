@@ -45,7 +45,7 @@ def check(game: str) -> None:
     """Hold one game to the kit, and print its traits and the outcome, a line each."""
     from arena.errors import cut
     from arena.testing import Violation, check_game
-    from arena.traits import listed, traits
+    from arena.traits import find_traits, join_traits
     from arena_bridges.openspiel import OpenSpiel
 
     try:
@@ -53,7 +53,7 @@ def check(game: str) -> None:
     except ValueError as error:
         print(f"\n{REFUSED}\n{cut(str(error).removeprefix(f'{game} cannot be played here: '), 160)}")
         return
-    print(listed(traits(made)), flush=True)
+    print(join_traits(find_traits(made)), flush=True)
     try:
         passed = check_game(made, matches=MATCHES)
         print(f"{PASSED}\n{len(passed)} checks")

@@ -2,13 +2,12 @@
 
 import os
 import re
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from arena import Action, Agent, Game, Limits, Search, State
+from arena import Action, Agent, Game, Hints, Limits, Search, State
 from arena_agents.deepening import BEST, Depth, Horizon, Plies, Probe, deepen, each, endless
 from arena_agents.pruned import Priorities, forced_first, in_order, search_pruned
 from arena_agents.transposition import GrowingTable, SizedTable, Table, best_first, search_with_table
@@ -71,8 +70,7 @@ class AlphaBeta(Agent):
 
     name = "alpha-beta"
     needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum"})
-    reference = True
-    proposed: ClassVar[Mapping[str, int]] = {"heuristic": 5, "zero-sum": 3}
+    hints = Hints(reference=True, proposed={"heuristic": 5, "zero-sum": 3})
 
     def __init__(
         self, *, depth: Depth | None = None, table: TableSize = False, order: Literal["game", "heuristic"] = "game"

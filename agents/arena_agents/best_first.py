@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 
-from arena import Action, Agent, Game, Limits, Path, Puzzle, Search, State, overrides
+from arena import Action, Agent, Game, Hints, Limits, Path, Puzzle, Search, State, overrides
 
 Reached = dict[State, tuple[Any, ...]]
 """For every state that has been reached a tuple that ends with the state before it and the action between the two."""
@@ -73,9 +73,8 @@ class BreadthFirst(GraphSearch):
 
     name = "bfs"
     engine = "bfs"
-    uses_heuristic = False
+    hints = Hints(reference=True, uses_heuristic=False)
     optimal = "length"
-    reference = True
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a shortest way to a goal; None where there is none."""
@@ -133,7 +132,7 @@ class UniformCost(GraphSearch):
 
     name = "uniform-cost"
     engine = "uniform-cost"
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
     optimal = "cost"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
@@ -153,7 +152,7 @@ class BestFirst(GraphSearch):
     name = "best-first"
     engine = "best-first"
     wants_heuristic = True
-    reference = True
+    hints = Hints(reference=True)
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
         """Return a way to a goal; None where there is none."""
@@ -176,8 +175,7 @@ class AStar(GraphSearch):
     name = "a-star"
     engine = "a-star"
     wants_heuristic = True
-    reference = True
-    proposed: ClassVar[Mapping[str, int]] = {"path": 5, "solution-only": 2}
+    hints = Hints(reference=True, proposed={"path": 5, "solution-only": 2})
 
     def __init__(self, *, weight: Weight = 1.0) -> None:
         self.weight = weight

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import Action, Game, Limits, Search, State
-from arena.returns import bounds, scaled
+from arena.returns import bounds, scale_return
 
 STEP = 1e-6
 """What a win loses in value with each ply that it takes: a win in n plies is worth 1 - n * STEP."""
@@ -29,7 +29,7 @@ def scaled_returns(game: Game) -> Callable[[State], Sequence[float]]:
     returns = game.returns
     if bounds(game) == (-1, 1):
         return returns
-    return lambda state: [scaled(game, value) for value in returns(state)]
+    return lambda state: [scale_return(game, value) for value in returns(state)]
 
 
 class Horizon:

@@ -1,11 +1,11 @@
 """Searches that remember one path: depth-first, iterative deepening, and iterative deepening A* (R. Korf, 1985)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Annotated, ClassVar, cast
 
 from pydantic import Field
 
-from arena import Action, Agent, Game, Limits, Path, Puzzle, Search, State
+from arena import Action, Agent, Game, Hints, Limits, Path, Puzzle, Search, State
 from arena_agents.best_first import Weight, clear_without_memory, step_costs, to_path, unbounded
 
 UNLIMITED = float("inf")
@@ -24,9 +24,8 @@ class DepthFirst(Agent):
     """
 
     name = "dfs"
-    uses_heuristic = False
+    hints = Hints(proposed={"single-player": 3}, uses_heuristic=False)
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
-    proposed: ClassVar[Mapping[str, int]] = {"single-player": 3}
 
     def __init__(self, *, visited: bool = True, depth: Depth | None = None) -> None:
         self.visited = visited
@@ -53,7 +52,7 @@ class IterativeDeepening(Agent):
 
     name = "iterative-deepening"
     engine = "iterative-deepening"
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     optimal = "length"
 
@@ -143,7 +142,7 @@ class IdaStar(Agent):
     name = "ida-star"
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
     wants_heuristic = True
-    proposed: ClassVar[Mapping[str, int]] = {"path": 4, "solution-only": 1}
+    hints = Hints(proposed={"path": 4, "solution-only": 1})
     engine = "ida-star"
 
     def __init__(self, *, weight: Weight = 1.0) -> None:

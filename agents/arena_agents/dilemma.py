@@ -1,12 +1,12 @@
 """The classics of the iterated prisoner's dilemma. R. Axelrod, The Evolution of Cooperation, 1984."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from arena import Action, Agent, Game, Search, State
+from arena import Action, Agent, Game, Hints, Search, State
 
 
 class DilemmaAgent(Agent):
@@ -36,8 +36,7 @@ class TitForTat(DilemmaAgent):
     """Cooperates first, then does what the other has done last."""
 
     name = "tit-for-tat"
-    proposed: ClassVar[Mapping[str, int]] = {"simultaneous": 5}
-    uses_heuristic = False
+    hints = Hints(proposed={"simultaneous": 5}, uses_heuristic=False)
 
     def cooperation(self, own: str, other: str) -> float:
         """Return 1 unless the other has defected last."""
@@ -52,7 +51,7 @@ class GenerousTitForTat(DilemmaAgent):
     """
 
     name = "generous-tit-for-tat"
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def __init__(self, *, generosity: Annotated[float, Field(ge=0, le=1)] = 1 / 3) -> None:
         self.generosity = generosity
@@ -66,7 +65,7 @@ class Grim(DilemmaAgent):
     """Cooperates until the other defects, and never again."""
 
     name = "grim"
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def cooperation(self, own: str, other: str) -> float:
         """Return 1 unless the other has ever defected."""
@@ -80,7 +79,7 @@ class WinStayLoseShift(DilemmaAgent):
     """
 
     name = "win-stay-lose-shift"
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def cooperation(self, own: str, other: str) -> float:
         """Return 1 if both did the same last."""
@@ -91,7 +90,7 @@ class Always(DilemmaAgent):
     """Plays the same `action`, whatever happens."""
 
     name = "always"
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def __init__(self, *, action: Literal["C", "D"] = "C") -> None:
         self.action = action
@@ -105,7 +104,7 @@ class Alternate(DilemmaAgent):
     """Cooperates and defects by turns, whatever happens."""
 
     name = "alternate"
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def cooperation(self, own: str, other: str) -> float:
         """Return 1 in every other turn, from the first."""

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from arena import CHANCE, Action, Agent, Game, Limits, Puzzle, Search, State
+from arena import CHANCE, Action, Agent, Game, Hints, Limits, Puzzle, Search, State
 from arena.game import gives
 from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, endless, scaled_returns
 
@@ -172,7 +172,7 @@ class Lookahead(Agent):
     engine = "full-width"
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
     wants_heuristic: ClassVar[bool] = True
-    reference = "games"
+    hints = Hints(reference="games")
 
     def __init__(self, *, depth: Depth = 2) -> None:
         self.depth = depth

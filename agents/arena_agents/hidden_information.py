@@ -1,12 +1,12 @@
 """Monte-Carlo searches of games with hidden information: each simulation begins in another possible state."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf, isfinite, log, sqrt
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import CHANCE, Action, Agent, Game, Search, State
+from arena import CHANCE, Action, Agent, Game, Hints, Search, State
 from arena.returns import bounds
 from arena_agents.deepening import scaled_returns
 from arena_agents.mcts import DEFAULT_ROLLOUTS, Exploration, GameTree, Rollouts
@@ -22,7 +22,7 @@ class ISMCTS(Agent):
     """
 
     name = "ismcts"
-    proposed: ClassVar[Mapping[str, int]] = {"hidden-information": 4}
+    hints = Hints(proposed={"hidden-information": 4})
     needs: ClassVar[frozenset[str]] = frozenset({"resample"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
 

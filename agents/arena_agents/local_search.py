@@ -1,13 +1,13 @@
 """Local searches that stand at one state at a time: hill climbing, min-conflicts and simulated annealing."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from math import exp
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from arena import Agent, Answer, Game, Search, State
+from arena import Agent, Answer, Game, Hints, Search, State
 from arena_agents.local_moves import Landscape, Listing, LocalView, Step, Walk
 
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
@@ -24,7 +24,7 @@ class HillClimb(Agent):
 
     name = "hill-climb"
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
-    reference = True
+    hints = Hints(reference=True)
 
     def __init__(self, *, sideways: Count = 0, choice: Literal["random", "first"] = "random", restarts: Count = 0) -> None:
         self.sideways = sideways
@@ -99,8 +99,7 @@ class MinConflicts(Agent):
 
     name = "min-conflicts"
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
-    reference = True
-    proposed: ClassVar[Mapping[str, int]] = {"local": 4}
+    hints = Hints(reference=True, proposed={"local": 4})
 
     def __init__(self, *, patience: Patience = 10_000, restarts: Count = 10) -> None:
         self.patience = patience

@@ -1,13 +1,12 @@
 """Monte-Carlo tree search: UCT on the way down, random play from the leaf, proven values on the way up."""
 
-from collections.abc import Mapping
 from math import inf, isfinite, log, sqrt
 from operator import mul
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from arena import CHANCE, Action, Agent, Game, Search, State
+from arena import CHANCE, Action, Agent, Game, Hints, Search, State
 from arena.game import gives
 from arena.returns import bounds
 from arena_agents.deepening import PROVEN, STEP, scaled_returns
@@ -283,8 +282,7 @@ class MCTS(Agent):
     name = "mcts"
     engine = "mcts"
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
-    reference = "games"
-    proposed: ClassVar[Mapping[str, int]] = {"two-player": 4, "multi-player": 4}
+    hints = Hints(reference="games", proposed={"two-player": 4, "multi-player": 4})
 
     def __init__(self, *, exploration: Exploration = 1.414, rollouts: Rollouts | None = None) -> None:
         self.exploration = exploration

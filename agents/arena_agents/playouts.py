@@ -7,7 +7,7 @@ from typing import Any
 
 from arena import CHANCE, Game, Puzzle, Search, State
 from arena.game import gives
-from arena.returns import scaled
+from arena.returns import scale_return
 from arena_agents.deepening import scaled_returns
 
 MAX_PLIES = 1_000
@@ -65,7 +65,7 @@ def compiled_playout(loop: Any, game: Game, rng: Random, longest: int, plain: Pl
 
     def play_on(state: State, ply: int) -> Returns:
         returns: Sequence[float] | None = loop(state, rng, ply, longest)
-        return plain(state, ply) if returns is None else [scaled(game, value) for value in returns]
+        return plain(state, ply) if returns is None else [scale_return(game, value) for value in returns]
 
     return play_on
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 from zipfile import BadZipFile
 
-from arena import Action, Agent, ArenaError, Game, Search, State
+from arena import Action, Agent, ArenaError, Game, Hints, Search, State
 from arena.configured import SpecFile, name_of, settings
 from arena.errors import describe
 
@@ -38,7 +38,7 @@ class PolicyTable(Agent):
 
     name = "policy-table"
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def __init__(self, *, file: SpecFile, missing: Literal["error", "uniform"] = "error") -> None:
         self.file = file

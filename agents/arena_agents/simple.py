@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from arena import CHANCE, Action, Agent, Game, Search, State
+from arena import CHANCE, Action, Agent, Game, Hints, Search, State
 
 
 class Random(Agent):
@@ -13,8 +13,7 @@ class Random(Agent):
 
     name = "random"
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
-    uses_heuristic = False
-    reference = True
+    hints = Hints(reference=True, uses_heuristic=False)
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return a random action."""
@@ -35,7 +34,7 @@ class Greedy(Agent):
     name = "greedy"
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
     wants_heuristic = True
-    reference = True
+    hints = Hints(reference=True)
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return the action with the best successor."""
@@ -55,7 +54,7 @@ class HoldAt(Agent):
     name = "hold-at"
     games: ClassVar[frozenset[str]] = frozenset({"pig"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def __init__(self, *, at: Annotated[int, Field(ge=1, le=10_000)] = 20) -> None:
         self.at = at

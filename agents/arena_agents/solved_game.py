@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import CHANCE, Action, Agent, ArenaError, Game, Search, State, tell_progress
+from arena import CHANCE, Action, Agent, ArenaError, Game, Hints, Search, State, tell_progress
 from arena.configured import name_of, settings
-from arena.errors import GameTooLarge, import_extension, shown
+from arena.errors import GameTooLarge, abbreviate, import_extension
 
 if TYPE_CHECKING:
     from arena_solution.sequence_form import SequenceForm
@@ -36,7 +36,7 @@ class SolvedGame(Agent):
 
     needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum", "hidden-information"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     @abstractmethod
     def solution(self, game: Game) -> Solution:
@@ -54,7 +54,7 @@ class SolvedGame(Agent):
     def unmet(self, game: Game, observation: State) -> Sequence[float]:
         """Return the probabilities at an observation that the solution does not have; ArenaError where it has them all."""
         raise ArenaError(
-            f"{name_of(self)} has solved {name_of(game)} from its start, and {shown(observation)} does not follow from there"
+            f"{name_of(self)} has solved {name_of(game)} from its start, and {abbreviate(observation)} does not follow from there"
         )
 
     def _solution(self, game: Game) -> Solution:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from arena.console.output import results_alone, room
     from arena.console.progress import PercentLine
     from arena.console.words import values_of
-    from arena.errors import ExtensionMissing, cut, describe, foreign, shown, suggestion
+    from arena.errors import ExtensionMissing, abbreviate, call_foreign, cut, describe, suggest
 
 _HOMES = {
     "arena.commands.options": "board_options match_options plugin_option seed_option workers_for",
@@ -54,7 +54,7 @@ _HOMES = {
     "arena.console.output": "results_alone room",
     "arena.console.progress": "PercentLine",
     "arena.console.words": "values_of",
-    "arena.errors": "ExtensionMissing cut describe foreign shown suggestion",
+    "arena.errors": "ExtensionMissing cut describe call_foreign abbreviate suggest",
 }
 _PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [
@@ -63,10 +63,11 @@ __all__ = [
     "ExtensionMissing",
     "MatchSetup",
     "PercentLine",
+    "abbreviate",
     "board_options",
+    "call_foreign",
     "cut",
     "describe",
-    "foreign",
     "format_option",
     "load",
     "match_of",
@@ -78,8 +79,7 @@ __all__ = [
     "say_notes",
     "seed_option",
     "setup_of",
-    "shown",
-    "suggestion",
+    "suggest",
     "tracebacks_wanted",
     "values_of",
     "workers_for",

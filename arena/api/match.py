@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from arena.match.chance_streams import Chance, chance_outcomes, has_chance
     from arena.match.decider import AgentRaised, Decider
     from arena.match.match import Match, Position, Program, Seat, match_id
-    from arena.match.payoffs import lost, standing
     from arena.match.player import Ending, Forfeit, Player, Used, check_action, fault_of, local_player
     from arena.match.record import FAULTS, Decision, Reason, Record
     from arena.match.referee import play_match
     from arena.match.replay import Differs, IllegalAction, legal_action, steps
     from arena.parts import Isolation, PlayerPool
+    from arena.returns import returns_of_loss, standing
     from arena.search import Search, SharedStart
 
 _HOMES = {
@@ -23,7 +23,7 @@ _HOMES = {
     "arena.match.chance_streams": "Chance chance_outcomes has_chance",
     "arena.match.decider": "AgentRaised Decider",
     "arena.match.match": "Match Position Program Seat match_id",
-    "arena.match.payoffs": "lost standing",
+    "arena.returns": "returns_of_loss standing",
     "arena.match.player": "Ending Forfeit Player Used check_action fault_of local_player",
     "arena.match.record": "Decision FAULTS Reason Record",
     "arena.match.referee": "play_match",
@@ -63,10 +63,10 @@ __all__ = [
     "has_chance",
     "legal_action",
     "local_player",
-    "lost",
     "match_id",
     "play_match",
     "position_stream",
+    "returns_of_loss",
     "seat_seed",
     "standing",
     "steps",

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.parts import Comparison, Export, Measured
+    from arena.parts import BoardColumn, Comparison, Export, Measured
     from arena.results import figures
     from arena.results.board_rows import Row
     from arena.results.cells import BoardTable, BracketTable, board_table, bracket_table
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from arena.results.stored_tallies import tallies_of
     from arena.results.tables import Overall, overall, render
     from arena.results.tally import Tally
-    from arena.schedule.board_info import BoardInfo, board_info
+    from arena.schedule.board_info import BoardInfo, describe_board
 
 _HOMES = {
-    "arena.parts": "Comparison Export Measured",
+    "arena.parts": "BoardColumn Comparison Export Measured",
     "arena.results.board_rows": "Row",
     "arena.results.cells": "BoardTable BracketTable board_table bracket_table",
     "arena.results.claims": "stopped",
@@ -30,11 +30,12 @@ _HOMES = {
     "arena.results.stored_tallies": "tallies_of",
     "arena.results.tables": "Overall overall render",
     "arena.results.tally": "Tally",
-    "arena.schedule.board_info": "BoardInfo board_info",
+    "arena.schedule.board_info": "BoardInfo describe_board",
 }
 _PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [
     "DEFAULT",
+    "BoardColumn",
     "BoardInfo",
     "BoardTable",
     "BracketTable",
@@ -46,12 +47,12 @@ __all__ = [
     "Row",
     "SprtState",
     "Tally",
-    "board_info",
     "board_table",
     "bracket_table",
     "complete",
     "counted",
     "crossing",
+    "describe_board",
     "elo_interval",
     "estimated",
     "figures",

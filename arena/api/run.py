@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from arena.processes.child import ChildLost, launch_command, python_environment, signal_name
     from arena.processes.helper import Helper, pack, serve, take_pipes
     from arena.processes.process_tree import ProcessTree
-    from arena.schedule.fingerprint import Fingerprint, fingerprints
-    from arena.schedule.runner import MatchRunner, check_isolations, unplayed
+    from arena.schedule.fingerprint import Fingerprint, take_fingerprints
+    from arena.schedule.runner import MatchRunner, check_isolations, make_unplayed
     from arena.schedule.schedule import Batch, Schedule, Scheduled
     from arena.tournament.queue import MatchQueue
     from arena.tournament.results import PlayedMatch, Results
@@ -22,8 +22,8 @@ _HOMES = {
     "arena.processes.child": "ChildLost launch_command python_environment signal_name",
     "arena.processes.helper": "Helper pack serve take_pipes",
     "arena.processes.process_tree": "ProcessTree",
-    "arena.schedule.fingerprint": "Fingerprint fingerprints",
-    "arena.schedule.runner": "MatchRunner check_isolations unplayed",
+    "arena.schedule.fingerprint": "Fingerprint take_fingerprints",
+    "arena.schedule.runner": "MatchRunner check_isolations make_unplayed",
     "arena.schedule.schedule": "Batch Schedule Scheduled",
     "arena.tournament.queue": "MatchQueue",
     "arena.tournament.results": "PlayedMatch Results",
@@ -47,16 +47,16 @@ __all__ = [
     "Schedule",
     "Scheduled",
     "check_isolations",
-    "fingerprints",
     "launch_command",
+    "make_unplayed",
     "pack",
     "play_all",
     "python_environment",
     "record_all",
     "serve",
     "signal_name",
+    "take_fingerprints",
     "take_pipes",
-    "unplayed",
 ]
 
 

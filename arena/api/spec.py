@@ -5,41 +5,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from arena.agent import chooses, claim_of, solves
-    from arena.configured import name_of, parameters_of, settings, with_defaults
+    from arena.configured import make_default, name_of, parameters_of, settings
     from arena.encoding import BoundEncoding, bind_encoding
+    from arena.errors import escape_line
     from arena.game import gives, overrides
     from arena.heuristic import Evaluation, bind, info_of
     from arena.parts import AgentSource, Part, SearchEngine
-    from arena.plugins.board_files import BoardModule, board_module
+    from arena.plugins.board_files import BoardModule, load_board_module
     from arena.plugins.contract import source_line
-    from arena.plugins.members import gives_grid, grid_fault, member
-    from arena.plugins.proposals import first_game, proposed, references
-    from arena.plugins.registry import Key, Registry, Source
-    from arena.plugins.sources import is_file, load_plugins, real_place, whole
+    from arena.plugins.members import find_grid_fault, gives_grid, read_member
+    from arena.plugins.registry import Key, Registry, Source, find_first_game, list_references, propose_agents
+    from arena.plugins.sources import is_file, load_plugins, make_absolute, resolve_place
     from arena.spec import Board, Document, Spec, load_spec, reload_spec
-    from arena.spec.faults import one_line
-    from arena.spec.parameters import adapters, validated
+    from arena.spec.parameters import make_adapters, validate_parameters
     from arena.spec.source import EntryAgent, GivenEntry, SoundAgent, SourceReader
-    from arena.traits import refusal, traits
+    from arena.traits import find_refusal, find_traits
 
 _HOMES = {
     "arena.agent": "chooses claim_of solves",
-    "arena.configured": "name_of parameters_of settings with_defaults",
+    "arena.configured": "name_of parameters_of settings make_default",
     "arena.encoding": "BoundEncoding bind_encoding",
+    "arena.errors": "escape_line",
     "arena.game": "gives overrides",
     "arena.heuristic": "Evaluation bind info_of",
     "arena.parts": "AgentSource Part SearchEngine",
-    "arena.plugins.board_files": "BoardModule board_module",
+    "arena.plugins.board_files": "BoardModule load_board_module",
     "arena.plugins.contract": "source_line",
-    "arena.plugins.members": "gives_grid grid_fault member",
-    "arena.plugins.proposals": "first_game proposed references",
-    "arena.plugins.registry": "Key Registry Source",
-    "arena.plugins.sources": "is_file load_plugins real_place whole",
+    "arena.plugins.members": "gives_grid find_grid_fault read_member",
+    "arena.plugins.registry": "Key Registry Source find_first_game propose_agents list_references",
+    "arena.plugins.sources": "is_file load_plugins resolve_place make_absolute",
     "arena.spec": "Board Document Spec load_spec reload_spec",
-    "arena.spec.faults": "one_line",
-    "arena.spec.parameters": "adapters validated",
+    "arena.spec.parameters": "make_adapters validate_parameters",
     "arena.spec.source": "EntryAgent GivenEntry SoundAgent SourceReader",
-    "arena.traits": "refusal traits",
+    "arena.traits": "find_refusal find_traits",
 }
 _PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [
@@ -59,37 +57,37 @@ __all__ = [
     "Source",
     "SourceReader",
     "Spec",
-    "adapters",
     "bind",
     "bind_encoding",
-    "board_module",
     "chooses",
     "claim_of",
-    "first_game",
+    "escape_line",
+    "find_first_game",
+    "find_grid_fault",
+    "find_refusal",
+    "find_traits",
     "gives",
     "gives_grid",
-    "grid_fault",
     "info_of",
     "is_file",
+    "list_references",
+    "load_board_module",
     "load_plugins",
     "load_spec",
-    "member",
+    "make_absolute",
+    "make_adapters",
+    "make_default",
     "name_of",
-    "one_line",
     "overrides",
     "parameters_of",
-    "proposed",
-    "real_place",
-    "references",
-    "refusal",
+    "propose_agents",
+    "read_member",
     "reload_spec",
+    "resolve_place",
     "settings",
     "solves",
     "source_line",
-    "traits",
-    "validated",
-    "whole",
-    "with_defaults",
+    "validate_parameters",
 ]
 
 

@@ -9,17 +9,17 @@ import click
 
 from arena.agent import Agent
 from arena.commands.options import plugin_option
-from arena.configured import with_defaults
+from arena.configured import make_default
 from arena.console.notices import load, say
 from arena.console.output import results_alone, room
-from arena.errors import ArenaError, describe, foreign
+from arena.errors import ArenaError, call_foreign, describe
 from arena.game import Game
 from arena.heuristic import bind
 from arena.plugins.registry import Plugin, Registry, own_prefix
 from arena.plugins.sources import survey
 from arena.results.layout import crossing, fits, folded, table
 from arena.search_engines import search_engines
-from arena.traits import listed, made_for, not_coped_with, refusal, traits
+from arena.traits import find_refusal, find_traits, find_uncoped, join_traits, read_games
 
 MAX_TEXT_COLUMNS = 110
 """Columns of text for people on a wide terminal, and if the output is no terminal."""
@@ -42,13 +42,13 @@ def summary(value: Any) -> str:
 
 def traits_of(kind: type[Game]) -> str:
     """The traits of a game with its default parameters, joined by commas; empty if it cannot be made without others."""
-    game = with_defaults(kind)
-    return "" if game is None else listed(traits(game))
+    game = make_default(kind)
+    return "" if game is None else join_traits(find_traits(game))
 
 
 def engine_lines(game: Game, heuristic: Any = None) -> Iterator[str]:
     """Yield what search engines say of searches of a game, with a heuristic if one is given, such as `compiled: by ...`."""
-    evaluation = None if heuristic is None else foreign(lambda: bind(heuristic, game), lambda _: None)
+    evaluation = None if heuristic is None else call_foreign(lambda: bind(heuristic, game), lambda _: None)
     for engine in search_engines():
         if (text := engine.describe(game, evaluation)) is not None:
             yield f"{engine.name}: {text}"
@@ -85,8 +85,8 @@ def list_(kind: str, plugins: tuple[str, ...]) -> int:
         registry = load(plugins)
 
         def describe_needs(agent: type[Agent]) -> str:
-            games = made_for(agent)
-            return f"{' and '.join(sorted(games))} alone" if games else listed(agent.needs) or "any"
+            games = read_games(agent)
+            return f"{' and '.join(sorted(games))} alone" if games else join_traits(agent.needs) or "any"
 
         rows = {
             "games": lambda: [[name, traits_of(game), summary(game)] for name, game in registry.games.items()],
@@ -148,7 +148,7 @@ def matrix(plugins: tuple[str, ...]) -> int:
             if not isinstance(error, ArenaError):  # such as a missing library, which is reported when the game is used
                 say(f"game {name} left out: it cannot be made without parameters: {describe(error)}")
 
-        boards = [with_defaults(kind, partial(note_left_out, name)) for name, kind in sorted(registry.games.items())]
+        boards = [make_default(kind, partial(note_left_out, name)) for name, kind in sorted(registry.games.items())]
         games = [board for board in boards if board is not None]
         agents, names = sorted(registry.agents.items()), [game.name for game in games]
         engines = {game.name: {loop for engine in search_engines() for loop in engine.loops_for(game)} for game in games}
@@ -168,7 +168,7 @@ def matrix(plugins: tuple[str, ...]) -> int:
 
 
 def _engine(agent: type[Agent]) -> str | None:
-    made = with_defaults(agent, lambda _: None)
+    made = make_default(agent, lambda _: None)
     return None if made is None else next((loop for one in search_engines() if (loop := one.loop_of(made)) is not None), None)
 
 
@@ -186,11 +186,11 @@ def _compiled_notes(
 
 
 def _mark(agent: type[Agent], game: Game, engines: Container[str | None]) -> str:
-    if refusal(agent, game) is None:
+    if find_refusal(agent, game) is None:
         return COMPILED if _engine(agent) in engines else YES
-    games = made_for(agent)
+    games = read_games(agent)
     if games and game.name not in games:
         return f"plays {' and '.join(sorted(games))} alone"
-    missing = agent.needs - traits(game)
-    unknown = not_coped_with(agent, game)
-    return f"needs {listed(missing)}" if missing else f"no {listed(unknown)}" if unknown else "needs single-player"
+    missing = agent.needs - find_traits(game)
+    unknown = find_uncoped(agent, game)
+    return f"needs {join_traits(missing)}" if missing else f"no {join_traits(unknown)}" if unknown else "needs single-player"

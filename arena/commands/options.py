@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from arena.limits import LARGEST
+from arena.limits import MAX_COUNT
 from arena.secret import is_digits
 
 Callback = Callable[..., Any]
@@ -67,7 +67,7 @@ _BOARD = (
     click.option("--position", metavar="TEXT", help="Start from there, in the game's notation."),
     click.option("--heuristic", metavar="NAME", help="For every agent that has none of its own."),
     click.option("--limits", metavar="KEY=VALUE", help="Of a decision, as nodes=1000,depth=4; none lifts them."),
-    click.option("--nodes", type=click.IntRange(1, LARGEST), help="The same as --limits nodes=N."),
+    click.option("--nodes", type=click.IntRange(1, MAX_COUNT), help="The same as --limits nodes=N."),
     click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="The same as --limits seconds=S."),
 )
 

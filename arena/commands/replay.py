@@ -10,22 +10,21 @@ import click
 from arena.commands.options import plugin_option
 from arena.console.notices import load
 from arena.console.output import results_alone
-from arena.errors import PluginError, SpecError, StoreError, shown
+from arena.errors import PluginError, SpecError, StoreError, abbreviate, escape_line
 from arena.game import CHANCE, Game
-from arena.match.chance_streams import Chance, has_chance
+from arena.match.chance_streams import Chance
 from arena.match.record import Record
-from arena.match.replay import Differs, Step, against_rules, steps
-from arena.plugins.sources import real_place
+from arena.match.replay import Differs, Step, compare_with_rules, steps
+from arena.plugins.sources import resolve_place
 from arena.results import figures
-from arena.schedule.board_info import known_game
+from arena.schedule.board_info import make_known_game
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import Scheduled, asks_outside, timed
+from arena.schedule.schedule import Scheduled, asks_outside, is_timed
 from arena.secret import seed_of_round
 from arena.spec import Spec, load_spec
-from arena.spec.faults import one_line
-from arena.spec.named_code import named_code
+from arena.spec.named_code import list_named_code
 from arena.store import Store
-from arena.store.run import ForeignCode, Run, mixed_plugins, run_of
+from arena.store.run import ForeignCode, Run, list_mixed_plugins, run_of
 
 
 @click.command()
@@ -42,9 +41,9 @@ def replay(store: str, id: str, plugins: tuple[str, ...], spec_file: str | None)
         known = None if spec_file is None else load_spec(spec_file, plugins=plugins)
         registry = load(plugins) if known is None else known.registry
         allowed = (
-            named_code(known.document, known.plugins, known.registry)
+            list_named_code(known.document, known.plugins, known.registry)
             if known is not None
-            else dict.fromkeys(map(real_place, plugins))
+            else dict.fromkeys(map(resolve_place, plugins))
         )
         with Store.open(store, strict=False) as opened:
             record, place = opened.record(id)
@@ -52,19 +51,19 @@ def replay(store: str, id: str, plugins: tuple[str, ...], spec_file: str | None)
             runs = opened.runs()
             run = opened.last()
         spec, missing = _load_spec(run, allowed, f"arena replay {shlex.quote(store)} {record.id}")
-        print(f"{record.id}: {' against '.join(map(one_line, record.labels))} at {one_line(record.game)}", file=out)
+        print(f"{record.id}: {' against '.join(map(escape_line, record.labels))} at {escape_line(record.game)}", file=out)
         number = run.board_of(record.game, place)
         if number is None:
             raise StoreError(f"the last run of this store does not play {record.game}, so match {record.id} cannot be shown")
-        game = known_game(run.boards[number], registry) if spec is None else spec.boards[number].game
+        game = make_known_game(run.boards[number], registry) if spec is None else spec.boards[number].game
         differences, verdict = _show(game, record, spec, place, out)
         differences += [f"hash: {what} is not as it was written" for what in suspects]
         for line in differences:
-            print(f"differs: {one_line(line)}", file=out)
+            print(f"differs: {escape_line(line)}", file=out)
         print("not what was recorded" if differences else verdict, file=out)
         if missing is not None:
             print(missing, file=out)
-        changed = [] if spec is None else mixed_plugins([*runs, run_of(spec)])
+        changed = [] if spec is None else list_mixed_plugins([*runs, run_of(spec)])
         if changed:
             print(
                 f"{', '.join(changed)}: not the same now, or in all runs of this store; that may be why something differs",
@@ -78,51 +77,53 @@ def _load_spec(run: Run, allowed: Collection[str], command: str) -> tuple[Spec |
     try:
         return run.load(allowed), None
     except ForeignCode as error:
-        return None, f"{one_line(str(error))}; with it: {command} {shlex.join(error.options(run.document))}"
+        return None, f"{escape_line(str(error))}; with it: {command} {shlex.join(error.options(run.document))}"
     except (SpecError, PluginError) as error:
-        return None, f"the spec of the run cannot be loaded here: {one_line(str(error))}"
+        return None, f"the spec of the run cannot be loaded here: {escape_line(str(error))}"
 
 
 def _show(game: Game | None, record: Record, spec: Spec | None, place: Scheduled | None, out: IO[str]) -> tuple[list[str], str]:
     """Show a match; what differs from the rules and from the agents as they play now, and the result in words."""
     if game is None:
         _print_as_text(record, out)
-        return [], f"{one_line(record.game)} is not known here, so neither the rules nor the agents were asked"
+        return [], f"{escape_line(record.game)} is not known here, so neither the rules nor the agents were asked"
     differences: list[str] = []
     first, last = None, None
     chance, moves, adjudication = None, None, None  # unknown without the spec, and outside its schedule
     if spec is not None and place is not None:
         board, number = spec.boards[place.board], place.pairing.round
         moves, adjudication = board.seats[place.pairing.seats[0]].limits.moves, board.adjudication
-        if has_chance(board.game):
+        if board.has_chance:
             chance = Chance.of(board.positions.game, board.positions.key(number), board.positions.repetition(number))
     try:
         for step in steps(game, record, chance=chance):
-            print(f"\n{_headline(step, record)}\n{game.render(step.state)}", file=out)
+            print(f"\n{_describe_step(step, record)}\n{game.render(step.state)}", file=out)
             first, last = first or step, step
     except Differs as differs:
         differences.append(str(differs))
-    print(f"\n{_ending(record)}", file=out)
+    print(f"\n{_describe_ending(record)}", file=out)
     if first is not None and last is not None and not differences:
-        differences += against_rules(game, record, first, last, moves, adjudication)
-    return differences, _verdict(spec, place, record, differences)
+        differences += compare_with_rules(game, record, first, last, moves, adjudication)
+    return differences, _play_again(spec, place, record, differences)
 
 
 def _print_as_text(record: Record, out: IO[str]) -> None:
     """Write a match whose rules are not known: the position, and the actions as they were written."""
-    print(f"\n{one_line(record.position)}", file=out)
+    print(f"\n{escape_line(record.position)}", file=out)
     each = len(record.decisions) == len(record.actions)
     for number, action in enumerate(record.actions):
         who = (
-            f" {one_line(record.labels[seat])}:" if each and (seat := record.decisions[number].seat) < len(record.labels) else ""
+            f" {escape_line(record.labels[seat])}:"
+            if each and (seat := record.decisions[number].seat) < len(record.labels)
+            else ""
         )
-        print(f"{number + 1}.{who} {one_line(action)}", file=out)
+        print(f"{number + 1}.{who} {escape_line(action)}", file=out)
     if record.answer is not None:
-        print(one_line(record.answer), file=out)
-    print(f"\n{_ending(record)}", file=out)
+        print(escape_line(record.answer), file=out)
+    print(f"\n{_describe_ending(record)}", file=out)
 
 
-def _headline(step: Step, record: Record) -> str:
+def _describe_step(step: Step, record: Record) -> str:
     if step.action is None:
         return "answer" if step.number < 0 else "position"
     who = "chance" if step.seat == CHANCE else record.labels[step.seat or 0]
@@ -134,9 +135,9 @@ def _headline(step: Step, record: Record) -> str:
     return f"{step.number}. {who}: {step.action}{more}"
 
 
-def _ending(record: Record) -> str:
+def _describe_ending(record: Record) -> str:
     whose = "" if record.seat is None else f" of {record.labels[record.seat]}"
-    said = "" if record.message is None else f": {one_line(record.message)}"
+    said = "" if record.message is None else f": {escape_line(record.message)}"
     result = (
         f"solved: {record.solved}"
         if record.solved is not None
@@ -145,13 +146,13 @@ def _ending(record: Record) -> str:
     return f"{record.termination}{whose}{said}; {result}"
 
 
-def _verdict(spec: Spec | None, place: Scheduled | None, record: Record, differences: list[str]) -> str:
+def _play_again(spec: Spec | None, place: Scheduled | None, record: Record, differences: list[str]) -> str:
     """Let the agents play again, if they must play the same; add to `differences` what they do not. The result in words."""
     if spec is None:
         return "the rules agree; its agents did not play it again"
     if place is None:
         return "the rules agree; the match is not in the schedule of the last run, so its agents did not play it again"
-    if timed(spec, place):
+    if is_timed(spec, place):
         return "the rules agree; with a time limit the agents need not play the same again, so they were not asked to"
     if asks_outside(spec, place):
         return "the rules agree; an agent waits for something outside, which was not asked again"
@@ -161,6 +162,6 @@ def _verdict(spec: Spec | None, place: Scheduled | None, record: Record, differe
         played = played._replace(seed=seed_of_round(spec.seed, place.pairing.round))
     again, before = played.timeless(), record.timeless()
     differences += [
-        f"{key}: recorded {shown(before[key])}, now {shown(again[key])}" for key in before if before[key] != again[key]
+        f"{key}: recorded {abbreviate(before[key])}, now {abbreviate(again[key])}" for key in before if before[key] != again[key]
     ]
     return "the rules agree, and the agents have played the same again"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,22 +18,21 @@ from arena.console.notices import say, say_notes
 from arena.console.output import results_alone, room
 from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, ClusterLost, Interrupted
-from arena.match.record import Record
 from arena.parts import Executor, Players, explain_missing
 from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.results.tables import render
-from arena.schedule.fingerprint import trusted
+from arena.schedule.fingerprint import is_trusted
 from arena.search_engines import running_plain
 from arena.secret import Seed
 from arena.spec import Spec, limit_warnings, load_spec
 from arena.store import Run, Store, put_aside
 from arena.store.run import run_of
 from arena.tournament.code_check import check_code, clear_for
-from arena.tournament.concurrent_matches import CONCURRENCY, waiting_seats
+from arena.tournament.concurrent_matches import CONCURRENCY, find_waiting_seats
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
-from arena.tournament.run import play_all, record_all, with_secret
+from arena.tournament.run import play_all, record_all, resume_secret
 from arena.tracking import listening
 
 SECONDS_BEFORE_WORKERS = 0.5
@@ -173,7 +173,7 @@ def run(**asked: Any) -> int:
         with listening(PercentLine(sys.stderr, quiet=options.quiet)):
             asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
             kept = None if options.fresh else options.path
-            spec = with_secret(asked_for, kept, shared=options.shard is not None)
+            spec = resume_secret(asked_for, kept, shared=options.shard is not None)
         for board in spec.boards if options.shard is not None else ():
             if board.format.follows_results:
                 name = board.format.name
@@ -242,7 +242,7 @@ def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, pl
             raise
     if store is not None:
         if not feed.others:
-            store.end(feed.rankings())
+            store.end(feed.rankings(), spec.registry)
         if feed.held:
             if feed.played:
                 options.note(f"{feed.held:,} matches were in {store.path}, {feed.played:,} have been added")
@@ -255,8 +255,8 @@ def _play_here(
     options: RunOptions, spec: Spec, planned: Run, feed: MatchQueue, progress: Progress, observe: Callable[[PlayedMatch], None]
 ) -> None:
     """Play in processes of this machine."""
-    safe = trusted(spec)
-    if safe and options.workers is not None and waiting_seats(spec):
+    safe = is_trusted(spec)
+    if safe and options.workers is not None and find_waiting_seats(spec):
         options.note(f"agents wait for something outside: one process plays {options.concurrency} matches at a time")
     play_all(
         spec,
@@ -276,16 +276,9 @@ def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[s
     print(render(results, boards, style, room(out)), file=out)
     void = sum(board.void for board in boards)
     if void:
-        for number, record in zip(range(MAX_VOID_LISTED), _void(results), strict=False):
-            say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
-            if number == MAX_VOID_LISTED - 1 and void > MAX_VOID_LISTED:
-                say(f"and {void - MAX_VOID_LISTED:,} more")
+        with nullcontext() if results.store is None else Store.open(results.store) as store:
+            for record in islice(results.void if store is None else store.void(), MAX_VOID_LISTED):
+                say(f"void match {record.id} of {' and '.join(record.labels)}: {record.message}")
+        if void > MAX_VOID_LISTED:
+            say(f"and {void - MAX_VOID_LISTED:,} more")
     return 1 if void else 0
-
-
-def _void(results: Results) -> Iterator[Record]:
-    if results.store is None:
-        yield from results.void
-        return
-    with Store.open(results.store) as store:
-        yield from store.void()

@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
-from arena.agent import Agent, chooses, solves
+from arena.agent import Agent, Hints, chooses, solves
 from arena.commands.catalogue import engine_lines, paragraph, summary, text_width
 from arena.commands.options import plugin_option
-from arena.configured import parameters_of, with_defaults
+from arena.configured import make_default, parameters_of
 from arena.console.notices import load
 from arena.console.output import results_alone
 from arena.encoding import encoding_info_of
@@ -22,14 +22,14 @@ from arena.errors import ArenaError
 from arena.format import Format, own_columns, ranks
 from arena.game import Game
 from arena.heuristic import info_of
-from arena.plugins.board_files import board_module
+from arena.plugins.board_files import load_board_module
 from arena.plugins.contract import source_line
-from arena.plugins.members import gives_grid, member
+from arena.plugins.members import gives_grid, read_member
 from arena.plugins.registry import Key, Registry
 from arena.search_engines import search_engines
-from arena.spec.labels import shown
-from arena.spec.parameters import adapters
-from arena.traits import TRAITS, listed, traits
+from arena.spec.labels import format_setting
+from arena.spec.parameters import make_adapters
+from arena.traits import TRAITS, find_traits, join_traits
 
 
 @click.command()
@@ -67,7 +67,7 @@ def _describe(registry: Registry, key: Key, value: Any, width: int) -> Iterator[
     if info is not None:
         claims = [word for word, claimed in (("admissible", info.admissible), ("consistent", info.consistent)) if claimed]
         yield f"  of {info.game}; claims: {', '.join(claims) or 'nothing'}"
-        game = with_defaults(registry.games[info.game]) if info.game in registry.games else None
+        game = make_default(registry.games[info.game]) if info.game in registry.games else None
         if game is not None:
             yield from [f"  {line}" for line in engine_lines(game, value)]
     if (encoded := encoding_info_of(value)) is not None:
@@ -84,8 +84,8 @@ def _describe(registry: Registry, key: Key, value: Any, width: int) -> Iterator[
 
 def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> Iterator[str]:
     unknown = ["unknown without parameters"]
-    game = with_defaults(kind, lambda error: unknown.append(f"unknown, {error}") if isinstance(error, ArenaError) else None)
-    yield f"  traits: {unknown[-1] if game is None else listed(traits(game))}"
+    game = make_default(kind, lambda error: unknown.append(f"unknown, {error}") if isinstance(error, ArenaError) else None)
+    yield f"  traits: {unknown[-1] if game is None else join_traits(find_traits(game))}"
     yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {kind.default_heuristic or 'none'}"
     yield f"  encodings: {', '.join(registry.encodings_of(name)) or 'none'}"
     yield from _pictures(kind)
@@ -97,9 +97,9 @@ def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> 
 
 def _pictures(kind: type[Game]) -> Iterator[str]:
     """The board and the grid of a game, if it gives them, or the fault of its board."""
-    file, colors = member(kind, "board"), member(kind, "grid_colors").items()
+    file, colors = read_member(kind, "board"), read_member(kind, "grid_colors").items()
     if file is not None:
-        fault = board_module(kind).note
+        fault = load_board_module(kind).note
         yield f"  board: {file}" if fault is None else f"  note: {fault}"
     if gives_grid(kind):
         text = ", ".join([f"{mark or 'empty'} {color}" for mark, color in colors])
@@ -109,19 +109,19 @@ def _pictures(kind: type[Game]) -> Iterator[str]:
 def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator[str]:
     does = [word for word, can in (("chooses actions", chooses(agent)), ("solves puzzles", solves(agent))) if can]
     wants = "; wants a heuristic" if agent.wants_heuristic else ""
-    yield f"  {' and '.join(does)}; needs: {listed(agent.needs) or 'nothing'}{wants}"
-    made = with_defaults(agent, lambda _: None)
+    yield f"  {' and '.join(does)}; needs: {join_traits(agent.needs) or 'nothing'}{wants}"
+    made = make_default(agent, lambda _: None)
     for engine in search_engines() if made is not None else ():
         if (loop := engine.loop_of(made)) is not None:
             yield f"  {engine.name}: by the engine {loop}, where the rules of the game and the heuristic are"
-    reference, weights = member(agent, "reference"), member(agent, "proposed")
-    if reference:
-        yield f"  reference: {'games, puzzles' if reference is True else reference}"
-    if weights:
-        yield f"  proposed: {', '.join([f'{word} {weight}' for word, weight in weights.items()])}"
+    hints: Hints = read_member(agent, "hints")
+    if hints.reference:
+        yield f"  reference: {'games, puzzles' if hints.reference is True else hints.reference}"
+    if hints.proposed:
+        yield f"  proposed: {', '.join([f'{word} {priority}' for word, priority in hints.proposed.items()])}"
     games = registry.games_for(agent)
     yield paragraph(f"games: {', '.join(sorted(games)) or 'none'}", width)
-    if agent.wants_heuristic or member(agent, "uses_heuristic"):
+    if agent.wants_heuristic or hints.uses_heuristic:
         yield from _estimates(registry, games, width)
     else:
         yield "  heuristics: it uses none"
@@ -149,11 +149,11 @@ def _parameter_line(constructor: Any, parameter: Parameter) -> str:
     """One parameter: its name, its type, its default, and the description that its author gave it by `Field`."""
     description = ""
     try:
-        schema = adapters(constructor)[parameter.name].json_schema()
+        schema = make_adapters(constructor)[parameter.name].json_schema()
         takes, description = _describe_type(schema), schema.get("description", "")
     except Exception:  # a hint that JSON Schema cannot say
         takes = str(parameter.annotation)
-    default = "needed" if parameter.default is Parameter.empty else f"default {shown(parameter.default)}"
+    default = "needed" if parameter.default is Parameter.empty else f"default {format_setting(parameter.default)}"
     return f"{parameter.name}: {takes or 'anything'}; {default}{f'; {description}' if description else ''}"
 
 

@@ -3,7 +3,7 @@
 import click
 
 from arena.console.output import results_alone, room
-from arena.errors import suggestion
+from arena.errors import suggest
 from arena.results.leaderboard import stored
 from arena.results.tables import FORMATS, render
 from arena.store import Store
@@ -13,7 +13,7 @@ from arena.store import merge as merge_stores
 def check_format(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
     """Return the name of a format of tabulate, json or csv; BadParameter for any other."""
     if value not in FORMATS:
-        raise click.BadParameter(f"unknown format {value!r}; {suggestion(value, FORMATS)}")
+        raise click.BadParameter(f"unknown format {value!r}; {suggest(value, FORMATS)}")
     return value
 
 

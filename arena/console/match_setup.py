@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.console.notices import load
 from arena.console.words import entry_of, values_of
-from arena.errors import ArenaError, SpecError, foreign
+from arena.errors import ArenaError, SpecError, call_foreign
 from arena.match.match import Match, match_id
 from arena.spec import Spec, load_spec
 from arena.spec.boards import SHARED_DEALS
@@ -76,7 +76,7 @@ class MatchSetup:
 def players_of(setup: MatchSetup) -> int:
     """Return the number of seats of a setup's game; some number where its parameters are wrong, which the spec says better."""
     kind = load(setup.plugins).game(setup.game)
-    return foreign(lambda: kind(**setup.parameters).players, lambda _: max(1, kind.players))
+    return call_foreign(lambda: kind(**setup.parameters).players, lambda _: max(1, kind.players))
 
 
 def setup_of(game: str, asked: Mapping[str, Any], own_plugins: tuple[str, ...] = ()) -> MatchSetup:

@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.theme import Theme
 
 from arena.console.output import draws, terminal_size
-from arena.errors import Interrupted
-from arena.spec.faults import one_line
+from arena.errors import Interrupted, escape_line
 
 MIN_TEXT_WIDTH = 20
 """Columns that text is not wrapped below."""
@@ -62,7 +61,7 @@ class Screen:
     def say(self, text: str = "", style: str | None = None) -> None:
         """Write text, every line of it wrapped to the width; what a terminal might take for a command is escaped."""
         for line in text.split("\n"):
-            for part in wrap_line(one_line(line), self.width):
+            for part in wrap_line(escape_line(line), self.width):
                 self.put(part, style)
 
     def put(self, text: str, style: str | None = None) -> None:
@@ -79,7 +78,7 @@ class Screen:
 
     def columns(self, items: Sequence[str]) -> None:
         """Write short texts in as many columns as fit, down each column first."""
-        clean = [one_line(item) for item in items]
+        clean = [escape_line(item) for item in items]
         wide = max(map(cell_len, clean), default=0) + 2
         down = -(-len(clean) // max(1, (self.width - 2) // wide))
         for row in range(down):
@@ -106,7 +105,7 @@ class Screen:
         if not line:
             raise EOFError
         if not self._in.isatty():  # a terminal has shown it already
-            self.put(one_line(line.strip()))
+            self.put(escape_line(line.strip()))
         return line
 
     @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.spec.document import document_of
+from arena.spec.document import parse_document
 
 EXAMPLE = "lookahead:depth=2"
 _OPENING, _CLOSING = "([{", ")]}"
@@ -85,7 +85,7 @@ def _split(word: str) -> Iterator[str]:
 def _parse_value(text: str, what: str) -> Any:
     """Read a value as a spec does: `4` is a number, `true` a truth value, `blank-first` text."""
     try:
-        document = document_of(what, f"value: {text}", Path())
+        document = parse_document(what, f"value: {text}", Path())
     except ArenaError:
         document = None
     if document is None or document.faults or set(document.values) != {"value"}:

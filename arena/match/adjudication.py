@@ -44,7 +44,7 @@ class AgreedEnd(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """The rules by which the games of a board are adjudicated; None where there is no such rule."""
+    """The rules by which the games of a board are adjudicated; None if there is no such rule."""
 
     draw: DrawRule | None = None
     resign: ResignRule | None = None
@@ -101,21 +101,17 @@ class Adjudicator:
             for loser in (seat, 1 - seat):
                 agreed = not self._resign.both or self._won[1 - loser] >= self._resign.moves
                 if agreed and self._lost[loser] >= self._resign.moves:
-                    return _end_by_resignation(loser, self._resign)
+                    names, limit = ("first", "second"), f"{self._resign.value:g}"
+                    won = f", the {names[1 - loser]} {limit} or more" if self._resign.both else ""
+                    message = f"the {names[loser]} seat reported -{limit} or less{won} in {_describe_last(self._resign.moves)}"
+                    return AgreedEnd((-1.0, 1.0) if loser == 0 else (1.0, -1.0), message)
         if self._draw is not None:
             self._level[seat] = self._level[seat] + 1 if value is not None and abs(value) <= self._draw.value else 0
             if self._decisions >= self._draw.after and min(self._level) >= self._draw.moves:
-                message = f"both seats reported values within {self._draw.value:g} of 0 in {_last(self._draw.moves)}"
+                message = f"both seats reported values within {self._draw.value:g} of 0 in {_describe_last(self._draw.moves)}"
                 return AgreedEnd((0.0, 0.0), message)
         return None
 
 
-def _end_by_resignation(seat: int, rule: ResignRule) -> AgreedEnd:
-    loser, winner = ("first", "second") if seat == 0 else ("second", "first")
-    agreed = f", the {winner} {rule.value:g} or more" if rule.both else ""
-    message = f"the {loser} seat reported -{rule.value:g} or less{agreed} in {_last(rule.moves)}"
-    return AgreedEnd((-1.0, 1.0) if seat == 0 else (1.0, -1.0), message)
-
-
-def _last(moves: int) -> str:
+def _describe_last(moves: int) -> str:
     return "the last move" if moves == 1 else f"the last {moves} moves"

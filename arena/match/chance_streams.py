@@ -10,13 +10,13 @@ from itertools import accumulate
 from typing import Any
 
 from arena.configured import name_of
-from arena.errors import GameError, shown
+from arena.errors import GameError, abbreviate
 from arena.game import CHANCE, Action, Game, State, gives
 from arena.identity import Stream, canonical, position_seed
 
-TOLERANCE = 1e-9
+PROBABILITY_TOLERANCE = 1e-9
 """How far from 1 the sum of the probabilities may be."""
-MOST_OUTCOMES = 100_000
+MAX_OUTCOMES_IN_A_ROW = 100_000
 """Outcomes in a row after which chance is taken to go on for ever."""
 
 StreamOf = Callable[[Hashable], random.Random]
@@ -24,7 +24,7 @@ StreamOf = Callable[[Hashable], random.Random]
 
 
 class Chance:
-    """Draws outcomes for one play of a game. GameError where the game contradicts itself."""
+    """Draws outcomes for one play of a game. GameError if the game contradicts itself."""
 
     def __init__(self, game: Game, stream_of: StreamOf) -> None:
         self._game = game
@@ -38,7 +38,7 @@ class Chance:
         def stream_of(name: Hashable) -> Stream:
             if not _is_plain(name):
                 raise GameError(
-                    f"{name_of(game)}: chance_stream gave {shown(name)}; expected a text, a number or a tuple of these"
+                    f"{name_of(game)}: chance_stream gave {abbreviate(name)}; expected a text, a number or a tuple of these"
                 )
             text = canonical(name)
             if text not in streams:
@@ -60,15 +60,15 @@ def _is_plain(name: Any) -> bool:
 
 
 def has_chance(game: Game) -> bool:
-    """Tell whether chance may move in a game."""
+    """Return whether chance may move in a game."""
     return gives(game, "chance_outcomes")
 
 
 def chance_outcomes(game: Game, state: State) -> Sequence[tuple[Action, float]]:
     """Return the outcomes of a state where chance moves, as the game gives them, in their order.
 
-    GameError where they are no pairs, where a probability is not above 0, where all do not add up to 1, or where they are
-    other than the `actions` of the state.
+    GameError if they are no pairs, if a probability is not above 0, if all do not add up to 1, or if they differ from the
+    `actions` of the state.
     """
     if not has_chance(game):
         raise GameError(f"{name_of(game)}: to_move gave CHANCE, and the game has no chance_outcomes; give it that method")
@@ -76,16 +76,16 @@ def chance_outcomes(game: Game, state: State) -> Sequence[tuple[Action, float]]:
     try:
         outcomes = [(action, float(probability)) for action, probability in given]
     except (TypeError, ValueError):
-        raise _wrong(game, f"gave {shown(given)}; expected pairs of an action and a probability") from None
+        raise _wrong(game, f"gave {abbreviate(given)}; expected pairs of an action and a probability") from None
     for action, probability in outcomes:
-        if not 0.0 < probability <= 1.0 + TOLERANCE:
-            raise _wrong(game, f"gave {shown(action)} the probability {probability:g}; expected one above 0, at most 1")
-    if abs(sum([probability for _, probability in outcomes]) - 1.0) > TOLERANCE:
+        if not 0.0 < probability <= 1.0 + PROBABILITY_TOLERANCE:
+            raise _wrong(game, f"gave {abbreviate(action)} the probability {probability:g}; expected one above 0, at most 1")
+    if abs(sum([probability for _, probability in outcomes]) - 1.0) > PROBABILITY_TOLERANCE:
         total = sum([probability for _, probability in outcomes])
         raise _wrong(game, f"gave probabilities that add up to {total:.12g} in {game.format_state(state)}; expected 1")
     listed, actions = [action for action, _ in outcomes], list(game.actions(state))
     if listed != actions and not (len(listed) == len(actions) == len(set(listed)) and set(listed) == set(actions)):
-        raise _wrong(game, f"gave the outcomes {shown(listed)}, and actions gave {shown(actions)}; expected the same")
+        raise _wrong(game, f"gave the outcomes {abbreviate(listed)}, and actions gave {abbreviate(actions)}; expected the same")
     return outcomes
 
 
@@ -93,9 +93,9 @@ def _wrong(game: Game, what: str) -> GameError:
     return GameError(f"{name_of(game)}: chance_outcomes {what}")
 
 
-def settled(game: Game, state: State, chance: Chance) -> State:
+def settle_chance(game: Game, state: State, chance: Chance) -> State:
     """Return the state after chance has moved for as long as it is its turn; `state` itself where it is not."""
-    for _ in range(MOST_OUTCOMES):
+    for _ in range(MAX_OUTCOMES_IN_A_ROW):
         if game.is_terminal(state) or game.to_move(state) != CHANCE:
             return state
         state = game.result(state, chance.outcome(state))
@@ -104,4 +104,4 @@ def settled(game: Game, state: State, chance: Chance) -> State:
 
 def endless(game: Game) -> GameError:
     """Return the error of a game in which chance does not stop moving."""
-    return GameError(f"{name_of(game)}: chance has moved {MOST_OUTCOMES:,} times in a row; expected a decision or an end")
+    return GameError(f"{name_of(game)}: chance has moved {MAX_OUTCOMES_IN_A_ROW:,} times in a row; expected a decision or an end")

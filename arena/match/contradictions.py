@@ -2,19 +2,17 @@
 
 from math import inf, isfinite
 
-from arena.errors import shown
+from arena.errors import abbreviate
 from arena.game import Game, Puzzle, gives
 from arena.match.chance_streams import has_chance
-from arena.match.payoffs import lost
 from arena.match.record import FAULTS, Record
-from arena.returns import bounds
+from arena.returns import ZERO_SUM_TOLERANCE, bounds, returns_of_loss
 
-TOLERANCE = 1e-9
 MAX_TEXT_CHARACTERS = 1 << 20
 """Characters of one text. Messages are cut far below, and no notation needs as many."""
 
 
-def contradiction(record: Record, game: Game | None) -> str | None:
+def find_contradiction(record: Record, game: Game | None) -> str | None:
     """Return the first value of a record that does not fit the others or its game; None if all fit.
 
     The seats are those of its labels. Where the game is not known, a record with `solved` is taken for one of a puzzle.
@@ -23,17 +21,16 @@ def contradiction(record: Record, game: Game | None) -> str | None:
     puzzle = record.solved is not None if game is None else isinstance(game, Puzzle)
     answers = puzzle and not (isinstance(game, Puzzle) and game.path_matters)
     return (
-        _wrong_returns(record, seats, game)
-        or _wrong_result(record, game, puzzle=puzzle)
-        or _wrong_ending(record, seats, puzzle=puzzle, answers=answers)
-        or _wrong_payoffs(record, game)
-        or _wrong_seats(record, seats)
-        or _wrong_decisions(record, puzzle=puzzle)
-        or _too_long(record)
+        _check_returns(record, seats, game)
+        or _check_result(record, game, puzzle=puzzle)
+        or _check_ending(record, seats, puzzle=puzzle, answers=answers)
+        or _check_payoffs(record, game)
+        or _check_decisions(record, seats, puzzle=puzzle)
+        or _check_lengths(record)
     )
 
 
-def _wrong_returns(record: Record, seats: int, game: Game | None) -> str | None:
+def _check_returns(record: Record, seats: int, game: Game | None) -> str | None:
     """Returns lie in the range of the game, but that whoever is not at fault may have got nothing."""
     returns = record.returns
     low, high = (-inf, inf) if game is None else bounds(game)
@@ -41,29 +38,29 @@ def _wrong_returns(record: Record, seats: int, game: Game | None) -> str | None:
     sound = [isfinite(value) and (low <= value <= high or (unfinished and value == 0.0)) for value in returns]
     if len(returns) != seats or not all(sound):
         span = "" if game is None else f" from {low:g} to {high:g}"
-        return f"returns: expected {seats} numbers{span}, got {shown(returns)}"
-    if game is not None and game.zero_sum and abs(sum(returns)) > TOLERANCE:
-        return f"returns: {shown(returns)} do not add up to 0, as those of the game do"
+        return f"returns: expected {seats} numbers{span}, got {abbreviate(returns)}"
+    if game is not None and game.zero_sum and abs(sum(returns)) > ZERO_SUM_TOLERANCE:
+        return f"returns: {abbreviate(returns)} do not add up to 0, as those of the game do"
     return None
 
 
-def _wrong_result(record: Record, game: Game | None, *, puzzle: bool) -> str | None:
+def _check_result(record: Record, game: Game | None, *, puzzle: bool) -> str | None:
     returns = record.returns
     if puzzle is (record.solved is None):
-        return f"solved: expected {'true or false' if puzzle else 'null'}, got {shown(record.solved)}"
+        return f"solved: expected {'true or false' if puzzle else 'null'}, got {abbreviate(record.solved)}"
     if puzzle and list(returns) != [float(bool(record.solved))]:
-        return f"returns: expected {float(bool(record.solved))} where solved is {record.solved}, got {shown(returns)}"
+        return f"returns: expected {float(bool(record.solved))} where solved is {record.solved}, got {abbreviate(returns)}"
     if record.solved and record.termination != "normal":
         return f"solved: expected false with {record.termination}, got true"
     if record.answer is not None:
         return None
     chance = not puzzle and (game is None or has_chance(game))  # whose outcomes are actions, and no moves
     if record.moves != len(record.actions) and not (chance and record.moves in range(len(record.actions))):
-        return f"moves: expected {len(record.actions)}, the number of actions, got {shown(record.moves)}"
+        return f"moves: expected {len(record.actions)}, the number of actions, got {abbreviate(record.moves)}"
     return None
 
 
-def _wrong_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) -> str | None:
+def _check_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) -> str | None:
     reason, seat = record.termination, record.seat
     blamed = reason in FAULTS or reason == "gave-up"
     if blamed and (seat is None or seat >= seats):
@@ -73,11 +70,11 @@ def _wrong_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) ->
     if not puzzle and reason in ("gave-up", "stuck"):
         return f"termination: expected that of a game, got {reason}"
     if record.answer is not None and (not answers or reason != "normal"):
-        return f"answer: expected null, got {shown(record.answer)}"
+        return f"answer: expected null, got {abbreviate(record.answer)}"
     return None
 
 
-def _wrong_payoffs(record: Record, game: Game | None) -> str | None:
+def _check_payoffs(record: Record, game: Game | None) -> str | None:
     """What nobody has to play for: nothing in a void match and at the move limit, and the least for a seat at fault.
 
     Where seats have something while they play, or the game is not known, only the rules can tell.
@@ -85,26 +82,22 @@ def _wrong_payoffs(record: Record, game: Game | None) -> str | None:
     reason, returns = record.termination, record.returns
     stands = game is None or gives(game, "standing")
     if any(returns) and (reason == "void" or (reason == "move-limit" and not stands)):
-        return f"returns: expected zeros with {reason}, got {shown(returns)}"
+        return f"returns: expected zeros with {reason}, got {abbreviate(returns)}"
     if reason not in FAULTS or game is None or record.seat is None or game.players == 1:
         return None
-    expected = lost(game, record.seat)
+    expected = returns_of_loss(game, record.seat)
     if tuple(returns) != expected if game.zero_sum else returns[record.seat] != expected[record.seat]:
-        return f"returns: expected a loss of seat {record.seat} by {reason}, got {shown(returns)}"
+        return f"returns: expected a loss of seat {record.seat} by {reason}, got {abbreviate(returns)}"
     return None
 
 
-def _wrong_seats(record: Record, seats: int) -> str | None:
+def _check_decisions(record: Record, seats: int, *, puzzle: bool) -> str | None:
+    """Every action of a game has its decision, and a fault may have one more; a solver has one for all its actions."""
     if len(record.drew) != seats:
         return f"drew: expected {seats} values, got {len(record.drew)}"
-    wrong = next((number for number, one in enumerate(record.decisions) if one[0] >= seats), None)
-    if wrong is None:
-        return None
-    return f"decisions[{wrong}]: expected a seat less than {seats}, got {shown(record.decisions[wrong][0])}"
-
-
-def _wrong_decisions(record: Record, *, puzzle: bool) -> str | None:
-    """Every action of a game has its decision, and a fault may have one more; a solver has one for all its actions."""
+    for number, decision in enumerate(record.decisions):
+        if decision[0] >= seats:
+            return f"decisions[{number}]: expected a seat less than {seats}, got {abbreviate(decision[0])}"
     if record.termination == "void":
         return None
     actions = len(record.actions) if puzzle else record.moves or 0
@@ -116,7 +109,7 @@ def _wrong_decisions(record: Record, *, puzzle: bool) -> str | None:
     return None
 
 
-def _too_long(record: Record) -> str | None:
+def _check_lengths(record: Record) -> str | None:
     texts = (record.position, record.answer, record.message, record.traceback, *record.actions)
     longest = max([len(text) for text in texts if text is not None], default=0)
     return (

@@ -14,7 +14,7 @@ from arena.counting import GoPlain, Meter, counting_view
 from arena.errors import Interrupted, OutOfBudget, Unavailable, author_traceback, describe
 from arena.game import Action, Game, State
 from arena.heuristic import Evaluation
-from arena.limits import Limits, clipped
+from arena.limits import Limits, clip_text
 from arena.search import Search, SharedStart
 from arena.search_engines import find_loop
 from arena.unmetered import seen
@@ -27,8 +27,8 @@ class AgentRaised(Exception):
 
     def __init__(self, error: BaseException) -> None:
         self.kind = next((kind for raised, kind in _KINDS.items() if isinstance(error, raised)), "exception")
-        self.message = clipped(str(error) if isinstance(error, Unavailable) else describe(error))
-        self.traceback = clipped(author_traceback(error))
+        self.message = clip_text(str(error) if isinstance(error, Unavailable) else describe(error))
+        self.traceback = clip_text(author_traceback(error))
 
 
 class Decider:
@@ -80,7 +80,7 @@ class Decider:
         """What the agent has added to the transcript of the match, as JSON."""
 
     def make_agent(self) -> None:
-        """Make the agent; AgentRaised where it raises."""
+        """Make the agent; AgentRaised if it raises."""
         try:
             self.agent = self._make()
         except Interrupted:
@@ -89,11 +89,11 @@ class Decider:
             raise AgentRaised(error) from error
 
     def choose(self, state: State, legal: Sequence[Action]) -> Any:
-        """Ask for an action. AgentRaised where the agent raises; what it returns is not looked at."""
+        """Ask for an action. AgentRaised if the agent raises; what it returns is not looked at."""
         return self._decide(self.agent.choose, state, legal)
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        """Ask for a solution; None if the agent gave up or ran out of its budget with nothing to show."""
         return self._decide(self.agent.solve, state, ())
 
     def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:

@@ -10,9 +10,9 @@ from arena.agent import Agent
 from arena.game import Game, State
 from arena.heuristic import Evaluation
 from arena.identity import canonical, key, position_stream
-from arena.limits import MOVES, START_SECONDS, Limits
+from arena.limits import DEFAULT_MOVES, START_SECONDS, Limits
 from arena.match.adjudication import Adjudication
-from arena.match.openings import Redraws, opened
+from arena.match.openings import Redraws, play_opening
 from arena.secret import Seed, seed_of_round
 
 IN_PROCESS = "none"
@@ -65,7 +65,7 @@ class Program:
     pondering: bool = False
     """Whether it may go on while others decide; else it stands still outside its own turn."""
     adapter: str | None = None
-    """The module that speaks with a command in the place of arena; None where the command speaks for itself."""
+    """The module that speaks with a command in the place of arena; None if the command speaks for itself."""
     files: tuple[str, ...] = ()
     """Files that its options name, which a sandbox shows it."""
 
@@ -96,7 +96,7 @@ class Seat:
     agent: str = ""
     """The name of the agent in the registry."""
     heuristic: str | None = None
-    """The name of the heuristic, None where there is none."""
+    """The name of the heuristic, None if there is none."""
     isolation: str = IN_PROCESS
     """The name of the place where its agent runs."""
     program: Program | None = None
@@ -137,7 +137,7 @@ class Match(NamedTuple):
     position: Position
     seats: tuple[Seat, ...]
     seed: int | None
-    """That of the spec; None where it is a secret."""
+    """That of the spec; None if it is a secret."""
     adjudication: Adjudication | None = None
     """The rules by which reported values end it before the game's own rules do."""
     repetition: int = 0
@@ -189,7 +189,7 @@ class Positions:
         else:
             state = self.game.parse_state(self.texts[number])
         if self.plies:
-            state = opened(self.game, state, self.plies, position_stream(position_key, "opening"))
+            state = play_opening(self.game, state, self.plies, position_stream(position_key, "opening"))
         return Position(position_key, state, self.game.format_state(state))
 
     def key(self, number: int) -> str:
@@ -213,7 +213,7 @@ class Positions:
 def move_limit(game: Game) -> int:
     """Return the limit of moves of a match of `game` where nobody names another one."""
     own = game.default_moves
-    return own if type(own) is int and own > 0 else MOVES
+    return own if type(own) is int and own > 0 else DEFAULT_MOVES
 
 
 def seat_identity(

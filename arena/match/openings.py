@@ -7,27 +7,27 @@ from collections.abc import Callable
 from arena.configured import name_of
 from arena.errors import GameError
 from arena.game import Game, State
-from arena.match.chance_streams import Chance, has_chance, settled
+from arena.match.chance_streams import Chance, has_chance, settle_chance
 
-ATTEMPTS = 1000
+MAX_OPENING_DRAWS = 1000
 """How often an opening is drawn anew because the game was over before it was."""
-MOST_REDRAWS = 1000
+MAX_REDRAWS = 1000
 """How often a round is drawn anew because an earlier one has its opening. If none is new, all that are likely have been found."""
-LAST_ROUND = 1_000_000
+MAX_ROUND_REDRAWN = 1_000_000
 """Rounds from here on keep their first draw: a format may number positions as it likes, and all before one would be drawn."""
 
 
-def opened(game: Game, state: State, plies: int, rng: random.Random) -> State:
+def play_opening(game: Game, state: State, plies: int, rng: random.Random) -> State:
     """Return the state after so many random plies, each a decision; what chance does between them is drawn from `rng`, too.
 
-    GameError where a game seems to be over always before that.
+    GameError if a game seems to be over always before that.
     """
     chance = Chance(game, lambda _: rng) if has_chance(game) else None
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_OPENING_DRAWS):
         reached = state
         for _ in range(plies):
             if chance is not None:
-                reached = settled(game, reached, chance)
+                reached = settle_chance(game, reached, chance)
             if game.is_terminal(reached):
                 break
             reached = game.result(reached, rng.choice(game.actions(reached)))
@@ -40,7 +40,7 @@ class Redraws:
     """The number of times that each round is drawn anew, until its opening is one that no earlier round has.
 
     `draw` returns the text of the opening of a round at a given redraw, and the numbers follow from it alone. After a round
-    for which MOST_REDRAWS found nothing new no round is drawn anew. Any thread may ask.
+    for which MAX_REDRAWS found nothing new no round is drawn anew. Any thread may ask.
     """
 
     def __init__(self, draw: Callable[[int, int], str]) -> None:
@@ -53,29 +53,24 @@ class Redraws:
         self._lock = threading.Lock()
 
     def of(self, number: int) -> int:
-        """Return how often a round is drawn anew: 0 where its first draw stands."""
-        if number >= LAST_ROUND:
+        """Return how often a round is drawn anew: 0 if its first draw stands."""
+        if number >= MAX_ROUND_REDRAWN:
             return 0
         with self._lock:
             while len(self._numbers) <= number:
-                self._numbers.append(self._next(len(self._numbers)))
+                following = len(self._numbers)
+                redraws = range(1 if self.exhausted else 1 + MAX_REDRAWS)
+                redraw = next((redraw for redraw in redraws if self._is_new(following, redraw)), None)
+                if redraw is None:
+                    self.exhausted = True
+                    self._repeats.append(following)
+                self._numbers.append(redraw or 0)
             return self._numbers[number]
 
     def repeats(self, rounds: int) -> int:
         """Return how many of the first `rounds` have the opening of an earlier one all the same."""
         self.of(rounds - 1)
         return sum(number < rounds for number in self._repeats)
-
-    def _next(self, number: int) -> int:
-        if self._is_new(number, 0):
-            return 0
-        if not self.exhausted:
-            for redraw in range(1, MOST_REDRAWS + 1):
-                if self._is_new(number, redraw):
-                    return redraw
-            self.exhausted = True
-        self._repeats.append(number)
-        return 0
 
     def _is_new(self, number: int, redraw: int) -> bool:
         try:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from arena.errors import GameError, Interrupted, Unavailable, shown
+from arena.errors import GameError, Interrupted, Unavailable, abbreviate
 from arena.game import Action, State, gives
 from arena.identity import Stream, seat_stream
-from arena.limits import MARGIN
+from arena.limits import MARGIN_SECONDS
 from arena.match.decider import AgentRaised, Decider
 from arena.match.match import Match, Seat
 from arena.match.record import Reason
@@ -35,7 +35,7 @@ class Unreadable:
     def __init__(self, text: str, forfeit: Forfeit | Unavailable | None = None) -> None:
         self.text = text
         self.forfeit = forfeit
-        """What it is to be judged as, None where it is merely no action."""
+        """What it is to be judged as, None if it is merely no action."""
 
 
 Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int] | tuple[()]
@@ -83,13 +83,13 @@ class Player(Protocol):
         """What its agent has added to the transcript of the match, as JSON."""
 
     def make_agent(self) -> None:
-        """Make the agent of the match; a Forfeit where that fails."""
+        """Make the agent of the match; a Forfeit if that fails."""
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
         """Ask for an action and return it if it is legal; a Forfeit otherwise."""
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None where the agent gave up."""
+        """Ask for a solution; None if the agent gave up."""
 
     def leave(self) -> None:
         """Leave the seat when the match is over."""
@@ -123,7 +123,7 @@ class LocalPlayer(Decider):
         return not isinstance(self.rng, Stream)
 
     def make_agent(self) -> None:
-        """Make the agent; a Forfeit where it raises."""
+        """Make the agent; a Forfeit if it raises."""
         try:
             Decider.make_agent(self)
         except AgentRaised as raised:
@@ -136,12 +136,12 @@ class LocalPlayer(Decider):
             choice = self._decide(self.agent.choose, state, legal)
             if self.fallback or self._seconds is not None:
                 self._check_use()
-            return chosen(choice, legal)  # what `check_action` does, without a call
+            return find_legal(choice, legal)  # what `check_action` does, without a call
         except (AgentRaised, ValueError) as error:
             raise _forfeit(self.number, choice, legal, error, waits=self.seat.waits) from error
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        """Ask for a solution; None if the agent gave up or ran out of its budget with nothing to show."""
         try:
             found = self._decide(self.agent.solve, state, ())
         except AgentRaised as raised:
@@ -152,7 +152,7 @@ class LocalPlayer(Decider):
 
     def _check_use(self) -> None:
         self.fallbacks += self.fallback
-        if self._seconds is not None and self.used[2] > self._seconds + MARGIN:
+        if self._seconds is not None and self.used[2] > self._seconds + MARGIN_SECONDS:
             self.overrun = self.used[2] - self._seconds
             raise Forfeit(Ending("timeout", self.number, f"a decision took longer than its limit of {self._seconds:g} s"))
 
@@ -174,7 +174,7 @@ class ObservingPlayer(LocalPlayer):
         return super().choose(self._observation(state, self.number), legal)
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None where the agent gave up or ran out of its budget with nothing to show."""
+        """Ask for a solution; None if the agent gave up or ran out of its budget with nothing to show."""
         return super().solve(self._observation(state, self.number))
 
 
@@ -187,7 +187,7 @@ def local_player(match: Match, number: int, start: SharedStart, played: Sequence
 def check_action(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's. A Forfeit without one."""
     try:
-        return chosen(choice, legal)
+        return find_legal(choice, legal)
     except (AgentRaised, ValueError) as error:
         raise _forfeit(seat, choice, legal, error) from error
 
@@ -202,11 +202,11 @@ def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception, 
     return Forfeit(Ending("illegal-action", seat, f"expected {expected}, got {short(choice)}"))
 
 
-def chosen(choice: Any, legal: Sequence[Action]) -> Action:
+def find_legal(choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's.
 
-    ValueError where there is none; AgentRaised where the comparison raises, which an agent's author has written; GameError
-    where the legal actions are no sequence.
+    ValueError if there is none; AgentRaised if the comparison raises, which an agent's author has written; GameError
+    if the legal actions are no sequence.
     """
     try:
         return legal[legal.index(choice)]
@@ -234,4 +234,4 @@ def fault_of(seat: int, kind: str, message: str | None, traceback: str | None, *
 
 def short(value: object) -> str:
     """A value as a message shows it, cut where it is long."""
-    return value.text if type(value) is Unreadable else shown(value)
+    return value.text if type(value) is Unreadable else abbreviate(value)

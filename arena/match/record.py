@@ -45,7 +45,7 @@ class Decision(NamedTuple):
     value: float | None
     """The value that the agent reported last, from its own view."""
     spent: Mapping[str, float] | None = None
-    """What else the agent said that it used, by name, such as `tokens`; None where it said nothing."""
+    """What else the agent said that it used, by name, such as `tokens`; None if it said nothing."""
     unmetered: int = 0
     """States generated past the view of the game, as far as they were seen; see `arena.unmetered`."""
 
@@ -75,11 +75,11 @@ class Record(NamedTuple):
     labels: tuple[str, ...]
     """The entry in each seat."""
     seed: int | str | None
-    """The seed of the spec; None where that is a secret, until it is revealed."""
+    """The seed of the spec; None if that is a secret, until it is revealed."""
     actions: tuple[str, ...]
     """The text notation of every action played, outcomes of chance included."""
     answer: str | None
-    """The text notation of a final state that was handed in, a hash of it beyond 64 KiB; None where there was none."""
+    """The text notation of a final state that was handed in, a hash of it beyond 64 KiB; None if there was none."""
     returns: tuple[float, ...]
     """What each seat got, from `min_return` to `max_return` of the game; of a puzzle 1.0 or 0.0."""
     solved: bool | None
@@ -87,13 +87,13 @@ class Record(NamedTuple):
     termination: Reason
     """Why it ended: `normal`, or what went wrong."""
     seat: int | None
-    """The seat that ended the match by a fault or by giving up; None where nobody did."""
+    """The seat that ended the match by a fault or by giving up; None if nobody did."""
     message: str | None
     """What happened, where the termination alone does not say it."""
     traceback: str | None
     """Where an agent's exception came from, without the frames of arena itself."""
     moves: int | None
-    """Actions played but those of chance; for an answer the steps that the solver counted, None where it did not."""
+    """Actions played but those of chance; for an answer the steps that the solver counted, None if it did not."""
     cost: float | None
     """The sum of the step costs of a puzzle; None for games and answers."""
     fallbacks: int

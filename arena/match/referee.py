@@ -6,6 +6,7 @@ from hashlib import blake2b
 from math import isfinite
 from typing import Any
 
+from arena.agent import Answer, Path
 from arena.configured import name_of
 from arena.errors import GameError, Interrupted, IsolationError, author_traceback, describe
 from arena.game import Action, Puzzle
@@ -13,17 +14,16 @@ from arena.identity import position_stream
 from arena.limits import is_count
 from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
-from arena.match.payoffs import checked_returns, lost, standing
 from arena.match.player import Ending, Forfeit, Player, Unreadable, check_action, local_player, short
 from arena.match.record import CPU_SECONDS, Decision, Record
 from arena.match.stepper import Stepper, stepper_of
-from arena.outcome import Answer, Path
+from arena.returns import check_returns, returns_of_loss, standing
 from arena.search import SharedStart
 
-LONGEST_ANSWER = 64 * 1024
+MAX_ANSWER_BYTES = 64 * 1024
 """Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
 
-LEAST_LACK = 0.01
+MIN_LACK_SECONDS = 0.01
 """Seconds in which agents had no processor that are worth a word in a record."""
 OnTurn = Callable[[int], None]
 Turn = Callable[[], Sequence[Action] | None]
@@ -46,7 +46,7 @@ def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerM
             "".join(state.stepper.actions)  # all of them texts, or the game is at fault
         except Forfeit as forfeit:
             ending = forfeit.ending
-            state.returns = lost(game, ending.seat, state.stepper.state)
+            state.returns = returns_of_loss(game, ending.seat, state.stepper.state)
     except (Interrupted, IsolationError):
         raise
     except BaseException as error:
@@ -67,7 +67,7 @@ class MatchState:
     returns: tuple[float, ...] = ()
     solved: bool = False
     agreed_end: AgreedEnd | None = None
-    """How reported values have ended the match; None where they have not."""
+    """How reported values have ended the match; None if they have not."""
 
     def __init__(self, stepper: Stepper) -> None:
         self.stepper = stepper
@@ -89,7 +89,7 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
         turn = state.stepper.turn if adjudication is None else _adjudicated_turn(adjudication, state)
         ending = _take_turns(state, on_turn, turn)
         if ending is _NORMAL:
-            state.returns = checked_returns(game, game.returns(state.stepper.state))
+            state.returns = check_returns(game, game.returns(state.stepper.state))
         else:
             state.returns = standing(game, state.stepper.state) if state.agreed_end is None else state.agreed_end.returns
         return ending
@@ -202,7 +202,7 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: M
         raise Forfeit(Ending("illegal-action", player.number, message))
     encoded = text.encode("utf-8", "backslashreplace")
     state.answer = (
-        encoded.decode() if len(encoded) <= LONGEST_ANSWER else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
+        encoded.decode() if len(encoded) <= MAX_ANSWER_BYTES else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
     )
     state.steps = answer.steps
     return _NORMAL
@@ -263,7 +263,7 @@ def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
     used = {one.number: round(one.cpu, 6) for one in timed if one.seat.limits.cpu_seconds is not None}
     if started:
         timing["start"] = [started.get(seat) for seat in seats]
-    if max(lack.values(), default=0.0) >= LEAST_LACK:
+    if max(lack.values(), default=0.0) >= MIN_LACK_SECONDS:
         timing["lack_of_cpu"] = [lack.get(seat, 0.0) for seat in seats]
     if used:
         timing[CPU_SECONDS] = [used.get(seat) for seat in seats]

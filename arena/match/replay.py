@@ -1,16 +1,17 @@
-"""Goes through a record again: by the rules, position by position, and by having the agents play the match once more."""
+"""Goes through a record again, position by position: to check it by the rules, and to take the luck of chance off its returns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isclose
 from typing import Any, NamedTuple
 
 from arena.errors import describe
 from arena.game import CHANCE, Action, Game, Puzzle, State, gives
+from arena.heuristic import Evaluation
 from arena.match.adjudication import Adjudication
-from arena.match.chance_streams import Chance, has_chance
-from arena.match.payoffs import lost, standing
+from arena.match.chance_streams import Chance, chance_outcomes, has_chance
 from arena.match.record import FAULTS, Decision, Record
 from arena.match.stepper import Stepper
+from arena.returns import returns_of_loss, standing, unscale_value
 
 
 class IllegalAction(Exception):
@@ -63,13 +64,13 @@ class Differs(Exception):
 
 
 def steps(game: Game, record: Record, start: State | None = None, chance: Chance | None = None) -> Iterator[Step]:
-    """Yield every position of a record, the first one included; Differs where the rules do not allow what it says.
+    """Yield every position of a record, the first one included; Differs if the rules do not allow what it says.
 
     It begins at `start` where that is given, else where the notation of the record's position says. With a `start`, an answer
     that a game without a notation for states cannot read is left out. With `chance`, made anew, outcomes must be those that
     it draws; without, any that can come.
     """
-    state = _parsed("position", record.position, lambda: game.parse_state(record.position)) if start is None else start
+    state = _parse("position", record.position, lambda: game.parse_state(record.position)) if start is None else start
     stepper = Stepper(game, state, len(record.actions))
     yield Step(state, 0, None, None, None, 0.0)
     puzzle = isinstance(game, Puzzle)
@@ -97,12 +98,12 @@ def steps(game: Game, record: Record, start: State | None = None, chance: Chance
         yield Step(stepper.state, number + 1, text, seat, decision, float(stepper.cost), moves)
     if record.answer is not None and not record.answer.startswith("blake2b:"):
         answer = record.answer
-        if start is None or _reads(game, record.position, start):
-            state = _parsed("answer", answer, lambda: game.parse_state(answer))
+        if start is None or _can_read(game, record.position, start):
+            state = _parse("answer", answer, lambda: game.parse_state(answer))
             yield Step(state, -1, None, None, None, float(stepper.cost), moves)
 
 
-def _reads(game: Game, text: str, state: State) -> bool:
+def _can_read(game: Game, text: str, state: State) -> bool:
     """Whether a game reads the states that it writes; the notation is optional."""
     try:
         return bool(game.parse_state(text) == state)
@@ -110,14 +111,14 @@ def _reads(game: Game, text: str, state: State) -> bool:
         return False
 
 
-def _parsed(what: str, text: str, parse: Any) -> Any:
+def _parse(what: str, text: str, parse: Any) -> Any:
     try:
         return parse()
     except Exception as error:
         raise Differs(f"{what}: {text!r} cannot be read: {describe(error)}") from error
 
 
-def against_rules(
+def compare_with_rules(
     game: Game, record: Record, first: Step, last: Step, moves: int | None = None, adjudication: Adjudication | None = None
 ) -> list[str]:
     """What the rules say otherwise of the end of a record, from its first and last step.
@@ -129,18 +130,20 @@ def against_rules(
     concerned = adjudication is not None or record.termination == "adjudicated"
     if concerned and moves is not None and record.termination != "void":
         continues = last.moves < moves and not game.is_terminal(last.state)
-        found += _against_values(record, last.moves, adjudication, continues=continues)
+        found += _compare_with_values(record, last.moves, adjudication, continues=continues)
     if record.termination == "move-limit" and moves is not None and last.moves != moves:
         found.append(f"termination: recorded move-limit after {last.moves} of {moves} moves")
     if has_chance(game) and record.moves != last.moves:
         found.append(f"moves: recorded {record.moves}, by the rules {last.moves}")
-    expected = _attempt(game, record, first, last, found) if isinstance(game, Puzzle) else _game(game, record, last, found)
+    expected = (
+        _check_attempt(game, record, first, last, found) if isinstance(game, Puzzle) else _check_game(game, record, last, found)
+    )
     if expected is not None and expected != record.returns:
         found.append(f"returns: recorded {record.returns}, by the rules {expected}")
     return found
 
 
-def _against_values(record: Record, actions: int, adjudication: Adjudication | None, *, continues: bool) -> list[str]:
+def _compare_with_values(record: Record, actions: int, adjudication: Adjudication | None, *, continues: bool) -> list[str]:
     """What the reported values say otherwise of the end after so many `actions` of seats.
 
     `continues` tells whether the game could go on after the last one.
@@ -158,7 +161,7 @@ def _against_values(record: Record, actions: int, adjudication: Adjudication | N
     return []
 
 
-def _game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[float, ...] | None:
+def _check_game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[float, ...] | None:
     over = game.is_terminal(last.state)
     if record.seat is not None and record.decisions and not over and game.to_move(last.state) != record.seat:
         found.append(f"seat: recorded a fault of seat {record.seat}, and seat {game.to_move(last.state)} was to move")
@@ -171,15 +174,18 @@ def _game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[flo
             found.append("the game is over after the last action")
         return standing(game, last.state) if record.termination == "move-limit" else None
     elif record.termination in FAULTS and gives(game, "standing"):
-        return lost(game, record.seat, last.state)
+        return returns_of_loss(game, record.seat, last.state)
     return None
 
 
-def _attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, found: list[str]) -> tuple[float, ...] | None:
+def _check_attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, found: list[str]) -> tuple[float, ...] | None:
     if record.termination not in ("normal", "move-limit", "stuck"):
         return None
     if record.answer is not None:
-        solved = _answered(puzzle, record, first, last, found)
+        if puzzle.path_matters:
+            found.append("an answer was recorded, although the path matters")
+        unknown = last.number >= 0  # the answer is a hash, or cannot be read
+        solved = bool(record.solved) if unknown else bool(puzzle.is_answer(first.state, last.state))
     else:
         solved = bool(puzzle.is_goal(last.state))
         if not solved and record.termination == "normal":
@@ -194,10 +200,41 @@ def _attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, found: lis
     return (1.0,) if solved else (0.0,)
 
 
-def _answered(puzzle: Puzzle, record: Record, first: Step, last: Step, found: list[str]) -> bool:
-    """Whether an answer is a solution; as recorded where nobody can tell, since it is a hash or cannot be read."""
-    if puzzle.path_matters:
-        found.append("an answer was recorded, although the path matters")
-    if last.number >= 0:
-        return bool(record.solved)
-    return bool(puzzle.is_answer(first.state, last.state))
+def adjusted_returns(
+    game: Game, record: Record, evaluation: Evaluation | None = None, start: State | None = None
+) -> tuple[float, ...] | None:
+    """Return `returns - sum over chance nodes of (V(after) - E V(after))` of every seat; None for a void match.
+
+    It is an unbiased estimate of what a seat is worth, with less variance than the returns: at every chance node the value of
+    what came is compared with the mean of what could have come, and the sum of these differences has the mean 0 whatever V is
+    (a control variate; for games White and Bowling 2009 call such an
+    estimate MIVAT, and Zinkevich and others 2006 the advantage sum).
+
+    V is the return of a terminal state, elsewhere what `evaluation` says, as a rule the default heuristic of the game, mapped
+    back to the scale of returns; 0 without one. A game without chance has its returns. The match begins at `start`, by default
+    where its position says. Differs if the rules do not allow what the record says.
+    """
+    if record.termination == "void":
+        return None
+    if not has_chance(game):
+        return record.returns
+    adjusted = list(record.returns)
+    before: State = None
+    for step in steps(game, record, start):
+        if step.seat == CHANCE:
+            means = [0.0] * game.players
+            for action, probability in chance_outcomes(game, before):
+                values = _estimate_returns(game, game.result(before, action), evaluation)
+                means = [mean + probability * value for mean, value in zip(means, values, strict=True)]
+            came = _estimate_returns(game, step.state, evaluation)
+            adjusted = [value - (own - mean) for value, own, mean in zip(adjusted, came, means, strict=True)]
+        before = step.state
+    return tuple(adjusted)
+
+
+def _estimate_returns(game: Game, state: State, evaluation: Evaluation | None) -> Sequence[float]:
+    if game.is_terminal(state):
+        return game.returns(state)
+    if evaluation is None:
+        return [0.0] * game.players
+    return [unscale_value(game, evaluation(state, seat)) for seat in range(game.players)]

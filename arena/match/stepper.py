@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from arena.configured import name_of
 from arena.errors import GameError
 from arena.game import CHANCE, Action, Game, Puzzle, State
-from arena.match.chance_streams import MOST_OUTCOMES, Chance, endless, has_chance
+from arena.match.chance_streams import MAX_OUTCOMES_IN_A_ROW, Chance, endless, has_chance
 from arena.match.record import Reason
 
 
@@ -13,7 +13,7 @@ class Stepper:
     """Where a match stands: its state, the actions that led there as texts, and their cost.
 
     `turn` gives the legal actions of who is to move, `advance` plays one. That it is legal is the caller's to check. What the
-    game raises is passed on; GameError where it names a seat that does not exist, or leaves a seat without an action.
+    game raises is passed on; GameError if it names a seat that does not exist, or leaves a seat without an action.
     """
 
     def __init__(self, game: Game, state: State, moves: int) -> None:
@@ -35,7 +35,7 @@ class Stepper:
         self._seats = tuple(range(game.players))  # quicker to look into than a range
 
     def turn(self) -> Sequence[Action] | None:
-        """Return the legal actions of the seat to move; none where a puzzle is stuck, None at the end and at the move limit."""
+        """Return the legal actions of the seat to move; none if a puzzle is stuck, None at the end and at the move limit."""
         state = self.state
         if self._is_over(state):
             self.over = True
@@ -88,7 +88,7 @@ class ChanceStepper(Stepper):
 
     def turn(self) -> Sequence[Action] | None:
         """Return the legal actions of the seat that decides next, after chance has moved; None as every stepper."""
-        for _ in range(MOST_OUTCOMES):
+        for _ in range(MAX_OUTCOMES_IN_A_ROW):
             if self._is_over(self.state) or self._to_move(self.state) != CHANCE:
                 return super().turn()
             self.advance(self._chance.outcome(self.state))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from arena.errors import ArenaError
 from arena.game import Game
-from arena.plugins.members import gives_grid, member
+from arena.plugins.members import gives_grid, read_member
 
 MAX_MODULE_BYTES = 1 << 20
 """Bytes of the module of a board."""
@@ -33,24 +33,24 @@ class BoardModule(NamedTuple):
     """The module that draws the states of a game, or the reason that there is none."""
 
     source: str | None = None
-    """JavaScript; None where states are drawn as a grid, or shown as text."""
+    """JavaScript; None if states are drawn as a grid, or shown as text."""
     note: str | None = None
     """The fault of the module that the game names; None if it names none, or a sound one."""
 
 
-def board_module(kind: type[Game]) -> BoardModule:
+def load_board_module(kind: type[Game]) -> BoardModule:
     """Return the module that a class of games names; a module that cannot be used is left out with a note."""
-    file = member(kind, "board")
+    file = read_member(kind, "board")
     if file is None:
         return BoardModule()
     try:
-        return BoardModule(_read(_place(kind, file), file))
+        return BoardModule(_read(_find_place(kind, file), file))
     except BoardFault as fault:
         instead = "drawn as a grid" if gives_grid(kind) else "shown as text"
         return BoardModule(note=f"board {fault}; states are {instead}")
 
 
-def _place(kind: type[Game], file: str) -> Path:
+def _find_place(kind: type[Game], file: str) -> Path:
     """Return the path of a module; raises BoardFault if it lies outside the package of its class, or the folder of a single file.
 
     A class that inherits its board has that of its base: the path starts at the file of the class that sets it.
@@ -96,10 +96,10 @@ def check_module(source: str, needed: frozenset[str] = NEEDED) -> str | None:
     if left is not None:
         known = "`import {...} from`, `import * as ... from` and exported declarations"
         return f"expected {known}, got {left['statement'].strip()[:80]}"
-    lacking = needed - exports_of(source)
+    lacking = needed - list_exports(source)
     return f"expected exports of {', '.join(sorted(needed))}, got no {', '.join(sorted(lacking))}" if lacking else None
 
 
-def exports_of(source: str) -> set[str]:
+def list_exports(source: str) -> set[str]:
     """Return the names that a module exports."""
     return {found["name"] for found in EXPORT.finditer(source)}

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -13,15 +13,15 @@ import pluggy
 
 from arena import hookspecs
 from arena.agent import Agent, chooses, solves
-from arena.columns import ROW_KEYS, STYLES
+from arena.columns import ROW_KEYS, STYLES, Column
 from arena.configured import parameters_of
 from arena.encoding import encoding_info_of
-from arena.errors import shown, suggestion
+from arena.errors import abbreviate, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle
 from arena.heuristic import info_of
-from arena.parts import PARTS, Part
-from arena.traits import unknown_needs
+from arena.parts import PARTS, BoardColumn, Part
+from arena.traits import find_unknown_need
 
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)
 HOOK_GROUP = "arena.hooks"
@@ -41,8 +41,8 @@ class Unfit(Exception):
     """A plugin breaks the contract."""
 
 
-def brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield all that a plugin brings, each under the key of its kind and name; Unfit where it is not as it must be."""
+def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield all that a plugin brings, each under the key of its kind and name; Unfit if it is not as it must be."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     added = _hooks_of_extensions(plugin)
@@ -57,16 +57,16 @@ def brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
         hooks = re.findall(r"hook '(\w+)'", str(error))
-        raise Unfit(f"unknown hook {hooks[0]!r}; {suggestion(hooks[0], HOOKS)}" if hooks else str(error)) from error
+        raise Unfit(f"unknown hook {hooks[0]!r}; {suggest(hooks[0], HOOKS)}" if hooks else str(error)) from error
     for hook in (*HOOKS, *added):
         implementations = getattr(manager.hook, hook).get_hookimpls()
         if not implementations and inspect.isroutine(getattr(plugin, hook, None)):
-            raise Unfit(f"{hook} is not decorated with @hookimpl ({line(getattr(plugin, hook))})")
+            raise Unfit(f"{hook} is not decorated with @hookimpl ({locate(getattr(plugin, hook))})")
         part = _load_part(added[hook]) if hook in added and implementations else PARTS.get(hook)
         for implementation in implementations:
             returned = implementation.function()
             if not isinstance(returned, Iterable):
-                raise Unfit(f"{hook} returned {shown(returned)}; expected a list ({line(implementation.function)})")
+                raise Unfit(f"{hook} returned {abbreviate(returned)}; expected a list ({locate(implementation.function)})")
             for value in returned:
                 yield _check_value(hook, part, value, implementation.function)
 
@@ -92,7 +92,7 @@ def _check_value(
         info = info_of(value)
         if info is None:
             expected = "functions or classes decorated with @heuristic"
-            raise Unfit(f"{hook} returned {shown(value)}; expected {expected} ({line(implementation)})")
+            raise Unfit(f"{hook} returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
         _check_name("heuristic", info.name, value)
         if isclass(value):
             _check_parameters("heuristic", info.name, value)
@@ -102,16 +102,20 @@ def _check_value(
         return _check_encoding(value, implementation)
     if part is not None:
         if not isinstance(value, part):
-            raise Unfit(f"{hook} returned {shown(value)}; expected objects of {part.__name__} ({line(implementation)})")
+            raise Unfit(f"{hook} returned {abbreviate(value)}; expected objects of {part.__name__} ({locate(implementation)})")
         _check_name(part.kind, value.name, value)
+        if isinstance(value, BoardColumn):
+            _check_board_column(f"column {value.name} ({locate(implementation)})", value)
         return (part.kind, value.name), value
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
     if not isclass(value) or not issubclass(value, base):
-        raise Unfit(f"{hook} returned {shown(value)}; expected classes derived from {base.__name__} ({line(implementation)})")
+        raise Unfit(
+            f"{hook} returned {abbreviate(value)}; expected classes derived from {base.__name__} ({locate(implementation)})"
+        )
     name = getattr(value, "name", None)
     _check_name(kind, name, value)
     if isabstract(value):
-        raise Unfit(f"{kind} {name} ({line(value)}) lacks {', '.join(sorted(getattr(value, '__abstractmethods__', ())))}")
+        raise Unfit(f"{kind} {name} ({locate(value)}) lacks {', '.join(sorted(getattr(value, '__abstractmethods__', ())))}")
     _check_parameters(kind, name, value)
     for kin in (Agent, Game, Puzzle):
         if issubclass(value, kin):
@@ -131,7 +135,7 @@ def _check_encoding(value: Any, implementation: Callable[..., Any]) -> tuple[tup
     info = encoding_info_of(value)
     if info is None:
         expected = "functions or classes decorated with @encoding"
-        raise Unfit(f"arena_encodings returned {shown(value)}; expected {expected} ({line(implementation)})")
+        raise Unfit(f"arena_encodings returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
     _check_name("encoding", info.name, value)
     _check_call("encoding", info.name, value, ("observation", "seat"))
     return ("encoding", info.game, info.name), value
@@ -140,7 +144,7 @@ def _check_encoding(value: Any, implementation: Callable[..., Any]) -> tuple[tup
 def _check_name(kind: str, name: object, value: object) -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
         called = getattr(value, "__name__", None) or repr(value)
-        raise Unfit(f"{kind} {called} ({line(value)}): name: expected small letters, digits and dashes, got {name!r}")
+        raise Unfit(f"{kind} {called} ({locate(value)}): name: expected small letters, digits and dashes, got {name!r}")
 
 
 def _check_parameters(kind: str, name: object, value: Callable[..., Any]) -> None:
@@ -153,23 +157,34 @@ def _check_parameters(kind: str, name: object, value: Callable[..., Any]) -> Non
 
 def _check_format(format_: type[Format]) -> None:
     """Refuse a kind that there is not, and columns whose keys mean something else in a row."""
-    where, kind = f"format {format_.name} ({line(format_)})", getattr(format_, "kind", None)
+    where, kind = f"format {format_.name} ({locate(format_)})", getattr(format_, "kind", None)
     if kind not in ("versus", "puzzle"):
         raise Unfit(f"{where}: kind: expected versus or puzzle, got {kind!r}")
     taken = set(ROW_KEYS)
     for column in own_columns(format_):
-        if not KEY.fullmatch(str(column.key)) or column.key in taken:
-            raise Unfit(f"{where}: columns: expected a key of its own in small letters, digits and _, got {column.key!r}")
-        if column.style not in STYLES:
-            raise Unfit(f"{where}: columns: unknown style {column.style!r}; {suggestion(str(column.style), STYLES)}")
+        _check_column(f"{where}: columns", column, taken)
         taken.add(column.key)
+
+
+def _check_board_column(where: str, part: BoardColumn) -> None:
+    _check_column(where, part.column, ROW_KEYS)
+    if (part.amount is None) == (part.read is None):
+        raise Unfit(f"{where}: expected an amount, or a function that reads matches")
+
+
+def _check_column(where: str, column: Column, taken: Container[str]) -> None:
+    """Refuse a column with a key that means something else in a row, and one of a style that there is not."""
+    if not KEY.fullmatch(str(column.key)) or column.key in taken:
+        raise Unfit(f"{where}: expected a key of its own in small letters, digits and _, got {column.key!r}")
+    if column.style not in STYLES:
+        raise Unfit(f"{where}: unknown style {column.style!r}; {suggest(str(column.style), STYLES)}")
 
 
 def _check_variable(game: type[Game], name: str, expected: str, fits: Callable[[Any], bool]) -> None:
     """Refuse a class variable of a wrong type; the value of a property is known later."""
     given = inspect.getattr_static(game, name, None)
     if not hasattr(type(given), "__get__") and not fits(given):
-        raise Unfit(f"game {game.name} ({line(game)}): {name}: expected {expected}, got {given!r}")
+        raise Unfit(f"game {game.name} ({locate(game)}): {name}: expected {expected}, got {given!r}")
 
 
 def _check_methods(kind: str, name: object, value: type, base: type) -> None:
@@ -184,7 +199,7 @@ def _check_methods(kind: str, name: object, value: type, base: type) -> None:
         except TypeError:
             expected = f"{method}({', '.join(wanted)})"
             got = f"{method}({', '.join(map(str, inspect.signature(given).parameters))})"
-            raise Unfit(f"{kind} {name} ({line(given)}): expected {expected}, got {got}") from None
+            raise Unfit(f"{kind} {name} ({locate(given)}): expected {expected}, got {got}") from None
 
 
 @cache
@@ -198,12 +213,12 @@ def _check_call(kind: str, name: str, value: Any, wanted: tuple[str, str]) -> No
     given = inspect.getattr_static(value, "__call__", None) if isclass(value) else value
     before = "self" if isclass(value) else "game"
     if given is None:
-        raise Unfit(f"{kind} {name} ({line(value)}): expected a method __call__(self, {', '.join(wanted)}), got none")
+        raise Unfit(f"{kind} {name} ({locate(value)}): expected a method __call__(self, {', '.join(wanted)}), got none")
     try:
         inspect.signature(given).bind(None, None, 0)
     except TypeError:
         got = f"({', '.join(map(str, inspect.signature(given).parameters.values()))})"
-        raise Unfit(f"{kind} {name} ({line(given)}): expected ({before}, {', '.join(wanted)}), got {got}") from None
+        raise Unfit(f"{kind} {name} ({locate(given)}): expected ({before}, {', '.join(wanted)}), got {got}") from None
     except ValueError:
         return  # nobody can say how it is called
 
@@ -214,22 +229,22 @@ def _check_agent(agent: type[Agent]) -> None:
         meant = [
             f"did you mean {word}, where {near[0]} is?" for word in ("choose", "solve") if (near := get_close_matches(word, own))
         ]
-        raise Unfit("; ".join([f"agent {agent.name} ({line(agent)}) has neither choose nor solve", *meant]))
+        raise Unfit("; ".join([f"agent {agent.name} ({locate(agent)}) has neither choose nor solve", *meant]))
     if not isinstance(agent.needs, (frozenset, set)) or not all(isinstance(word, str) for word in agent.needs):
-        raise Unfit(f"agent {agent.name} ({line(agent)}): needs: expected a frozenset of traits, got {agent.needs!r}")
-    wrong = unknown_needs(agent)
+        raise Unfit(f"agent {agent.name} ({locate(agent)}): needs: expected a frozenset of traits, got {agent.needs!r}")
+    wrong = find_unknown_need(agent)
     if wrong:
-        raise Unfit(f"agent {agent.name} ({line(agent)}) {wrong}")
+        raise Unfit(f"agent {agent.name} ({locate(agent)}) {wrong}")
 
 
 def source_line(value: object) -> str | None:
-    """Where a class or a function is written, as `file:line`; None where nobody knows."""
+    """Where a class or a function is written, as `file:line`; None if nobody knows."""
     try:
         return f"{inspect.getsourcefile(value)}:{inspect.getsourcelines(value)[1]}"  # type: ignore[arg-type]
     except (OSError, TypeError):
         return None
 
 
-def line(value: Any) -> str:
+def locate(value: Any) -> str:
     """Where a value is written, or at least in which module."""
     return source_line(value) or str(getattr(value, "__module__", "unknown file"))

@@ -10,8 +10,8 @@ from inspect import getattr_static
 from math import isfinite
 from typing import Any, NamedTuple
 
-from arena.agent import Agent
-from arena.errors import foreign, shown
+from arena.agent import Agent, Hints
+from arena.errors import abbreviate, call_foreign
 from arena.game import Game, takes
 from arena.limits import Limits
 from arena.returns import is_number
@@ -24,7 +24,7 @@ MAX_GRID_CELLS = 4096
 _MARKS = f"texts of at most {MAX_MARK_CHARACTERS} characters"
 GRID = f"rows of equal length, each a list of {_MARKS}, and at most {MAX_GRID_CELLS:,} cells"
 HEURISTIC = "heuristic"
-"""The key of `Agent.proposed` for games that have a default heuristic, beside the traits."""
+"""The key of `Hints.proposed` for games that have a default heuristic, beside the traits."""
 _COLOR = re.compile(r"#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6}|[a-zA-Z]+")
 
 
@@ -38,14 +38,14 @@ class Member(NamedTuple):
     """False for a flag, which holds for the class that sets it alone."""
 
     def fits(self, given: Any) -> bool:
-        """Tell whether `given` has the shape; False for what raises when it is looked at."""
+        """Return whether `given` has the shape; False for what raises when it is looked at."""
         try:
             return self.test(given)
         except Exception:  # the author's own, which has worked until now
             return False
 
 
-def member(kind: type[Game] | type[Agent], name: str) -> Any:
+def read_member(kind: type[Game] | type[Agent], name: str) -> Any:
     """Return the member `name` of a class of games or agents; the default if the class has something else of that name.
 
     Methods and members of games are inherited. A flag of an agent holds for the class that sets it alone: a derived class is
@@ -57,44 +57,44 @@ def member(kind: type[Game] | type[Agent], name: str) -> Any:
 
 
 def gives_grid(kind: type[Game]) -> bool:
-    """Tell whether the author of a game has written `grid`."""
-    return member(kind, "grid") is not None
+    """Return whether the author of a game has written `grid`."""
+    return read_member(kind, "grid") is not None
 
 
 def needs_limit(agent: Agent, limits: Limits) -> bool:
     """Return what an agent says of itself by `Agent.needs_limit`; False if it says nothing, or raises."""
-    method = member(type(agent), "needs_limit")
-    return method is not None and foreign(lambda: bool(method.__get__(agent, type(agent))(limits)), lambda _: False)
+    method = read_member(type(agent), "needs_limit")
+    return method is not None and call_foreign(lambda: bool(method.__get__(agent, type(agent))(limits)), lambda _: False)
 
 
-def refused(agent: Agent, game: Game) -> str | None:
+def ask_refusal(agent: Agent, game: Game) -> str | None:
     """Return why an agent with its options cannot play a game, as `Agent.refuses` says; None if it can, or says nothing."""
-    method = member(type(agent), "refuses")
+    method = read_member(type(agent), "refuses")
     return None if method is None else method.__get__(agent, type(agent))(game)
 
 
-def ignored(kind: type) -> Iterator[str]:
+def list_ignored(kind: type) -> Iterator[str]:
     """Yield a note for every member of a plugin's class that has the name of an optional one, but not its shape."""
     required = {one.name for one in fields(kind) if one.default is MISSING} if is_dataclass(kind) else set()
     for name, wanted in _members(kind).items():
         given = _given(kind, name, wanted)
         field = name in required  # which leaves no attribute in the class, or a slot
         if not wanted.fits(given) or (field and given is wanted.default):
-            got = "a field of a dataclass" if field else shown(given)
+            got = "a field of a dataclass" if field else abbreviate(given)
             yield f"{name}: expected {wanted.expected}, got {got}, which is ignored"
 
 
-def grid_fault(cells: Any) -> str | None:
+def find_grid_fault(cells: Any) -> str | None:
     """Return the fault of what `grid` has returned, as a message shows it; None for rows of short texts."""
     if not _listed(cells) or not all(map(_listed, cells)):
-        return shown(cells)
+        return abbreviate(cells)
     lengths = sorted({len(row) for row in cells})
     if len(lengths) != 1 or lengths[0] == 0:
         return f"rows of {' and '.join(map(str, lengths)) or 'no'} cells"
     if len(cells) * lengths[0] > MAX_GRID_CELLS:
         return f"{len(cells):,} rows of {lengths[0]:,} cells"
     odd = [mark for row in cells for mark in row if not isinstance(mark, str) or len(mark) > MAX_MARK_CHARACTERS]
-    return f"the cell {shown(odd[0])}" if odd else None
+    return f"the cell {abbreviate(odd[0])}" if odd else None
 
 
 def _members(kind: type) -> Mapping[str, Member]:
@@ -128,9 +128,12 @@ def _are_colors(given: Any) -> bool:
     )
 
 
-def _are_weights(given: Any) -> bool:
+def _are_hints(given: Any) -> bool:
+    if not isinstance(given, Hints) or not isinstance(given.uses_heuristic, bool) or not isinstance(given.proposed, Mapping):
+        return False
     known = {*TRAITS, HEURISTIC}
-    return isinstance(given, Mapping) and all(word in known and type(weight) is int for word, weight in given.items())
+    sound = all(word in known and type(priority) is int for word, priority in given.proposed.items())
+    return sound and (isinstance(given.reference, bool) or given.reference in ("games", "puzzles"))
 
 
 _OF_GAMES = {
@@ -157,13 +160,12 @@ _OF_GAMES = {
     "native": Member(False, "True or False", lambda given: isinstance(given, bool)),
 }
 _OF_AGENTS = {
-    "reference": Member(
-        False,
-        "True, False, 'games' or 'puzzles'",
-        lambda given: isinstance(given, bool) or (isinstance(given, str) and given in ("games", "puzzles")),
+    "hints": Member(
+        Hints(),
+        "an arena.Hints, with True, False, 'games' or 'puzzles' as reference and traits with whole numbers as proposed",
+        _are_hints,
         inherited=False,
     ),
-    "proposed": Member({}, "a mapping of traits to whole numbers", _are_weights, inherited=False),
     "games": Member(
         frozenset(),
         "a frozenset of names of games",
@@ -173,5 +175,4 @@ _OF_AGENTS = {
     "refuses": Member(None, "a method refuses(self, game)", _takes_one),
     "policy": Member(None, "a method policy(self, game, observation)", lambda given: given is None or takes(given, 2)),
     "copes": Member(frozenset(), "a set of texts such as {'chance'}", lambda given: isinstance(given, (set, frozenset))),
-    "uses_heuristic": Member(True, "True or False", lambda given: isinstance(given, bool), inherited=False),
 }

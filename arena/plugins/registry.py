@@ -1,4 +1,4 @@
-"""Everything that the loaded plugins brought, by name."""
+"""Everything that the loaded plugins brought, by name, and which of it is proposed if the user names nothing."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from arena.agent import Agent
-from arena.configured import with_defaults
+from arena.configured import make_default
 from arena.errors import PluginError, UnknownName
 from arena.format import Format
-from arena.game import Game
+from arena.game import Game, Puzzle
 from arena.parts import KINDS, Part, SearchEngine
-from arena.plugins.contract import Unfit, line, source_line
+from arena.plugins.contract import Unfit, locate, source_line
+from arena.plugins.members import HEURISTIC, read_member
 from arena.search_engines import add_search_engine
-from arena.traits import made_for, refusal
+from arena.traits import find_refusal, find_traits, read_games
 from arena.version import distribution
 
 Brought = TypeVar("Brought")
@@ -53,9 +54,9 @@ class Plugin:
     names: tuple[str, ...] = ()
     """What it brought, each as `agent random`."""
     problem: str | None = None
-    """Why it was left out, None where it was not."""
+    """Why it was left out, None if it was not."""
     file: str | None = None
-    """Where its code lies; None where it could not be found."""
+    """Where its code lies; None if it could not be found."""
     notes: tuple[str, ...] = ()
     """Members of its classes that are ignored, since their names mean something else in arena."""
 
@@ -95,26 +96,18 @@ class Registry:
 
     def heuristic(self, game: str, name: str) -> Callable[..., Any]:
         """The heuristic `name` of a game; UnknownName with the nearest names of that game, or the games that have the name."""
-        found = self.heuristics.get((game, name))
-        if found is not None:
-            return found
-        self._refuse_withdrawn("heuristic", game, name)
-        raise UnknownName(f"heuristic of {game}", name, self.heuristics_of(game))
+        return self._find_of(game, "heuristic", self.heuristics, name)
 
     def encoding(self, game: str, name: str) -> Callable[..., Any]:
         """The encoding `name` of a game; UnknownName with the nearest names of that game."""
-        found = self.encodings.get((game, name))
-        if found is not None:
-            return found
-        self._refuse_withdrawn("encoding", game, name)
-        raise UnknownName(f"encoding of {game}", name, self.encodings_of(game))
+        return self._find_of(game, "encoding", self.encodings, name)
 
     def part(self, kind: str, name: str) -> Any:
         """The part `name` of a `kind` such as "executor"; UnknownName with the nearest names."""
         return self._find(kind, self.parts[kind], name)
 
     def value(self, key: Key) -> Any:
-        """The class, heuristic or encoding of a `key` of `sources`; KeyError where two plugins claim it."""
+        """The class, heuristic or encoding of a `key` of `sources`; KeyError if two plugins claim it."""
         return self.table(key[0])[_name(key)]
 
     def items(self) -> list[tuple[Key, Any]]:
@@ -153,13 +146,13 @@ class Registry:
 
         So are native ones, unless the agent is made for some games alone: they stand for others, and may end this process.
         """
-        wanted = {name: kind for name, kind in self.games.items() if made_for(agent) or kind.native is not True}
-        games = {name: with_defaults(kind) for name, kind in wanted.items()}
-        return {name: game for name, game in games.items() if game is not None and refusal(agent, game) is None}
+        wanted = {name: kind for name, kind in self.games.items() if read_games(agent) or kind.native is not True}
+        games = {name: make_default(kind) for name, kind in wanted.items()}
+        return {name: game for name, game in games.items() if game is not None and find_refusal(agent, game) is None}
 
     def agents_for(self, game: Game) -> list[str]:
         """The names of the agents that can play `game`, sorted."""
-        return sorted(name for name, agent in self.agents.items() if refusal(agent, game) is None)
+        return sorted(name for name, agent in self.agents.items() if find_refusal(agent, game) is None)
 
     def _find(self, kind: str, known: Mapping[str, Brought], name: str) -> Brought:
         if name in known:
@@ -167,13 +160,19 @@ class Registry:
         self._refuse_withdrawn(kind, name)
         raise UnknownName(kind, name, known)
 
+    def _find_of(self, game: str, kind: str, known: Mapping[tuple[str, str], Brought], name: str) -> Brought:
+        if (game, name) in known:
+            return known[game, name]
+        self._refuse_withdrawn(kind, game, name)
+        raise UnknownName(f"{kind} of {game}", name, [other for owner, other in known if owner == game])
+
     def _refuse_withdrawn(self, *key: str) -> None:
         if key in self.withdrawn:
             raise PluginError("conflict", self.withdrawn[key])
 
 
 def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key, Any]]) -> None:
-    """Raise Unfit where a plugin brings a name twice, or one asked for brings a name that another plugin has."""
+    """Raise Unfit if a plugin brings a name twice, or one asked for brings a name that another plugin has."""
     seen: set[Key] = set()
     for key, value in found:
         if key in seen:
@@ -182,7 +181,7 @@ def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key,
         if source.asked and key in registry.sources and not _same_code(registry, key, value):
             other = registry.sources[key]
             raise Unfit(
-                f"brings {' '.join(key)!r}, which {other} brings too ({line(registry.table(key[0]).get(_name(key)))}); "
+                f"brings {' '.join(key)!r}, which {other} brings too ({locate(registry.table(key[0]).get(_name(key)))}); "
                 f"rename one of them{'' if other.asked else ', or uninstall that one'}"
             )
 
@@ -214,3 +213,37 @@ def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
 
 def _name(key: Key) -> Any:
     return key[1] if len(key) == 2 else key[1:]
+
+
+def propose_agents(registry: Registry, game: Game, *, informed: bool) -> list[str]:
+    """Return the names of agents with a weight for `game` that can play it, the largest weight first.
+
+    `informed` tells whether they get a heuristic. Equals stand in the order in which plugins brought them.
+    """
+    words = find_traits(game) | ({HEURISTIC} if informed else set())
+    weights = {
+        name: max([weight for word, weight in read_member(agent, "hints").proposed.items() if word in words], default=0)
+        for name, agent in registry.agents.items()
+        if find_refusal(agent, game) is None
+    }
+    return sorted([name for name, weight in weights.items() if weight > 0], key=lambda name: -weights[name])
+
+
+def list_references(registry: Registry, game: Game) -> list[str]:
+    """Return the names of reference agents that can play `game`: arena's own, then those of other plugins."""
+    wanted = (True, "puzzles" if game.players == 1 else "games")
+    agents = registry.agents.items()
+    found = [
+        name for name, agent in agents if read_member(agent, "hints").reference in wanted and find_refusal(agent, game) is None
+    ]
+    return sorted(found, key=lambda name: not registry.sources["agent", name].own)
+
+
+def find_first_game(registry: Registry, *, puzzle: bool) -> str | None:
+    """Return the first puzzle, or the first game for several, that came with arena, else of all plugins; None without any.
+
+    Games whose rules may take the process down come last.
+    """
+    found = [name for name, kind in registry.games.items() if issubclass(kind, Puzzle) == puzzle]
+    native = {name: bool(read_member(registry.games[name], "native")) for name in found}
+    return min(found, key=lambda name: (not registry.sources["game", name].own, native[name]), default=None)

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 
 from arena.errors import Interrupted, PluginError, describe
-from arena.plugins.contract import Unfit, brought, line
-from arena.plugins.members import ignored
+from arena.plugins.contract import Unfit, list_brought, locate
+from arena.plugins.members import list_ignored
 from arena.plugins.registry import Key, Plugin, Registry, Source, enter, refuse_duplicates
 from arena.search_engines import note_installed
 
@@ -35,10 +35,10 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
     """
     registry = Registry()
     if entry_points:
-        for point in _installed():
-            _add(registry, _origin(point), point.load, point.module)
+        for point in _list_installed():
+            _add(registry, _read_origin(point), point.load, point.module)
         note_installed()
-    for path in asked(paths, environ):
+    for path in list_asked(paths, environ):
         _ask(registry, path)
     return registry
 
@@ -46,21 +46,21 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
 def add_plugin(registry: Registry, path: str) -> None:
     """Load one more plugin, as if it had been the last of those that `load_plugins` was asked for.
 
-    PluginError where it cannot be used; the registry is as before then.
+    PluginError if it cannot be used; the registry is as before then.
     """
     asked = [plugin.source.name for plugin in registry.plugins if plugin.source.asked]
-    if real_place(path) not in map(real_place, asked):
+    if resolve_place(path) not in map(resolve_place, asked):
         _ask(registry, path)
 
 
 def put_in_place(registry: Registry, path: str) -> list[Key]:
     """Load a plugin whose games, agents, heuristics and formats take the place of those of the same names; return their keys.
 
-    PluginError where it cannot be used.
+    PluginError if it cannot be used.
     """
     source = Source(path)
     try:
-        found = list(brought(_loader(path)()))
+        found = list(list_brought(_make_loader(path)()))
         refuse_duplicates(Registry(), source, found)
     except Interrupted:
         raise
@@ -76,7 +76,7 @@ def put_in_place(registry: Registry, path: str) -> list[Key]:
 def survey(paths: Iterable[str | Path] = ()) -> Registry:
     """Do as `load_plugins` does, but go on behind every fault: also what was asked for and cannot be used is in `plugins`."""
     registry = load_plugins(environ=False)
-    for path in asked(paths, environ=True):
+    for path in list_asked(paths, environ=True):
         try:
             _ask(registry, path)
         except PluginError as error:
@@ -86,10 +86,10 @@ def survey(paths: Iterable[str | Path] = ()) -> Registry:
 
 
 def _ask(registry: Registry, path: str) -> None:
-    _add(registry, Source(path), _loader(path), path)
+    _add(registry, Source(path), _make_loader(path), path)
 
 
-def _installed() -> Iterator[EntryPoint]:
+def _list_installed() -> Iterator[EntryPoint]:
     seen: set[tuple[str, str]] = set()
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
         if (point.name, point.value) not in seen:  # an editable install can be listed twice
@@ -97,7 +97,7 @@ def _installed() -> Iterator[EntryPoint]:
             yield point
 
 
-def _origin(point: EntryPoint) -> Source:
+def _read_origin(point: EntryPoint) -> Source:
     try:
         told = point.dist.metadata if point.dist else None  # parsed anew at every look
         owner, version = (None, None) if told is None else (told["Name"], told["Version"])
@@ -106,14 +106,14 @@ def _origin(point: EntryPoint) -> Source:
     return Source(f"{owner or 'unknown'}:{point.name}", version, asked=False)
 
 
-def asked(paths: Iterable[str | Path], environ: bool = True) -> list[str]:
+def list_asked(paths: Iterable[str | Path], environ: bool = True) -> list[str]:
     """The plugins that the environment and `paths` name, each once, however often and in whatever words a file is named."""
     wanted = os.environ.get(ENVIRONMENT, "").split(os.pathsep) if environ else []
     wanted += [str(path) for path in paths]
-    return list({real_place(path): path for path in wanted if path}.values())
+    return list({resolve_place(path): path for path in wanted if path}.values())
 
 
-def real_place(path: str) -> str:
+def resolve_place(path: str) -> str:
     """Where the file of a plugin really lies; of a module its name."""
     try:
         return os.path.realpath(path) if is_file(path) else path
@@ -122,22 +122,22 @@ def real_place(path: str) -> str:
 
 
 def is_file(path: str) -> bool:
-    """Tell whether a plugin is named by its file; otherwise it is a module."""
+    """Return whether a plugin is named by its file; otherwise it is a module."""
     return path.endswith(".py") or os.sep in path or Path(path).is_file()
 
 
-def beside(folder: Path, name: str) -> str:
+def locate_plugin(folder: Path, name: str) -> str:
     """Return a plugin that a spec in `folder` names: a file from there, or a module."""
     file = folder / name
     return str(file) if name.endswith(".py") or "/" in name or file.is_file() else name
 
 
-def whole(path: str) -> str:
+def make_absolute(path: str) -> str:
     """The name of a plugin as a process in another folder understands it."""
     return str(Path(path).absolute()) if is_file(path) else path
 
 
-def _loader(path: str) -> Callable[[], ModuleType]:
+def _make_loader(path: str) -> Callable[[], ModuleType]:
     return (lambda: load_file(path)) if is_file(path) else (lambda: _load_module(path))
 
 
@@ -188,7 +188,7 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
     loaded: object = None
     try:
         loaded = load()
-        found = list(brought(loaded))
+        found = list(list_brought(loaded))
         refuse_duplicates(registry, source, found)
     except Interrupted:
         raise
@@ -196,17 +196,17 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
         problem = str(error) if isinstance(error, Unfit) else describe(error)
         if source.asked:
             raise PluginError(str(source), problem) from error
-        registry.plugins.append(Plugin(source, problem=problem, file=_place(loaded, place)))
+        registry.plugins.append(Plugin(source, problem=problem, file=_find_file(loaded, place)))
         return
     notes: list[str] = []
     for key, value in found:
         enter(registry, source, key, value)
         if isinstance(value, type):
-            notes += [f"{' '.join(key)} ({line(value)}): {note}" for note in ignored(value)]
+            notes += [f"{' '.join(key)} ({locate(value)}): {note}" for note in list_ignored(value)]
     names = tuple(" ".join(key) for key, _ in found)
-    registry.plugins.append(Plugin(source, names, file=_place(loaded, place), notes=tuple(notes)))
+    registry.plugins.append(Plugin(source, names, file=_find_file(loaded, place), notes=tuple(notes)))
 
 
-def _place(loaded: object, place: str) -> str:
+def _find_file(loaded: object, place: str) -> str:
     """The file of a plugin; of one that did not load, what it was loaded by."""
     return getattr(loaded, "__file__", None) or place

@@ -24,7 +24,7 @@ class Import(NamedTuple):
     """The number of leading dots."""
     module: str
     name: str | None
-    """What is imported from the module; None where the module itself is, and the first part of its name is bound."""
+    """What is imported from the module; None if the module itself is, and the first part of its name is bound."""
 
 
 class Parsed(NamedTuple):
@@ -40,7 +40,7 @@ Stamp = tuple[int, int]
 _read: dict[Path, tuple[Stamp, Parsed]] = {}
 
 
-def parsed(file: Path) -> Parsed:
+def parse_file(file: Path) -> Parsed:
     """Read a file, unless its stamp is that of the last read.
 
     A file that is not Python, or does not parse, counts by its bytes and imports nothing; so does one that cannot be read, as
@@ -60,8 +60,8 @@ def parsed(file: Path) -> Parsed:
     return _read[file][1]
 
 
-def already_read() -> dict[Path, tuple[Stamp, Parsed]]:
-    """Return what `parsed` knows, for a process that is about to start: parsing takes longer than all else done here."""
+def list_parsed() -> dict[Path, tuple[Stamp, Parsed]]:
+    """Return what `parse_file` knows, for a process that is about to start: parsing takes longer than all else done here."""
     return dict(_read)
 
 
@@ -99,16 +99,18 @@ def _canonical(tree: ast.Module) -> tuple[bytes, frozenset[Import]]:
             for name in reversed(node._fields):
                 value = getattr(node, name, None)
                 parts = value if isinstance(value, list) else [] if value is None else [value]
-                kept = [part if isinstance(part, ast.AST) else ascii(part) for part in reversed(parts) if not _idle(part, node)]
+                kept = [
+                    part if isinstance(part, ast.AST) else ascii(part) for part in reversed(parts) if not _is_idle(part, node)
+                ]
                 if kept and name not in _LEFT_OUT:
                     waiting += [*kept, f"{name}="]
             waiting.append(f"{type(node).__name__}(")
-            imports += _imports(node)
+            imports += _list_imports(node)
     imports += [Import(0, "importlib", None)] if "__import__" in words else []
     return " ".join(words).encode(), frozenset(imports)
 
 
-def _idle(part: object, parent: ast.AST) -> bool:
+def _is_idle(part: object, parent: ast.AST) -> bool:
     """Whether a part does nothing: a string on its own, as docstrings are, `pass`, an empty piece of an f-string."""
     if isinstance(part, ast.Expr):
         return isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)
@@ -117,7 +119,7 @@ def _idle(part: object, parent: ast.AST) -> bool:
     return isinstance(part, ast.Pass)
 
 
-def _imports(node: ast.AST) -> list[Import]:
+def _list_imports(node: ast.AST) -> list[Import]:
     if isinstance(node, ast.ImportFrom):
         return [Import(node.level, node.module or "", alias.name) for alias in node.names]
     if not isinstance(node, ast.Import):

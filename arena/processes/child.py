@@ -5,16 +5,18 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from time import perf_counter
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from arena.processes.process_tree import OF_AGENT, ProcessTree, end_trees
 from arena.processes.stderr import StderrLog, StderrRelay
-from arena.processes.usage import usage_of
+
+if TYPE_CHECKING:
+    import psutil
 
 LAUNCHER = Path(__file__).with_name("launch.py")
 LOOK_SECONDS = 0.02
@@ -97,7 +99,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         self._looked = self._seen = perf_counter()
 
     def send(self, line: bytes, end: float | None) -> None:
-        """Write a line; ChildLost where it cannot be written by the time `end` of `perf_counter`."""
+        """Write a line; ChildLost if it cannot be written by the time `end` of `perf_counter`."""
         self._looked = perf_counter()
         self._over = False
         view = memoryview(line)
@@ -105,12 +107,18 @@ class ChildProcess(subprocess.Popen[bytes]):
             try:
                 view = view[os.write(self._in, view) :]
             except BlockingIOError:
-                self._wait_to_write(end)
+                writable = select.poll()
+                writable.register(self._in, select.POLLOUT)
+                writable.poll(self._look * 1000)
+                if perf_counter() >= self._looked + self._look:
+                    self._look_at_usage()
+                if end is not None and perf_counter() >= end:
+                    raise ChildLost("deaf") from None
             except OSError:
-                raise self._loss() from None
+                raise ChildLost("ended") from None
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
-        """The next line, without its end; ChildLost where there is none by the time `end`. At `warn` it is sent `warning`."""
+        """The next line, without its end; ChildLost if there is none by the time `end`. At `warn` it is sent `warning`."""
         due = self._looked + self._look if end is None else min(end, self._looked + self._look)
         if self.meanwhile is not None and not self._lines and perf_counter() < due:
             if self._readable.poll(SHORT_SECONDS * 1000):  # as a rule: and then nothing else has to be looked at
@@ -122,8 +130,12 @@ class ChildProcess(subprocess.Popen[bytes]):
             if now >= self._looked + self._look:
                 self._look_at_usage()
                 now = self._looked
-            if end is not None and now >= end:
-                self._read_last()
+            if end is not None and now >= end:  # what has come while nobody looked is read, once for each line that was sent
+                if not self._over and self._readable.poll(0):
+                    self._over = True
+                    self._split(self._read())
+                if not self._lines:
+                    raise ChildLost("late")
                 continue
             if warn is not None and now >= warn:
                 warn = None
@@ -153,7 +165,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         return ProcessTree(self.pid, OF_AGENT, self._mark)
 
     def exit_code(self) -> int | None:
-        """The exit code of a process that is ending, a negative one for a signal; None where it goes on."""
+        """The exit code of a process that is ending, a negative one for a signal; None if it goes on."""
         with suppress(subprocess.TimeoutExpired):
             self.wait(FAREWELL_SECONDS)
         return self.poll()
@@ -169,31 +181,14 @@ class ChildProcess(subprocess.Popen[bytes]):
                 with suppress(OSError):
                     stream.close()
 
-    def _wait_to_write(self, end: float | None) -> None:
-        writable = select.poll()
-        writable.register(self._in, select.POLLOUT)
-        writable.poll(self._look * 1000)
-        if perf_counter() >= self._looked + self._look:
-            self._look_at_usage()
-        if end is not None and perf_counter() >= end:
-            raise ChildLost("deaf")
-
     def _read(self) -> bytes:
         try:
             data = os.read(self._out, CHUNK_BYTES)
         except OSError:
             data = b""
         if not data:
-            raise self._loss()
+            raise ChildLost("ended")
         return data
-
-    def _read_last(self) -> None:
-        """Read what has come while nobody looked, once for each line that was sent; ChildLost where that is no whole line."""
-        if not self._over and self._readable.poll(0):
-            self._over = True
-            self._split(self._read())
-        if not self._lines:
-            raise ChildLost("late")
 
     def _split(self, data: bytes) -> None:
         *lines, rest = data.split(b"\n")
@@ -206,23 +201,19 @@ class ChildProcess(subprocess.Popen[bytes]):
             raise ChildLost("long")
 
     def look(self) -> None:
-        """See to what it uses, for the first time or after a while: ChildLost where that is too much."""
+        """See to what it uses, for the first time or after a while: ChildLost if that is too much."""
         if perf_counter() >= self._seen + USAGE_LOOK_SECONDS:
             self._look_at_usage()
 
     def _look_at_usage(self) -> None:
         if self._check is not None:
             self._check()
-        usage = usage_of(self.pid)
+        usage = measure_usage(self.pid)
         if self._most is not None and usage.processes > self._most:
             raise ChildLost("processes")
         if self._memory and usage.above(self._memory):
             raise ChildLost("memory")
         self._looked = self._seen = perf_counter()
-
-    def _loss(self) -> ChildLost:
-        """The loss of a process whose pipe is closed."""
-        return ChildLost("ended")
 
 
 def launch_command(command: Sequence[str], memory: int = 0, entrances: Sequence[Path] = (), *, apart: bool = False) -> list[str]:
@@ -250,3 +241,66 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+SHARED_MEMORY_FILES = ("/memfd:", "/dev/shm/")  # noqa: S108 - what is open there is counted
+"""The beginnings of the names of files that are memory."""
+BLOCK_BYTES = 512
+"""Bytes in the unit of `st_blocks`."""
+
+
+class Usage(NamedTuple):
+    """Resources of a process and its descendants."""
+
+    processes: int
+    memory: int
+    """Bytes, resident or in files that are memory; what they share is counted for each of them."""
+    family: "Sequence[psutil.Process]"
+
+    def above(self, memory: int) -> bool:
+        """True if they use more memory than so many bytes, with what is shared divided among those who share it.
+
+        To divide it takes milliseconds, so it is done only where the plain sum is above already.
+        """
+        return self.memory > memory and _sum_memory(self.family, divided=True) + _measure_unmapped(self.family) > memory
+
+
+def measure_usage(pid: int) -> Usage:
+    """Resources that a process and its descendants use now."""
+    import psutil
+
+    with suppress(psutil.Error):
+        root = psutil.Process(pid)
+        family = [root, *root.children(recursive=True)]
+        return Usage(len(family), _sum_memory(family) + _measure_unmapped(family), family)
+    return Usage(0, 0, ())
+
+
+def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
+    """Bytes of open files that are memory, beyond those that show as shared memory of the processes."""
+    files: dict[tuple[int, int], int] = {}
+    mapped = 0
+    for process in family:
+        with suppress(OSError):
+            for name in os.listdir(f"/proc/{process.pid}/fd"):  # noqa: PTH208
+                link = f"/proc/{process.pid}/fd/{name}"
+                with suppress(OSError):
+                    if os.readlink(link).startswith(SHARED_MEMORY_FILES):  # noqa: PTH115
+                        found = os.stat(link)  # noqa: PTH116
+                        files[found.st_dev, found.st_ino] = found.st_blocks * BLOCK_BYTES
+            if files:
+                with open(f"/proc/{process.pid}/status") as status:  # noqa: PTH123
+                    mapped += sum(int(line.split()[1]) << 10 for line in status if line.startswith("RssShmem"))
+    return max(0, sum(files.values()) - mapped)
+
+
+def _sum_memory(family: "Iterable[psutil.Process]", *, divided: bool = False) -> int:
+    """Sum up the resident bytes; if `divided`, shared ones are divided among their processes, where the system tells that."""
+    import psutil
+
+    total = 0
+    for process in family:
+        with suppress(psutil.Error):  # it is gone
+            found = process.memory_full_info() if divided else process.memory_info()
+            total += int(getattr(found, "pss", found.rss) if divided else found.rss)
+    return total

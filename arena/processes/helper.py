@@ -71,14 +71,14 @@ def pack(message: Any) -> bytes:
     return _encode(message).encode() + b"\n"
 
 
-def take_pipes(chatter: int = 2) -> tuple[BinaryIO, BinaryIO]:
+def take_pipes() -> tuple[BinaryIO, BinaryIO]:
     """Return stdin and stdout of this process, which plugins cannot reach from now on.
 
-    What they read is empty, and what they print goes to the descriptor `chatter`, by default to stderr.
+    What they read is empty, and what they print goes to stderr.
     """
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(chatter, 1)
+    os.dup2(2, 1)
     sys.stdout = sys.stderr
     return requests, replies
 

@@ -111,7 +111,7 @@ def _go_apart() -> None:
 
 
 def _unshare() -> bool:
-    """Tell whether the next child begins a PID namespace; without the right to make one, in a user namespace that gives it."""
+    """Return whether the next child begins a PID namespace; without the right to make one, in a user namespace that gives it."""
     import ctypes
 
     libc, user, group = ctypes.CDLL(None), os.geteuid(), os.getegid()

@@ -11,7 +11,7 @@ Trees nest: an agent process is in its worker's tree, too, and whatever it start
 import os
 import signal
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Set
 from contextlib import suppress
 from time import monotonic, sleep
 from typing import NamedTuple
@@ -54,13 +54,13 @@ def end_trees(trees: Collection[ProcessTree]) -> None:
     A process escapes only if it has left the group, lost its parent and changed its environment. The leaders are for their parent
     to wait for.
     """
-    leaders, marks = _known_by(trees)
+    leaders, marks = _read_marks(trees)
     for leader in leaders:  # all are stopped before any is killed: a stopped process starts no other while others are looked for
         _signal_group(leader, signal.SIGSTOP)
     found: set[int] = set()
     try:
         for _ in range(_MAX_ROUNDS):
-            new = members(trees) - found
+            new = find_members(trees) - found
             if not new:
                 break
             found |= new
@@ -78,7 +78,7 @@ def _end_marked(marks: Set[bytes]) -> None:
     """Kill every process that carries one of the marks until none is left: those that were killed take a moment to die."""
     until = monotonic() + DEATH_SECONDS
     while monotonic() < until:
-        left = [process.pid for process in _others() if not process.environment.isdisjoint(marks)]
+        left = [process.pid for process in _list_others() if not process.environment.isdisjoint(marks)]
         if not left:
             return
         for pid in left:
@@ -86,55 +86,47 @@ def _end_marked(marks: Set[bytes]) -> None:
         sleep(0.002)
 
 
-def _known_by(trees: Collection[ProcessTree]) -> tuple[set[int], set[bytes]]:
+def _read_marks(trees: Collection[ProcessTree]) -> tuple[set[int], set[bytes]]:
     """The leaders of trees, and the texts in the environments of their descendants."""
     return {tree.leader for tree in trees}, {os.fsencode(f"{tree.variable}={tree.value}") for tree in trees}
 
 
-def members(trees: Collection[ProcessTree]) -> set[int]:
+def find_members(trees: Collection[ProcessTree]) -> set[int]:
     """All processes of some trees but their leaders."""
-    leaders, marks = _known_by(trees)
+    leaders, marks = _read_marks(trees)
     children: defaultdict[int, list[int]] = defaultdict(list)
     marked: set[int] = set()
-    for process in _others():
+    for process in _list_others():
         children[process.parent].append(process.pid)
         if not process.environment.isdisjoint(marks):
             marked.add(process.pid)
-    return (_below(leaders, children) | marked) - leaders
-
-
-def _below(leaders: Collection[int], children: Mapping[int, list[int]]) -> set[int]:
-    found: set[int] = set()
+    below: set[int] = set()
     waiting = list(leaders)
     while waiting:
-        new = [child for child in children.get(waiting.pop(), ()) if child not in found]
-        found.update(new)
+        new = [child for child in children.get(waiting.pop(), ()) if child not in below]
+        below.update(new)
         waiting += new
-    return found
+    return (below | marked) - leaders
 
 
-def _others() -> Iterator[_Process]:
+def _list_others() -> Iterator[_Process]:
     """Every process but this one."""
     own = os.getpid()
-    for process in _in_proc() if os.path.exists(f"{_PROC}/{own}/stat") else _by_psutil():  # noqa: PTH110
+    for process in _read_proc() if os.path.exists(f"{_PROC}/{own}/stat") else _read_psutil():  # noqa: PTH110
         if process.pid != own:
             yield process
 
 
-def _in_proc() -> Iterator[_Process]:
+def _read_proc() -> Iterator[_Process]:
     for name in os.listdir(_PROC):  # noqa: PTH208
         if name.isdigit():
             with suppress(OSError):
                 status = _read(f"{_PROC}/{name}/stat")
                 parent = int(status[status.rindex(b")") :].split(None, 3)[2])  # the name of a program may hold anything
-                yield _Process(int(name), parent, _environment(name))
-
-
-def _environment(name: str) -> Set[bytes]:
-    try:
-        return frozenset(_read(f"{_PROC}/{name}/environ").split(b"\0"))
-    except OSError:  # somebody else's
-        return frozenset()
+                environment: Set[bytes] = frozenset()
+                with suppress(OSError):  # somebody else's
+                    environment = frozenset(_read(f"{_PROC}/{name}/environ").split(b"\0"))
+                yield _Process(int(name), parent, environment)
 
 
 def _read(file: str) -> bytes:
@@ -142,7 +134,7 @@ def _read(file: str) -> bytes:
         return opened.read()
 
 
-def _by_psutil() -> Iterator[_Process]:
+def _read_psutil() -> Iterator[_Process]:
     import psutil
 
     for process in psutil.process_iter():

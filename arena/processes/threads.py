@@ -12,28 +12,33 @@ POOL_FILE = "concurrent/futures/thread.py"
 """The file of Python in which idle threads of a pool wait for work."""
 
 
-def lingering(before: Collection[threading.Thread] = ()) -> list[threading.Thread]:
+def find_lingering(before: Collection[threading.Thread] = ()) -> list[threading.Thread]:
     """The threads that have come since `before` and still run, without this one, the main one, and idle ones of a pool."""
     known = {*before, threading.current_thread(), threading.main_thread()}
     new = [thread for thread in threading.enumerate() if thread not in known]
-    return [thread for thread in new if _authors(thread) or not any(map(_is_of_pool, _frames(thread)))]
+    return [
+        thread
+        for thread in new
+        if _find_authors(thread)
+        or not any(frame.f_code.co_filename.replace("\\", "/").endswith(POOL_FILE) for frame in _list_frames(thread))
+    ]
 
 
 def place_of(thread: threading.Thread) -> str | None:
     """The place of a thread's function, as `file:line` of its author; None if only Python's own code runs in it."""
-    return next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_authors(thread))), None)
+    return next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_find_authors(thread))), None)
 
 
 _left: list[threading.Thread] = []
-"""The threads that still ran at the end of the process's last `deaths`. Threads are the process's, and so is this."""
+"""The threads that still ran at the end of the process's last `collect_deaths`. Threads are the process's, and so is this."""
 
 
 @contextmanager
-def deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
+def collect_deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
     """Collect what threads raise inside the block instead of writing it to stderr.
 
-    If this is the `last` that the process does, it stays so for threads that still run: they may die at any moment. `abandoned`
-    tells of them.
+    If this is the `last` that the process does, it stays so for threads that still run: they may die at any moment.
+    `has_abandoned` tells of them.
     """
     died: list[BaseException] = []
     before = threading.excepthook
@@ -46,25 +51,21 @@ def deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
     try:
         yield died
     finally:
-        _left[:] = lingering() if last else []
+        _left[:] = find_lingering() if last else []
         if not _left:
             threading.excepthook = before
 
 
-def abandoned() -> bool:
-    """True if a thread that ran at the end of the `last` block of `deaths` would keep the process alive."""
+def has_abandoned() -> bool:
+    """True if a thread that ran at the end of the `last` block of `collect_deaths` would keep the process alive."""
     return any(thread.is_alive() and not thread.daemon for thread in _left)
 
 
-def _is_of_pool(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.replace("\\", "/").endswith(POOL_FILE)
+def _find_authors(thread: threading.Thread) -> list[FrameType]:
+    return [frame for frame in _list_frames(thread) if is_authors(frame.f_code.co_filename)]
 
 
-def _authors(thread: threading.Thread) -> list[FrameType]:
-    return [frame for frame in _frames(thread) if is_authors(frame.f_code.co_filename)]
-
-
-def _frames(thread: threading.Thread) -> list[FrameType]:
+def _list_frames(thread: threading.Thread) -> list[FrameType]:
     """The frames of a thread, the innermost first."""
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - there is no other way
     found = []

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from typing import Any
 
-from arena.columns import SPENT
 from arena.results.rating import Strengths
 from arena.results.tally import Count, Tally
 from arena.stats.clustered import ClusteredMean
@@ -116,11 +115,6 @@ def _fallback_share(count: Count) -> float | None:
 def cpu_per_move(count: Count) -> float | None:
     """Seconds of processor time of a decision; None where it was not measured."""
     return None if count.cpu is None else per(count.cpu, count.decisions)
-
-
-def spent_cells(count: Count, names: Collection[str]) -> Row:
-    """What all decisions of an entry used beside nodes and time: all by name, and what has columns of its own."""
-    return {"spent": dict(sorted(count.spent.items()))} | {name: count.spent.get(name) for name in SPENT if name in names}
 
 
 def per(total: float, count: int) -> float | None:

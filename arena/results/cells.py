@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from arena.columns import VERSUS, Column, by_key, with_own
+from arena.columns import VERSUS, Column, by_key, with_interval, with_own
 from arena.results import figures
 from arena.results.board_rows import Row
 from arena.results.leaderboard import Leaderboard
@@ -58,7 +58,10 @@ def _half_open(row: Row) -> bool:
 
 def board_table(board: Leaderboard) -> BoardTable:
     """The columns that the spec wants, or those that are usual and have a value; the rows by rank, or as the spec sorts them."""
-    there = with_own(board.kind, board.own_columns)
+    computed: list[Column] = []
+    for one in board.sheet.plugin_columns:
+        computed += [one.column] if one.amount is not None else with_interval(one.column)
+    there = with_own(board.kind, board.own_columns, computed)
     if board.sheet.columns is not None:
         named = by_key(there)
         columns = [named[key] for key in board.sheet.columns if key in named]

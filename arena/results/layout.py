@@ -14,8 +14,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from arena.errors import without_controls
-from arena.spec.faults import one_line
+from arena.errors import escape_controls, escape_line
 
 DEFAULT = "simple"
 GAP = "  "
@@ -31,7 +30,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = D
 
     Where it is too wide, its widest columns are wrapped.
     """
-    rows = [[without_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    rows = [[escape_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     text = tabulate(rows, list(headings), tablefmt=style, disable_numparse=True, colalign=_alignment(headings, rows) or None)
     if width is None or style != DEFAULT or max(map(len, text.split("\n"))) <= width:
         return text
@@ -152,7 +151,7 @@ def csv_line(cells: Iterable[Any]) -> str:
     row = []
     for cell in cells:
         if isinstance(cell, str):
-            shown = "\n".join(map(one_line, cell.split("\n")))
+            shown = "\n".join(map(escape_line, cell.split("\n")))
             row.append(f"'{shown}" if shown.lstrip().startswith(FORMULA) else shown)
         else:
             row.append(cell)

@@ -11,15 +11,17 @@ from typing import Any, Protocol
 from arena.columns import Column
 from arena.format import Kind, Pairing, Placing
 from arena.match.record import Record
-from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, puzzle_row, score_row, spent_cells, versus_row
+from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, puzzle_row, score_row, versus_row
 from arena.results.rating import SprtState, Strengths, sprt_state, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
 from arena.results.tally import Failure, Tally
-from arena.schedule.board_info import BoardInfo, board_info
+from arena.schedule.board_info import BoardInfo, describe_board
+from arena.schedule.plugin_columns import fill_columns
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.stats.bracket import Tie
 from arena.store import Store
-from arena.store.run import mixed_plugins
+from arena.store.run import list_mixed_plugins
 
 REPEATS = (
     "No intervals: nobody has played two pairs of games that differ. Agents that draw nothing by lot repeat themselves; "
@@ -128,7 +130,10 @@ def leaderboards(results: PlayedTournament) -> list[Leaderboard]:
     """The leaderboard of every board of a tournament, in the order of the spec."""
     if results.store is not None:
         return stored(results.store)
-    tallies = [Tally(board_info(board), board.format) for board in results.spec.boards]
+    registry, boards = results.spec.registry, results.spec.boards
+    sheets = [describe_board(board, registry) for board in boards]
+    sheets = fill_columns(registry, sheets, lambda: ((one[3], Scheduled(*one[:3])) for one in results.played))
+    tallies = [Tally(sheet, board.format) for sheet, board in zip(sheets, boards, strict=True)]
     for number, board, pairing, record in results.played:
         tallies[board].add(number, pairing, record)
     return of_tallies(tallies, finished=True)
@@ -139,7 +144,7 @@ def stored(path: str | PathLike[str]) -> list[Leaderboard]:
     with Store.open(Path(path)) as store, store.snapshot():
         run = store.last()
         tallies = tallies_of(store, run.boards)
-        return of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=mixed_plugins(store.runs()))
+        return of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=list_mixed_plugins(store.runs()))
 
 
 def of_tallies(
@@ -225,6 +230,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None, mixed
         circles = [] if by_returns else cycles  # which are of wins
         remarks += [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in circles]
     remarks += [one.describe() for one in refuted]
+    remarks += [f"The column {one.column.key} is left out: {one.fault}." for one in sheet.plugin_columns if one.fault is not None]
     remarks += [] if test is None else [test.describe(finished=board.finished)]
     remarks += tally.describe()
     return replace(board, remarks=tuple(remarks))
@@ -296,8 +302,12 @@ def _rows(
         marks: Row = {"refuted": labels[entry] in refuted} if refuted else {}
         if measured:
             marks["cpu_per_move"] = cpu_per_move(tally.counts[entry])
+        spent = tally.counts[entry].spent
         if paid:
-            marks |= spent_cells(tally.counts[entry], paid)
+            marks["spent"] = dict(sorted(spent.items()))
+        for column in tally.sheet.plugin_columns:
+            if column.amount is None or column.amount in paid:
+                marks |= column.row_values(entry, spent, repeated=tally.matches.folded)
         rows.append({**row, **marks, **of_format})
     return tuple(rows)
 

@@ -13,7 +13,7 @@ from arena.results.board_rows import Row, per
 from arena.results.pairs import Entries, PairedGames
 from arena.results.rating import strengths_of
 from arena.results.tally import ResultCount
-from arena.schedule.board_info import board_info
+from arena.schedule.board_info import describe_board
 from arena.spec import Board
 from arena.stats.observations import Pair
 from arena.stats.solved_share import wilson
@@ -64,7 +64,7 @@ class Standings:
 
         This may take a second.
         """
-        found = strengths_of(board_info(self._boards[board]), pairings)
+        found = strengths_of(describe_board(self._boards[board]), pairings)
         if found is not None:
             self._elo[board] = found.elo
 

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 from tabulate import tabulate_formats
 
 from arena.columns import LAST
+from arena.errors import escape_line
 from arena.results import figures
 from arena.results.cells import UNKNOWN, BoardTable, board_table, bracket_table, kinds
 from arena.results.layout import DEFAULT, crossing, csv_line, fits, folded, table
 from arena.results.leaderboard import Leaderboard
-from arena.spec.faults import one_line
 
 FORMATS = (*tabulate_formats, "json", "csv")
 """The values of `--format`."""
@@ -188,7 +188,8 @@ def failure_lines(board: Leaderboard) -> list[str]:
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"
         lines.append(
-            f"{failure.agent} failed {times} by {failure.kind}, first in match {failure.first}: {one_line(failure.message or '')}"
+            f"{failure.agent} failed {times} by {failure.kind}, first in match {failure.first}: "
+            f"{escape_line(failure.message or '')}"
         )
         if board.store is not None:
             lines.append(f"  {replay_command(board.store, failure.first)}")

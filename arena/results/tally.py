@@ -17,7 +17,7 @@ from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
-from arena.schedule.ranking import Ranking, built_in, ranking_of
+from arena.schedule.ranking import Ranking, ask_ranking, find_built_in
 from arena.stats.bracket import Tie
 from arena.stats.clustered import ClusteredMean, clustered_mean
 from arena.store.rows import play_hash_of
@@ -172,7 +172,7 @@ class Tally:
 
     def __init__(self, sheet: BoardInfo, format_: Format | None = None) -> None:
         self.sheet = sheet
-        self._format = format_ or built_in(sheet.format)
+        self._format = format_ or find_built_in(sheet.format)
         self.outcomes = Outcomes() if self._format is not None and ranks(self._format) else None
         """The result of every match, kept where the format has a ranking of its own."""
         self.counts = [Count() for _ in sheet.labels]
@@ -204,7 +204,7 @@ class Tally:
         """The ranking by the board's format; None where the format has none of its own."""
         if self._format is None or self.outcomes is None:
             return self.sheet.ranking
-        return ranking_of(self._format, len(self.sheet.labels), self.outcomes)
+        return ask_ranking(self._format, len(self.sheet.labels), self.outcomes)
 
     def bracket(self) -> tuple[tuple[Tie[str], ...], ...]:
         """The rounds of a knockout so far; none where the format has no bracket."""

@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from arena.errors import foreign
+from arena.errors import call_foreign
 from arena.format import Kind, RankedBy, own_columns, ranks
 from arena.game import Game
 from arena.identity import canonical, key
 from arena.match.match import IN_PROCESS, Seat
 from arena.plugins.registry import Registry
+from arena.schedule.plugin_columns import PluginColumn, declare_columns
 from arena.schedule.ranking import Ranking
 from arena.spec import Board
-from arena.spec.parameters import validated
+from arena.spec.parameters import validate_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class BoardInfo:
     test: dict[str, Any] | None = None
     """The test of a head-to-head match."""
     anchor: str | None = None
-    """The entry whose rating is 0; None where the field's mean is."""
+    """The entry whose rating is 0; None if the field's mean is."""
     columns: tuple[str, ...] | None = None
     """The columns that the spec wants, by the keys of rows."""
     sort: str | None = None
@@ -52,7 +53,9 @@ class BoardInfo:
     ranked_by: RankedBy = "score"
     """The order of a versus board without a ranking of its format's own."""
     ranking: Ranking | None = None
-    """The ranking by the format, without placings until a run has come to its end; None where the format has none of its own."""
+    """The ranking by the format, without placings until a run has come to its end; None if the format has none of its own."""
+    plugin_columns: tuple[PluginColumn, ...] = ()
+    """The columns that plugins bring."""
     has_chance: bool = False
     """True if chance moves in the game, so that all matches of a round share dice and deals."""
     settings: tuple[dict[str, Any], ...] = ()
@@ -65,7 +68,7 @@ class BoardInfo:
         return {name: value for name, value in self.game.items() if name != "name"}
 
     def limits_of(self, entry: int) -> dict[str, float]:
-        """The limits of a decision of an entry; empty where there are none."""
+        """The limits of a decision of an entry; empty if there are none."""
         return self.limits.get(self.labels[entry], {})
 
     def as_dict(self) -> dict[str, Any]:
@@ -77,19 +80,21 @@ class BoardInfo:
         """A sheet from its plain values."""
         lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
         ranking = values.get("ranking")
-        return cls(**{**values, **lists, "ranking": None if ranking is None else Ranking.from_dict(ranking)})
+        columns = tuple([PluginColumn.from_dict(column) for column in values.get("plugin_columns", ())])
+        known = None if ranking is None else Ranking.from_dict(ranking)
+        return cls(**{**values, **lists, "ranking": known, "plugin_columns": columns})
 
 
-def known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
-    """Return the game of a board, made from a registry; None where that has none of its name that takes its parameters."""
+def make_known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
+    """Return the game of a board, made from a registry; None if that has none of its name that takes its parameters."""
     kind = registry.games.get(sheet.game["name"])
     faults: list[str] = []
-    values = None if kind is None else validated(kind, sheet.parameters, (), lambda _, message: faults.append(message))
-    return None if kind is None or values is None else foreign(lambda: kind(**values), lambda _: None)
+    values = None if kind is None else validate_parameters(kind, sheet.parameters, (), lambda _, message: faults.append(message))
+    return None if kind is None or values is None else call_foreign(lambda: kind(**values), lambda _: None)
 
 
-def board_info(board: Board) -> BoardInfo:
-    """The sheet of a board."""
+def describe_board(board: Board, registry: Registry | None = None) -> BoardInfo:
+    """The sheet of a board, with the columns of the plugins of a registry."""
     format_ = board.format
     timed = [seat for seat in board.seats if seat.limits.timed]
     limits: dict[str, dict[str, float]] = {}
@@ -116,6 +121,7 @@ def board_info(board: Board) -> BoardInfo:
         limits=limits,
         ranked_by=board.ranked_by,
         ranking=Ranking(own_columns(format_)) if ranks(format_) else None,
+        plugin_columns=() if registry is None else declare_columns(registry, [column.key for column in own_columns(format_)]),
         has_chance=board.has_chance,
         settings=tuple(json.loads(canonical(settings))),  # a value that JSON lacks becomes the name of its type
     )

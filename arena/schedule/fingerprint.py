@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from arena.errors import CodeChanged
 from arena.match.match import OwnCode, Seat
-from arena.plugins.dependencies import beside, required
+from arena.plugins.dependencies import find_beside, find_required
 from arena.plugins.registry import Source
-from arena.plugins.syntax import parsed
+from arena.plugins.syntax import parse_file
 from arena.spec import Board, Spec
 
 PROGRAM = "program"
@@ -22,7 +22,7 @@ CONTENT = "content"
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The version of a plugin, None where it has none, and the hashes of what a spec uses of it."""
+    """The version of a plugin, None if it has none, and the hashes of what a spec uses of it."""
 
     version: str | None
     hashes: Mapping[str, str]
@@ -63,15 +63,18 @@ class Part(NamedTuple):
             place = Path(self.file)
             return {one for one in place.rglob("*") if one.is_file()} if place.is_dir() else {place}
         if not self.command:
-            return required(self.module)
+            return find_required(self.module)
         named = [place for word in self.command if isfile(place := Path(self.folder, word))]  # noqa: PTH113
-        return {one for file in named for one in (file, *beside(file))}
+        return {one for file in named for one in (file, *find_beside(file))}
 
     def hash(self) -> str:
         """A hash of its code as it is now; that of another version does not depend on where its file lies."""
         if self.version is not None:
             return self.version.hash()
-        return _hash_files(self.files())
+        whole = blake2b(digest_size=16)
+        for name, digest in sorted([(file.name, parse_file(file).digest) for file in self.files()]):
+            whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
+        return whole.hexdigest()
 
 
 def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
@@ -105,7 +108,7 @@ def _parts(spec: Spec) -> Iterable[Part]:
     return dict.fromkeys([part for board in spec.boards for part in parts_of(spec, board, board.seats)])
 
 
-def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
+def take_fingerprints(spec: Spec) -> dict[str, Fingerprint]:
     """The fingerprint of every plugin, program and file of an option that a spec uses, by the name of its source.
 
     The hash of a class is over its file and what that imports from its own package and from the user's own files, comments and
@@ -122,12 +125,12 @@ def fingerprints(spec: Spec) -> dict[str, Fingerprint]:
 
 
 def check_unchanged(before: Mapping[str, Fingerprint], now: Mapping[str, Fingerprint]) -> None:
-    """CodeChanged where the source of anything is another now."""
+    """CodeChanged if the source of anything is another now."""
     _refuse([name for name, found in before.items() if name in now and now[name].hashes != found.hashes])
 
 
 def check_files(before: Mapping[str, Fingerprint], seats: Iterable[Seat]) -> None:
-    """CodeChanged where a file that an option of a seat names is another now: its next agent would read that one."""
+    """CodeChanged if a file that an option of a seat names is another now: its next agent would read that one."""
     parts = {part for seat in seats for part in _option_files(seat) if part.source.name in before}
     _refuse(sorted({part.source.name for part in parts if before[part.source.name].hashes.get(part.key) != part.hash()}))
 
@@ -140,16 +143,9 @@ def _refuse(changed: Sequence[str]) -> None:
         )
 
 
-def trusted(spec: Spec) -> bool:
-    """Tell whether all that plays came with arena, in whatever process.
+def is_trusted(spec: Spec) -> bool:
+    """Return whether all that plays came with arena, in whatever process.
 
     An agent in a process of its own is no exception: it knows its parent, and may kill it unless it sits in a sandbox.
     """
     return all(part.file or (part.source.own and not part.command) for part in _parts(spec))
-
-
-def _hash_files(files: Iterable[Path]) -> str:
-    whole = blake2b(digest_size=16)
-    for name, digest in sorted([(file.name, parsed(file).digest) for file in files]):
-        whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
-    return whole.hexdigest()

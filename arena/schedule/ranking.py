@@ -6,7 +6,7 @@ without one is ranked by its score.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from arena.configured import name_of
 from arena.errors import Interrupted, PluginError, describe
 from arena.format import Format, Outcomes, Placing, own_columns
 from arena.formats import arena_formats
-from arena.plugins.contract import line
+from arena.plugins.contract import locate
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,6 @@ class Ranking:
 
     columns: tuple[Column, ...] = ()
     placings: tuple[Placing, ...] | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The ranking as plain values."""
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -39,13 +35,13 @@ class Ranking:
         )
 
 
-def built_in(name: str) -> Format | None:
-    """The built-in format of that name with its default options; None where there is none."""
+def find_built_in(name: str) -> Format | None:
+    """The built-in format of that name with its default options; None if there is none."""
     return next((kind() for kind in arena_formats() if kind.name == name), None)
 
 
-def ranking_of(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
-    """The ranking that a format gives a board; PluginError where it raises, or gives what is no ranking."""
+def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
+    """The ranking that a format gives a board; PluginError if it raises, or gives what is no ranking."""
     try:
         placings = _check_placings(format_, entries, format_.ranking(entries, outcomes))
     except (Interrupted, PluginError):
@@ -56,7 +52,7 @@ def ranking_of(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
 
 
 def _check_placings(format_: Format, entries: int, placings: Sequence[Placing]) -> tuple[Placing, ...]:
-    """The placings as plain values: one for every entry, each with every key; PluginError where they are none."""
+    """The placings as plain values: one for every entry, each with every key; PluginError if they are none."""
     if len(placings) != entries or not all(isinstance(placing, Placing) for placing in placings):
         raise _wrong(format_, f"expected a Placing for each of {entries} entries, got {placings!r:.200}")
     keys = [column.key for column in own_columns(format_)]
@@ -72,4 +68,4 @@ def _check_placings(format_: Format, entries: int, placings: Sequence[Placing]) 
 
 
 def _wrong(format_: Format, what: str) -> PluginError:
-    return PluginError(line(type(format_)), f"format {name_of(format_)}: ranking: {what}")
+    return PluginError(locate(type(format_)), f"format {name_of(format_)}: ranking: {what}")

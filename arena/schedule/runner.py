@@ -4,18 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from arena.errors import Interrupted, author_traceback, describe, foreign
+from arena.errors import Interrupted, author_traceback, call_foreign, describe
 from arena.game import Puzzle
 from arena.heuristic import Evaluation, bind
-from arena.match.luck import adjusted_returns
 from arena.match.match import IN_PROCESS, Match, Position, match_id
-from arena.match.payoffs import lost
 from arena.match.player import Player, local_player
 from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
+from arena.match.replay import adjusted_returns
 from arena.parts import Isolation, PlayerPool
-from arena.plugins.registry import Registry
-from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged, fingerprints
+from arena.returns import returns_of_loss
+from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged, take_fingerprints
 from arena.schedule.schedule import Scheduled, identity_of
 from arena.search import SharedStart
 from arena.spec import Board, Spec
@@ -39,8 +38,8 @@ Turns = Callable[[], Sequence[CurrentTurn]]
 """Returns the decisions that are being made now; may be called from another thread."""
 
 
-def isolated(spec: Spec) -> bool:
-    """Tell whether any agent of a spec plays in a process of its own."""
+def is_isolated(spec: Spec) -> bool:
+    """Return whether any agent of a spec plays in a process of its own."""
     return any(seat.isolation != IN_PROCESS for board in spec.boards for seat in board.seats)
 
 
@@ -62,7 +61,7 @@ def isolation_notes(spec: Spec) -> list[str]:
 
 
 def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
-    """Tell whether the end of a worker is the doing of the agent that was to move: it runs there, and no other can reach in.
+    """Return whether the end of a worker is the doing of the agent that was to move: it runs there, and no other can reach in.
 
     It may as well be that of a game whose rules are native.
     """
@@ -73,7 +72,7 @@ def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
     return all(spec.registry.part(Isolation.kind, way).shields() for way in ways if way != IN_PROCESS)
 
 
-def unplayed(
+def make_unplayed(
     spec: Spec, scheduled: Scheduled, termination: Reason = "void", seat: int | None = None, message: str | None = None
 ) -> Record:
     """Return the record of a match that was lost before its own record could be made: void, or an agent's fault."""
@@ -82,12 +81,12 @@ def unplayed(
     return Record(
         id=identity_of(spec, scheduled),
         game=board.name,
-        position="" if seat is None else foreign(lambda: positions_of(spec)(scheduled).text, lambda _: ""),
+        position="" if seat is None else call_foreign(lambda: positions_of(spec)(scheduled).text, lambda _: ""),
         labels=tuple([board.seats[entry].label for entry in scheduled.pairing.seats]),
         seed=spec.record_seed,
         actions=(),
         answer=None,
-        returns=(0.0,) * players if seat is None else lost(board.game, seat),
+        returns=(0.0,) * players if seat is None else returns_of_loss(board.game, seat),
         solved=False if isinstance(board.game, Puzzle) else None,
         termination=termination,
         seat=seat,
@@ -105,34 +104,6 @@ def positions_of(spec: Spec) -> Callable[[Scheduled], Position]:
     """Return a function from matches to their positions, which keeps that of the round at hand: many matches share it."""
     kept = lru_cache(1)(lambda board, round_: spec.boards[board].positions[round_])
     return lambda scheduled: kept(scheduled.board, scheduled.pairing.round)
-
-
-class _Players:
-    """Makes the players of matches: each in the isolation of its seat."""
-
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-        self._pools: dict[Callable[[], PlayerPool], PlayerPool] = {}
-
-    @property
-    def started(self) -> int:
-        """The number of processes that were started for agents."""
-        return sum([pool.started for pool in self._pools.values()])
-
-    def make(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
-        """Return the player of a seat."""
-        name = match.seats[number].isolation
-        if name == IN_PROCESS:
-            return local_player(match, number, start, played)
-        opener = self._registry.part(Isolation.kind, name).open
-        if opener not in self._pools:
-            self._pools[opener] = opener()
-        return self._pools[opener].player(match, number, start, played)
-
-    def close(self) -> None:
-        """End whatever runs for agents."""
-        for pool in self._pools.values():
-            pool.close()
 
 
 class MatchRunner:
@@ -156,11 +127,12 @@ class MatchRunner:
         self._playing: Scheduled | None = None
         self._seat = self._turns = 0
         check_isolations(spec)
-        self._players = _Players(spec.registry)
-        apart = isolated(spec)
-        self._make_player = self._players.make if apart else local_player
+        self._pools: dict[Callable[[], PlayerPool], PlayerPool] = {}
+        """By the functions that open them."""
+        apart = is_isolated(spec)
+        self._make_player = self._make_apart if apart else local_player
         reads = any(seat.files for board in spec.boards for seat in board.seats)
-        self._code = fingerprints(spec) if code is None and (apart or reads) else code
+        self._code = take_fingerprints(spec) if code is None and (apart or reads) else code
         self._position = positions_of(spec)
         self._evaluations: dict[str, Evaluation] = {}
         """The default heuristics of games with chance, by the titles of their boards."""
@@ -174,17 +146,17 @@ class MatchRunner:
         except Interrupted:
             raise
         except BaseException as error:  # the game's own fault
-            record = unplayed(self.spec, scheduled, message=f"no position: {describe(error)}")
+            record = make_unplayed(self.spec, scheduled, message=f"no position: {describe(error)}")
             return record._replace(traceback=author_traceback(error))
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
         identity = match_id(position.key, seats, seats[0].limits.moves, repetition, board.adjudication)
-        before = self._players.started
+        before = self._count_started()
         match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
         record = play_match(match, self._on_turn, self._make_player)
         record = self._adjusted(board, record, position)
-        if self._players.started != before:  # it has loaded what was on the disk then
-            check_unchanged(self._code or {}, fingerprints(self.spec))
+        if self._count_started() != before:  # it has loaded what was on the disk then
+            check_unchanged(self._code or {}, take_fingerprints(self.spec))
         if any(seat.files for seat in seats):
             check_files(self._code or {}, seats)
         return record
@@ -198,8 +170,22 @@ class MatchRunner:
         if heuristic is None:
             return record
         evaluation = self._evaluations.setdefault(board.title, bind(heuristic, board.game))
-        corrected = foreign(lambda: adjusted_returns(board.game, record, evaluation, position.state), lambda _: None)
+        corrected = call_foreign(lambda: adjusted_returns(board.game, record, evaluation, position.state), lambda _: None)
         return record._replace(adjusted=corrected)
+
+    def _make_apart(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
+        """Return the player of a seat, in the isolation of that."""
+        name = match.seats[number].isolation
+        if name == IN_PROCESS:
+            return local_player(match, number, start, played)
+        opener = self.spec.registry.part(Isolation.kind, name).open
+        if opener not in self._pools:
+            self._pools[opener] = opener()
+        return self._pools[opener].player(match, number, start, played)
+
+    def _count_started(self) -> int:
+        """Return how many processes were started for agents."""
+        return sum([pool.started for pool in self._pools.values()])
 
     def turns(self) -> Sequence[CurrentTurn]:
         """Return the decision that is being made, or that was made last, if it is `watched`."""
@@ -212,4 +198,5 @@ class MatchRunner:
 
     def close(self) -> None:
         """End the processes of isolated agents."""
-        self._players.close()
+        for pool in self._pools.values():
+            pool.close()

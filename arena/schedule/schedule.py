@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from arena.format import Outcomes, Pairing, ranks
 from arena.match.match import match_id
-from arena.schedule.ranking import Ranking, built_in, ranking_of
+from arena.schedule.ranking import Ranking, ask_ranking, find_built_in
 from arena.spec import Spec
 
 
@@ -80,13 +80,13 @@ class Schedule:
     def rankings(self) -> dict[int, Ranking]:
         """The rankings by formats of plugins, which who reads a store cannot ask, by the numbers of their boards."""
         return {
-            number: ranking_of(board.format, board.field.entries, self._outcomes[number])
+            number: ask_ranking(board.format, board.field.entries, self._outcomes[number])
             for number, board in enumerate(self._spec.boards)
-            if ranks(board.format) and built_in(board.format.name) is None
+            if ranks(board.format) and find_built_in(board.format.name) is None
         }
 
     def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None, play_hash: int | None = None) -> None:
-        """Take the result of a match that was taken before; None where it was void.
+        """Take the result of a match that was taken before; None if it was void.
 
         `play_hash` is that of what was played where no seat used random numbers; see `Outcomes`.
         """
@@ -139,7 +139,7 @@ class Backlog:
         """True if the schedule has no more matches, apart from those that are to be played again."""
 
     def share(self, size: int, players: int) -> list[Scheduled]:
-        """At most `size` matches for one of so many players; none where there is nothing to play now."""
+        """At most `size` matches for one of so many players; none if there is nothing to play now."""
         self._fill(self._fair(size, players))
         return [self._left.popleft() for _ in range(min(self._fair(size, players), len(self._left)))]
 
@@ -148,7 +148,7 @@ class Backlog:
         self._left.extendleft(reversed(list(matches)))
 
     def any_left(self) -> bool:
-        """Tell whether there is something to play now; where need be, take a match from the schedule to know."""
+        """Return whether there is something to play now; where need be, take a match from the schedule to know."""
         self._fill(1)
         return bool(self._left)
 
@@ -176,13 +176,13 @@ def identity_of(spec: Spec, scheduled: Scheduled) -> str:
     return match_id(board.positions.key(number), seats, seats[0].limits.moves, repetition, board.adjudication)
 
 
-def timed(spec: Spec, scheduled: Scheduled) -> bool:
-    """Tell whether a match has a time limit, so that its agents need not play the same again."""
+def is_timed(spec: Spec, scheduled: Scheduled) -> bool:
+    """Return whether a match has a time limit, so that its agents need not play the same again."""
     board = spec.boards[scheduled.board]
     return any(board.seats[entry].limits.timed for entry in scheduled.pairing.seats)
 
 
 def asks_outside(spec: Spec, scheduled: Scheduled) -> bool:
-    """Tell whether an agent of a match waits for something outside, which is not to be asked once more."""
+    """Return whether an agent of a match waits for something outside, which is not to be asked once more."""
     board = spec.boards[scheduled.board]
     return any(board.seats[entry].waits for entry in scheduled.pairing.seats)

@@ -2,8 +2,7 @@
 
 from arena.spec.board import Board, Spec, make_seat
 from arena.spec.document import Document, read_document
-from arena.spec.resolve import load_spec, reload_spec
-from arena.spec.schema import json_schema
+from arena.spec.resolve import json_schema, load_spec, reload_spec
 from arena.spec.unlimited import limit_warnings
 
 __all__ = [

@@ -10,16 +10,17 @@ from arena.agent import Agent, solves
 from arena.configured import name_of
 from arena.errors import SpecFault
 from arena.format import Field, Format, Kind, RankedBy
-from arena.game import Game, Puzzle, gives
+from arena.game import Game, Puzzle
 from arena.heuristic import Evaluation
 from arena.limits import Limits
 from arena.match.adjudication import Adjudication
+from arena.match.chance_streams import has_chance
 from arena.match.match import Positions, Seat, Settings, seat_identity
-from arena.plugins.members import member
+from arena.plugins.members import read_member
 from arena.plugins.registry import Registry
 from arena.secret import Seed, commitment
 from arena.spec.document import Document
-from arena.spec.parameters import plain, without_defaults
+from arena.spec.parameters import drop_defaults, make_plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Board:
     """One for every entry that plays on this board, in the order of the spec."""
     view: TableOptions = TableOptions()
     adjudication: Adjudication | None = None
-    """The rules by which reported values end a game; None where the spec wants none, and for puzzles."""
+    """The rules by which reported values end a game; None if the spec wants none, and for puzzles."""
     unlimited: tuple[SpecFault, ...] = ()
     """Entries that would search the game to its end: warnings for whoever finds that it is large."""
 
@@ -69,12 +70,12 @@ class Board:
     @property
     def has_chance(self) -> bool:
         """Whether chance moves in it, so that matches of a round share dice and deals."""
-        return gives(self.game, "chance_outcomes")
+        return has_chance(self.game)
 
     @property
     def native(self) -> bool:
         """Whether its game may take the process down that plays it."""
-        return bool(member(type(self.game), "native"))
+        return bool(read_member(type(self.game), "native"))
 
     @cached_property
     def size(self) -> int:
@@ -110,7 +111,7 @@ class Spec:
 
     @property
     def record_seed(self) -> int | None:
-        """The seed as records have it: None where it is, or was, a secret."""
+        """The seed as records have it: None if it is, or was, a secret."""
         return self.seed if isinstance(self.seed, int) else None
 
     @property
@@ -150,9 +151,9 @@ def make_seat(
     if options:
         taken = options if located is None else located
         plain_values = all(isinstance(value, (str, int, float, bool, type(None))) for value in taken.values())
-        make = partial(agent, **taken) if plain_values else partial(_with_own_options, agent, taken)
+        make = partial(agent, **taken) if plain_values else partial(_make_with_copies, agent, taken)
     if changed is None:
-        changed = Settings(without_defaults(agent, options), heuristic)
+        changed = Settings(drop_defaults(agent, options), heuristic)
     return Seat(
         label,
         make,
@@ -162,10 +163,10 @@ def make_seat(
         seat_identity(name_of(agent), *changed, limits, named, version, pondering=pondering),
         name_of(agent),
         None if heuristic is None else heuristic["name"],
-        settings=Settings(plain(options), plain(heuristic)),
+        settings=Settings(make_plain(options), make_plain(heuristic)),
     )
 
 
-def _with_own_options(agent: type[Agent], options: Mapping[str, Any]) -> Agent:
+def _make_with_copies(agent: type[Agent], options: Mapping[str, Any]) -> Agent:
     """An agent with options of its own, so that a list that one match changes is whole in the next."""
     return agent(**deepcopy(dict(options)))

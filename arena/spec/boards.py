@@ -6,28 +6,26 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from arena.agent import claim_of
-from arena.columns import COLUMNS, by_key
+from arena.columns import COLUMNS, by_key, with_interval
 from arena.configured import parameters_of
-from arena.errors import ArenaError, suggestion
+from arena.errors import ArenaError, suggest
 from arena.format import Field, Format, own_columns
 from arena.game import Puzzle, gives
 from arena.identity import key
-from arena.match.chance_streams import has_chance
 from arena.match.match import IN_PROCESS, Positions, Program, Seat, Settings, move_limit
-from arena.plugins.members import member, refused
+from arena.plugins.members import ask_refusal, read_member
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
 from arena.spec.document import Path
-from arena.spec.entries import Entry, features
-from arena.spec.faults import dotted
-from arena.spec.games import Rules, adjudication_of, titles
+from arena.spec.entries import Entry, list_features
+from arena.spec.games import Rules, make_titles, read_adjudication
 from arena.spec.isolation import is_closed
-from arena.spec.labels import default_labels
-from arena.spec.parameters import Report, validated, without_defaults
+from arena.spec.labels import make_labels
+from arena.spec.parameters import Report, drop_defaults, validate_parameters
 from arena.spec.positions import read_positions
-from arena.spec.reader import SpecReader, without
-from arena.spec.source import organisers
-from arena.spec.unlimited import unlimited
+from arena.spec.reader import SpecReader, drop_keys, format_path
+from arena.spec.source import list_organisers
+from arena.spec.unlimited import warn_unlimited
 
 SHARED_DEALS = "matches of a round have the same deals"
 """What a run says of boards with chance or hidden information."""
@@ -43,10 +41,10 @@ class Labelled:
 
 def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Board]:
     """The boards of a spec; faults are noted, and then a board may be missing."""
-    labelled = _labelled(reading, rules, entries)
+    labelled = _label_entries(reading, rules, entries)
     counted = not any(fault.where.startswith("agents") for fault in reading.faults.found)
-    named = zip(rules, titles(list(rules)), strict=True)
-    boards = [board for rule, title in named if (board := _board(reading, rule, title, labelled, counted)) is not None]
+    named = zip(rules, make_titles(list(rules)), strict=True)
+    boards = [board for rule, title in named if (board := _read_board(reading, rule, title, labelled, counted)) is not None]
     check_view(reading, boards)
     _note_shared_deals(reading, boards)
     if reading.values.get("adjudicate") and reading.several and boards and not any(board.adjudication for board in boards):
@@ -56,7 +54,7 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
 
 def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
     """Note that matches of a round have the same deals, where nothing keeps an agent from remembering them."""
-    shared = [board for board in boards if has_chance(board.game) or gives(board.game, "observation")]
+    shared = [board for board in boards if board.has_chance or gives(board.game, "observation")]
     near = {seat.isolation for board in shared for seat in board.seats}
     titles = ", ".join([board.title for board in shared])
     if IN_PROCESS in near:
@@ -67,10 +65,10 @@ def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
         reading.note(f"{titles}: {SHARED_DEALS}; a process meets a deal once; {hint}")
 
 
-def _labelled(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
+def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
     games = {rule.name: rule.game.default_heuristic for rule in rules}
     default = next(iter(games.values())) if len(games) == 1 else None
-    labels = default_labels([features(reading, entry, default) for entry in entries])
+    labels = make_labels([list_features(reading, entry, default) for entry in entries])
     found = [Labelled(label, entry) for label, entry in zip(labels, entries, strict=True)]
     first: dict[str, Entry] = {}
     for one in found:
@@ -79,54 +77,56 @@ def _labelled(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Ent
             path: Path = (*one.entry.path, "label") if one.entry.label is not None else one.entry.path
             swept = other.path == one.entry.path
             hint = "leave the label out where a sweep makes several" if swept else "give one of them another label"
-            reading.faults.add(path, f"two entries are called {one.label!r}, the first is {dotted(other.path)}; {hint}")
+            reading.faults.add(path, f"two entries are called {one.label!r}, the first is {format_path(other.path)}; {hint}")
     return found
 
 
-def _board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Labelled], counted: bool) -> Board | None:
-    """One board; `counted` tells whether all its entries are known, so that too few of them are a fault."""
+def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Labelled], counted: bool) -> Board | None:
+    """Return one board; with `counted` all its entries are known, so that too few of them are a fault."""
     playing = []
     for one in labelled:
-        reason = one.entry.source.refusal(one.entry.agent, rules.game) or _refused(reading, one, rules)
+        reason = one.entry.source.refusal(one.entry.agent, rules.game) or _find_refusal(reading, one, rules)
         if reason is None:
             playing.append(one)
         elif reading.several:
             reading.note(f"{one.label} is left out of {rules.name}: {reason}")
-    seats = tuple([_seat(reading, one, rules) for one in playing])
+    seats = tuple([_make_seat(reading, one, rules) for one in playing])
     _check_twins(reading, rules, playing, seats)
     texts = read_positions(reading, rules)
-    format_ = _format(reading, rules)
+    format_ = _read_format(reading, rules)
     if format_ is None:
         return None
-    if counted:
-        _check_number(reading, format_, rules, len(playing))
+    fewest = format_.fewest(rules.game.players)
+    if counted and len(playing) < fewest and reading.values.get("agents"):
+        number = "one agent" if len(playing) == 1 else f"{len(playing) or 'no'} agents"
+        message = f"{number} for {rules.name}; {format_.name} needs at least {fewest} that can play it"
+        reading.faults.add(("agents",), message)
     rounds = len(texts) if texts is not None else reading.values.get("rounds") or format_.default_rounds(len(playing))
-    changed = without_defaults(type(rules.game), rules.parameters)
+    changed = drop_defaults(type(rules.game), rules.parameters)
     positions = Positions(rules.game, rules.name, changed, reading.seed, texts, _opening_plies(reading, rules))
-    if positions.plies and not _opens(reading, rules, positions):
+    if positions.plies and not _can_open(reading, rules, positions):
         return None
     keys = tuple([key(seat.identity) for seat in seats])
     field = Field(len(seats), rules.game.players, rounds, keys, seed_of_round(reading.seed, 0), texts is None)
-    refused = format_.refusal(field) if counted and len(playing) >= format_.fewest(rules.game.players) else None
+    refused = format_.refusal(field) if counted and len(playing) >= fewest else None
     if refused is not None:
         reading.faults.add(("format",), f"{format_.name} on {rules.name}: {refused}")
         return None
-    told = format_.announcement()
-    if told is not None:
-        reading.note(told)
-    values = reading.values
-    view = TableOptions(values.get("anchor"), _columns(reading), values.get("sort"), values.get("rank"))
-    adjudication = adjudication_of(reading, rules)
-    endless = tuple(dict.fromkeys([found for one in playing if (found := unlimited(reading, rules, one.entry)) is not None]))
+    if (announcement := format_.announcement()) is not None:
+        reading.note(announcement)
+    values, columns = reading.values, reading.values.get("columns")
+    view = TableOptions(values.get("anchor"), columns and tuple(columns), values.get("sort"), values.get("rank"))
+    adjudication = read_adjudication(reading, rules)
+    endless = tuple(dict.fromkeys([found for one in playing if (found := warn_unlimited(reading, rules, one.entry)) is not None]))
     return Board(rules.name, rules.parameters, title, rules.game, format_, positions, field, seats, view, adjudication, endless)
 
 
-def _refused(reading: SpecReader, one: Labelled, rules: Rules) -> str | None:
+def _find_refusal(reading: SpecReader, one: Labelled, rules: Rules) -> str | None:
     """Why an agent with its options is left out of a board; None if it plays, or if that is a fault, as it is with one game."""
-    if not one.entry.source.here or member(one.entry.agent, "refuses") is None:
+    if not one.entry.source.here or read_member(one.entry.agent, "refuses") is None:
         return None
     try:
-        reason = refused(one.entry.make(), rules.game)
+        reason = ask_refusal(one.entry.make(), rules.game)
     except Exception:  # told where it is made to play
         return None
     if reason is None or reading.several:
@@ -135,32 +135,28 @@ def _refused(reading: SpecReader, one: Labelled, rules: Rules) -> str | None:
     return None
 
 
-def _columns(reading: SpecReader) -> tuple[str, ...] | None:
-    given = reading.values.get("columns")
-    return None if given is None else tuple(given)
-
-
 def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
     """Note a fault for a column that no board has, and for an anchor that plays nowhere."""
     kinds = {board.kind for board in boards} or {"versus", "puzzle"}
     played = {board.format.kind for board in boards} or kinds
     formats = [kind for kind in reading.registry.formats.values() if kind.kind in played]
     own = [column for kind in formats for column in own_columns(kind)]
+    own += [column for part in reading.registry.parts["column"].values() for column in with_interval(part.column)]
     known = by_key([column for kind in sorted(kinds, reverse=True) for column in COLUMNS[kind]] + own)
     for number, column in enumerate(reading.values.get("columns") or ()):
         if column not in known:
-            reading.faults.add(("columns", number), f"unknown column {column!r}; {suggestion(column, known)}")
+            reading.faults.add(("columns", number), f"unknown column {column!r}; {suggest(column, known)}")
     sort = reading.values.get("sort")
     if sort is not None and sort.removeprefix("-") not in known:
-        reading.faults.add(("sort",), f"unknown column {sort!r}; {suggestion(sort.removeprefix('-'), known)}")
+        reading.faults.add(("sort",), f"unknown column {sort!r}; {suggest(sort.removeprefix('-'), known)}")
     anchor = reading.values.get("anchor")
     labels = [seat.label for board in boards for seat in board.seats]
     if anchor is not None and boards and anchor not in labels:
-        reading.faults.add(("anchor",), f"no entry is called {anchor!r}; {suggestion(anchor, labels)}")
+        reading.faults.add(("anchor",), f"no entry is called {anchor!r}; {suggest(anchor, labels)}")
 
 
-def _opens(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
-    """Whether a game is left after the random plies of the first position; else that is a fault."""
+def _can_open(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
+    """Return whether a game is left after the random plies of the first position; else that is a fault."""
     try:
         positions[0]
     except ArenaError as error:
@@ -191,7 +187,7 @@ def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled],
             reading.faults.add(one.entry.path, message)
 
 
-def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
+def _make_seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     entry = one.entry
     evaluation, chosen = entry.source.heuristic(entry.choices, rules)
     if chosen is None and entry.agent.wants_heuristic:
@@ -207,11 +203,11 @@ def _seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     taken = entry.located(FilePath.cwd()) if entry.files else None
     seat = make_seat(*given, changed=Settings({**entry.changed, **more}, own), pondering=_ponders(reading), located=taken)
     files = tuple([(entry.options[name], file) for name, file in entry.files.items()])
-    seat = replace(seat, optimal=_optimal(reading, one, rules, described), files=files, waits=entry.waits)
-    return placed(seat, entry, described, reading, rules.name)
+    seat = replace(seat, optimal=_claims_optimal(reading, one, rules, described), files=files, waits=entry.waits)
+    return place_seat(seat, entry, described, reading, rules.name)
 
 
-def _optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
+def _claims_optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
     """Whether every solution of an entry is a cheapest one; none at all is a heuristic that is 0 everywhere."""
     if not isinstance(rules.game, Puzzle):
         return False
@@ -227,34 +223,26 @@ def _ponders(reading: SpecReader) -> bool:
     return bool(reading.values.get("pondering"))
 
 
-def placed(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader, game: str) -> Seat:
+def place_seat(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader, game: str) -> Seat:
     """A seat in the process where its entry wants to run; that loads the plugins of its agent and of the game."""
     if entry.isolation == IN_PROCESS:
         return seat
-    plugins = organisers(reading, (game,), agent=seat.agent)
+    plugins = list_organisers(reading, (game,), agent=seat.agent)
     options, files = entry.located(reading.document.folder), tuple(entry.files.values())
     folder, ponders = str(reading.document.folder), _ponders(reading)
     program = Program(entry.name, options, heuristic, plugins, folder, pondering=ponders, files=files)
     return replace(seat, isolation=entry.isolation, program=entry.source.program(program, game))
 
 
-def _check_number(reading: SpecReader, format_: Format, rules: Rules, playing: int) -> None:
-    fewest = format_.fewest(rules.game.players)
-    if playing < fewest and reading.values.get("agents"):
-        number = "one agent" if playing == 1 else f"{playing or 'no'} agents"
-        message = f"{number} for {rules.name}; {format_.name} needs at least {fewest} that can play it"
-        reading.faults.add(("agents",), message)
-
-
-OPTIONS = ("orders", "challengers", "test", "replays")
+FORMAT_OPTIONS = ("orders", "challengers", "test", "replays")
 """Options of formats that may stand at the top of a spec."""
 
 
-def _options(reading: SpecReader, kind: type[Format], values: Mapping[str, Any]) -> dict[str, Any]:
+def _read_options(reading: SpecReader, kind: type[Format], values: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a format: those in it, and those at the top of the spec; a fault where the format has no such option."""
-    options = without(values, "name")
+    options = drop_keys(values, "name")
     known = parameters_of(kind)
-    for name in OPTIONS:
+    for name in FORMAT_OPTIONS:
         if reading.values.get(name) is None:
             continue
         if name in options:
@@ -266,17 +254,17 @@ def _options(reading: SpecReader, kind: type[Format], values: Mapping[str, Any])
     return options
 
 
-def _reporting(reading: SpecReader, values: Mapping[str, Any]) -> Report:
+def _make_reporter(reading: SpecReader, values: Mapping[str, Any]) -> Report:
     """A reporter that finds an option where it stands."""
 
     def report(path: Path, message: str) -> None:
-        elsewhere = len(path) > 1 and path[1] in OPTIONS and path[1] not in values
+        elsewhere = len(path) > 1 and path[1] in FORMAT_OPTIONS and path[1] not in values
         reading.report(path[1:] if elsewhere else path, message)
 
     return report
 
 
-def _format(reading: SpecReader, rules: Rules) -> Format | None:
+def _read_format(reading: SpecReader, rules: Rules) -> Format | None:
     given = reading.values.get("format") or ("benchmark" if rules.alone else "round-robin")
     values: Mapping[str, Any] = {"name": given} if isinstance(given, str) else given
     if not isinstance(values.get("name"), str):
@@ -286,7 +274,7 @@ def _format(reading: SpecReader, rules: Rules) -> Format | None:
     kind = reading.known(reading.registry.format, values["name"], path)
     if kind is None:
         return None
-    options = validated(kind, _options(reading, kind, values), ("format",), _reporting(reading, values))
+    options = validate_parameters(kind, _read_options(reading, kind, values), ("format",), _make_reporter(reading, values))
     made: Format | None = None if options is None else reading.made(kind, options, ("format",))
     if made is not None and (made.kind == "puzzle") != rules.alone:
         what = "puzzle" if rules.puzzle else "game of one seat" if rules.alone else "game"

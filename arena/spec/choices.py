@@ -6,14 +6,14 @@ from functools import partial
 from inspect import isclass
 from typing import Any, NamedTuple
 
-from arena.errors import suggestion
+from arena.errors import suggest
 from arena.heuristic import Evaluation, bind
 from arena.identity import canonical
 from arena.spec.document import Path
 from arena.spec.games import Rules
-from arena.spec.labels import shown
-from arena.spec.parameters import Report, plain, validated, without_defaults
-from arena.spec.reader import SpecReader, without
+from arena.spec.labels import format_setting
+from arena.spec.parameters import Report, drop_defaults, make_plain, validate_parameters
+from arena.spec.reader import SpecReader, drop_keys
 from arena.spec.sweep import Variant
 
 
@@ -28,7 +28,7 @@ class Choice:
     """Takes the faults of its parameters, by their paths from here."""
 
     def __str__(self) -> str:
-        return ", ".join([self.name, *(f"{key}={shown(value)}" for key, value in self.parameters.items())])
+        return ", ".join([self.name, *(f"{key}={format_setting(value)}" for key, value in self.parameters.items())])
 
 
 class Fitted(NamedTuple):
@@ -52,13 +52,13 @@ def read_choices(reading: SpecReader, given: Any, entry: Path, variant: Variant)
             game: choice
             for game, inner in given.items()
             if reading.known(reading.registry.game, game, (*entry, *variant.origin(("heuristic",)), game), key=True) is not None
-            and (choice := _choice(reading, inner, entry, variant, ("heuristic", game))) is not None
+            and (choice := _read_choice(reading, inner, entry, variant, ("heuristic", game))) is not None
         }
-    choice = _choice(reading, given, entry, variant, ("heuristic",)) if isinstance(given, (str, dict)) else None
+    choice = _read_choice(reading, given, entry, variant, ("heuristic",)) if isinstance(given, (str, dict)) else None
     return {} if choice is None else {None: choice}
 
 
-def _choice(reading: SpecReader, given: Any, entry: Path, variant: Variant, inner: Path) -> Choice | None:
+def _read_choice(reading: SpecReader, given: Any, entry: Path, variant: Variant, inner: Path) -> Choice | None:
     path = (*entry, *variant.origin(inner))
     if isinstance(given, str):
         return Choice(given, {}, path, reading.report)
@@ -67,7 +67,7 @@ def _choice(reading: SpecReader, given: Any, entry: Path, variant: Variant, inne
         return None
     report = reading.below(entry, variant)
     named = (*entry, *variant.origin((*inner, "name")))
-    return Choice(given["name"], without(given, "name"), named, lambda where, message: report((*inner, *where), message))
+    return Choice(given["name"], drop_keys(given, "name"), named, lambda where, message: report((*inner, *where), message))
 
 
 def check_choices(reading: SpecReader, choices: Choices, games: Sequence[str]) -> None:
@@ -77,20 +77,16 @@ def check_choices(reading: SpecReader, choices: Choices, games: Sequence[str]) -
         if not wanted:
             reading.faults.add(choice.path, f"no board here plays {game}; expected {' or '.join(games)}")
         elif not any((name, choice.name) in reading.registry.heuristics for name in wanted):
-            _note_unfit(reading, choice, wanted)
+            owners = sorted({owner for owner, name in reading.registry.heuristics if name == choice.name})
+            hint = suggest(choice.name, [name for one in wanted for name in reading.registry.heuristics_of(one)])
+            if owners:
+                message = f"heuristic {choice.name} belongs to {', '.join(owners)} and fits no board here; {hint}"
+                reading.faults.add(choice.path, message)
+            else:
+                reading.unknown(choice.path, f"unknown heuristic {choice.name!r} of {', '.join(wanted)}; {hint}")
 
 
-def _note_unfit(reading: SpecReader, choice: Choice, games: Sequence[str]) -> None:
-    owners = sorted({owner for owner, name in reading.registry.heuristics if name == choice.name})
-    hint = suggestion(choice.name, [name for game in games for name in reading.registry.heuristics_of(game)])
-    if owners:
-        message = f"heuristic {choice.name} belongs to {', '.join(owners)} and fits no board here; {hint}"
-        reading.faults.add(choice.path, message)
-    else:
-        reading.unknown(choice.path, f"unknown heuristic {choice.name!r} of {', '.join(games)}; {hint}")
-
-
-def fitted(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, Fitted | None]:
+def fit_heuristic(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, Fitted | None]:
     """The heuristic of an entry on one board, ready to be called, and its description.
 
     A heuristic of another game gives way to the board's default. (None, None) where there is none.
@@ -102,10 +98,10 @@ def fitted(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> t
             return None, None
         choice = Choice(default, {}, path, reading.report)
     target = reading.known(partial(reading.registry.heuristic, rules.name), choice.name, choice.path)
-    parameters = None if target is None else parameters_checked(target, choice.name, choice.parameters, choice.report)
+    parameters = None if target is None else check_parameters(target, choice.name, choice.parameters, choice.report)
     if parameters is None:
         return None, None
-    found = Fitted(choice.name, plain(parameters), without_defaults(target, parameters))
+    found = Fitted(choice.name, make_plain(parameters), drop_defaults(target, parameters))
     key = canonical([found.name, found.parameters])
     if key not in rules.bound:
         made = reading.made(partial(bind, target, rules.game, parameters), {}, choice.path)
@@ -115,10 +111,10 @@ def fitted(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> t
     return rules.bound[key], found
 
 
-def parameters_checked(target: Any, name: str, given: Mapping[str, Any], report: Report) -> dict[str, Any] | None:
+def check_parameters(target: Any, name: str, given: Mapping[str, Any], report: Report) -> dict[str, Any] | None:
     """The parameters of a heuristic with defaults filled in; None after a reported fault."""
     if isclass(target):
-        return validated(target, given, (), report, skip=1)
+        return validate_parameters(target, given, (), report, skip=1)
     if given:
         report((), f"heuristic {name} takes no parameters")
         return None

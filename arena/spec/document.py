@@ -21,15 +21,15 @@ from yaml.scanner import Scanner
 
 from arena.errors import SpecError, SpecFault
 
-LARGEST_FILE = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 """Bytes; a larger file is refused unread."""
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 """Values in a file, aliases written out."""
-MOST_TEXT = 4 << 20
+MAX_CHARACTERS = 4 << 20
 """Characters in the values of a file, aliases written out."""
-MOST_DIGITS = 1000
+MAX_DIGITS = 1000
 """Digits of an integer."""
-DEEPEST = 50
+MAX_NESTING = 50
 """Levels of nesting."""
 
 Path = tuple[str | int, ...]
@@ -41,7 +41,7 @@ NOWHERE: Place = (0, 0)
 UNWRITTEN = "<spec>"
 """What to call a spec that is in no file."""
 
-_TOO_DEEP = f"nested deeper than {DEEPEST} levels"
+_TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class Document:
 
 
 def read_document(file: str | PathLike[str]) -> Document:
-    """Read a spec file; SpecError where it is too far from YAML to look for other faults."""
+    """Read a spec file; SpecError if it is too far from YAML to look for other faults."""
     name = fspath(file)
     path = FilePath(file)
-    return document_of(name, _read(name, path), path.resolve().parent)
+    return parse_document(name, _read(name, path), path.resolve().parent)
 
 
-def document_of(name: str, text: str, folder: FilePath) -> Document:
-    """Read the text of a spec; SpecError where it is too far from YAML to look for other faults."""
+def parse_document(name: str, text: str, folder: FilePath) -> Document:
+    """Read the text of a spec; SpecError if it is too far from YAML to look for other faults."""
     try:
         return _Composed(name, text).document(folder)
     except yaml.MarkedYAMLError as error:
@@ -86,24 +86,24 @@ def document_of(name: str, text: str, folder: FilePath) -> Document:
         raise _fault(name, f"not YAML: {reason}", place) from error
     except ReaderError as error:
         message = f"not YAML: the character U+{error.character:04X} is not allowed"
-        raise _fault(name, message, _after(text[: error.position])) from error
+        raise _fault(name, message, _place_after(text[: error.position])) from error
 
 
-def as_document(values: Mapping[Any, Any]) -> Document:
+def make_document(values: Mapping[Any, Any]) -> Document:
     """A spec that is given as a mapping, in the plain values that a file would hold; SpecError for keys that are not text."""
-    return Document(UNWRITTEN, _plain(values, 0), FilePath.cwd())
+    return Document(UNWRITTEN, _make_plain(values, 0), FilePath.cwd())
 
 
-def _plain(value: Any, depth: int) -> Any:
-    if depth > DEEPEST:
+def _make_plain(value: Any, depth: int) -> Any:
+    if depth > MAX_NESTING:
         raise _fault(UNWRITTEN, _TOO_DEEP)
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
                 raise _fault(UNWRITTEN, f"expected text as key, got {key!r}")
-        return {key: _plain(inner, depth + 1) for key, inner in value.items()}
+        return {key: _make_plain(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(inner, depth + 1) for inner in value]
+        return [_make_plain(inner, depth + 1) for inner in value]
     return fspath(value) if isinstance(value, PathLike) else value
 
 
@@ -114,17 +114,17 @@ def _read(name: str, path: FilePath) -> str:
         if is_database(path):
             raise _fault(name, f"a store, and no spec; `arena leaderboard {shlex.quote(name)}` shows it")
         size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise _fault(name, f"has {size:,} bytes; expected a spec of at most {LARGEST_FILE:,}")
+        if size > MAX_FILE_BYTES:
+            raise _fault(name, f"has {size:,} bytes; expected a spec of at most {MAX_FILE_BYTES:,}")
         with path.open("rb") as stream:
-            data = stream.read(LARGEST_FILE + 1)  # a pipe has no size
+            data = stream.read(MAX_FILE_BYTES + 1)  # a pipe has no size
     except FileNotFoundError as error:
         raise _fault(name, "no such file") from error
     except (OSError, ValueError) as error:
         raise _fault(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    if len(data) > LARGEST_FILE:
-        raise _fault(name, f"expected a spec of at most {LARGEST_FILE:,} bytes")
-    return decoded(name, data)
+    if len(data) > MAX_FILE_BYTES:
+        raise _fault(name, f"expected a spec of at most {MAX_FILE_BYTES:,} bytes")
+    return decode_text(name, data)
 
 
 _DATABASE = b"SQLite format 3\0"
@@ -132,7 +132,7 @@ _DATABASE = b"SQLite format 3\0"
 
 
 def is_database(path: str | PathLike[str]) -> bool:
-    """Tell whether there is a file that begins as every store does; False for what cannot be read."""
+    """Return whether there is a file that begins as every store does; False for what cannot be read."""
     try:
         if not FilePath(path).is_file():  # a pipe would keep whoever opens it waiting
             return False
@@ -142,22 +142,22 @@ def is_database(path: str | PathLike[str]) -> bool:
         return False
 
 
-def decoded(name: str, data: bytes) -> str:
+def decode_text(name: str, data: bytes) -> str:
     """The text of a file; SpecError with line and column where it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _fault(name, "not text: expected UTF-8", _after(error.object[: error.start].decode())) from error
+        raise _fault(name, "not text: expected UTF-8", _place_after(error.object[: error.start].decode())) from error
 
 
-def _after(text: str) -> Place:
+def _place_after(text: str) -> Place:
     """The place of what follows `text`."""
     lines = re.split(r"\r\n|\r|\n", text)
     return len(lines), len(lines[-1]) + 1
 
 
-def _fault(name: str, message: str, place: Place = NOWHERE, where: str = "") -> SpecError:
-    return SpecError([SpecFault(name, *place, where, message)])
+def _fault(name: str, message: str, place: Place = NOWHERE) -> SpecError:
+    return SpecError([SpecFault(name, *place, "", message)])
 
 
 class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
@@ -174,7 +174,7 @@ class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Compose a value, unless it stands so deep that Python's stack might end first."""
-        if self.depth > DEEPEST + 1 and parent is not None:
+        if self.depth > MAX_NESTING + 1 and parent is not None:
             raise _fault(self.file, _TOO_DEEP, _place(parent))
         self.depth += 1
         node = super().compose_node(parent, index)
@@ -198,21 +198,17 @@ for _name, _pattern, _first in (
 _EXACT = 1 << 53
 
 
-def _number(text: str) -> int | float:
+def _parse_number(text: str) -> int | float:
     value = float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
     whole = "." not in text and abs(value) < _EXACT and value == int(value)
     return int(value) if whole else value
 
 
-def _integer(text: str) -> int:
-    return int(text, 0 if text.startswith(("0o", "0x")) else 10)
-
-
 _SCALARS: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
     "null": (_NULL, lambda _: None),
     "bool": (_BOOL, lambda text: text.lower() == "true"),
-    "int": (_INT, _integer),
-    "float": (_FLOAT, _number),
+    "int": (_INT, lambda text: int(text, 0 if text.startswith(("0o", "0x")) else 10)),
+    "float": (_FLOAT, _parse_number),
 }
 
 
@@ -240,9 +236,9 @@ class _Composed:
 
     def plain(self, node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
         self.values += 1
-        if self.values > MOST_VALUES:
-            raise _fault(self.name, f"more than {MOST_VALUES:,} values once aliases are written out", _place(node))
-        if id(node) in above or len(above) > DEEPEST:
+        if self.values > MAX_VALUES:
+            raise _fault(self.name, f"more than {MAX_VALUES:,} values once aliases are written out", _place(node))
+        if id(node) in above or len(above) > MAX_NESTING:
             message = "an alias inside what it stands for" if id(node) in above else _TOO_DEEP
             raise _fault(self.name, message, _place(node))
         self.places[path] = _place(node)
@@ -282,8 +278,8 @@ class _Composed:
         if kind not in _SCALARS:
             return text
         pattern, convert = _SCALARS[kind]
-        if kind == "int" and len(text) > MOST_DIGITS:
-            self.fault(node, f"expected an integer of at most {MOST_DIGITS} digits, got {len(text)}")
+        if kind == "int" and len(text) > MAX_DIGITS:
+            self.fault(node, f"expected an integer of at most {MAX_DIGITS} digits, got {len(text)}")
         elif pattern.match(text):
             return convert(text)
         else:
@@ -292,8 +288,8 @@ class _Composed:
 
     def characters_of(self, node: yaml.ScalarNode) -> str:
         self.characters += len(node.value)
-        if self.characters > MOST_TEXT:
-            raise _fault(self.name, f"more than {MOST_TEXT:,} characters once aliases are written out", _place(node))
+        if self.characters > MAX_CHARACTERS:
+            raise _fault(self.name, f"more than {MAX_CHARACTERS:,} characters once aliases are written out", _place(node))
         units: bytes = node.value.encode("utf-16", "surrogatepass")
         try:
             return units.decode("utf-16")  # two escapes may be one character, as in JSON

@@ -15,14 +15,13 @@ from arena.spec.choices import Choices, read_choices
 from arena.spec.document import Path
 from arena.spec.games import Rules
 from arena.spec.isolation import KEY as ISOLATION
-from arena.spec.isolation import check_name, is_closed, isolation_of
+from arena.spec.isolation import check_name, choose_isolation, is_closed
 from arena.spec.labels import Features
 from arena.spec.model import DecisionLimits, EntryKeys
-from arena.spec.option_files import located, option_files
-from arena.spec.parameters import Report, adapter, checked, hinting
-from arena.spec.reader import SpecReader, without
-from arena.spec.source import EntryAgent, GivenEntry, take_entry
-from arena.spec.sweep import Variant, variants
+from arena.spec.parameters import Report, add_hints, check_value, make_adapter
+from arena.spec.reader import SpecReader, drop_keys
+from arena.spec.source import EntryAgent, GivenEntry, find_option_files, locate_options, take_entry
+from arena.spec.sweep import Variant, list_variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class Entry:
 
     def located(self, folder: FilePath) -> Mapping[str, Any]:
         """The options as one who stands in `folder` takes them."""
-        return located(self.options, self.files, folder) if self.files else self.options
+        return locate_options(self.options, self.files, folder) if self.files else self.options
 
     @property
     def name(self) -> str:
@@ -69,7 +68,7 @@ def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
         return []
     if not given:
         reading.faults.add(("agents",), "no agents; list some of `arena list agents`")
-    return [entry for number, value in enumerate(given) for entry in _variants(reading, rules, ("agents", number), value)]
+    return [entry for number, value in enumerate(given) for entry in _read_variants(reading, rules, ("agents", number), value)]
 
 
 def common_limits(reading: SpecReader) -> Limits:
@@ -77,7 +76,7 @@ def common_limits(reading: SpecReader) -> Limits:
     return Limits(**(reading.values.get("limits") or {}))
 
 
-def features(reading: SpecReader, entry: Entry, default: str | None) -> Features:
+def list_features(reading: SpecReader, entry: Entry, default: str | None) -> Features:
     """What may tell an entry from others of the same agent; `default` is the heuristic it gets where it names none."""
     settings = dict(entry.options)
     common = common_limits(reading)
@@ -88,7 +87,7 @@ def features(reading: SpecReader, entry: Entry, default: str | None) -> Features
     return Features(entry.name, entry.label, word, settings, entry.source.code_label)
 
 
-def _variants(reading: SpecReader, rules: Sequence[Rules], path: Path, value: Any) -> Iterator[Entry]:
+def _read_variants(reading: SpecReader, rules: Sequence[Rules], path: Path, value: Any) -> Iterator[Entry]:
     value = {"agent": value} if isinstance(value, str) else value
     if not isinstance(value, dict):
         return
@@ -96,27 +95,29 @@ def _variants(reading: SpecReader, rules: Sequence[Rules], path: Path, value: An
         reading.faults.add(path, "agent is missing, as in {agent: greedy}")
         return
     before = reading.faults.noted
-    written_out = variants(value, reading.below(path))
+    written_out = list_variants(value, reading.below(path))
     unswept = reading.faults.noted > before
     for variant in written_out:
-        entry = _entry(reading, rules, path, variant)
+        entry = _read_entry(reading, rules, path, variant)
         if entry is not None and not unswept:
             yield entry
 
 
-def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Variant) -> Entry | None:
+def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Variant) -> Entry | None:
     values = variant.values
     report = reading.below(path, variant)
     before = reading.faults.noted
     for key in ("agent", "label", "heuristic", "waits"):
         if key in values:
-            checked(_key_adapter(key), values[key], (key,), report)
+            check_value(_key_adapter(key), values[key], (key,), report)
     check_name(reading.registry, values.get(ISOLATION), (ISOLATION,), report)
-    _check_words(values, report)
-    limits = _limits(reading, values.get("limits"), report)
+    label = values.get("label")
+    if isinstance(label, str) and (not label.isprintable() or label != label.strip()):
+        report(("label",), f"expected printable text without space around it, got {label!r}")
+    limits = _read_limits(reading, values.get("limits"), report)
     choices = read_choices(reading, values.get("heuristic"), path, variant)
     source = take_entry(GivenEntry(reading, path, variant))
-    isolation = isolation_of(reading, values.get(ISOLATION), limits, source, report)
+    isolation = choose_isolation(reading, values.get(ISOLATION), limits, source, report)
     agent, options, changed = source.read(isolation)
     if agent is not None and options is not None:
         source.check_limits(agent, options, limits)
@@ -125,12 +126,15 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
         source.check_heuristics(choices)
     if agent is None:
         return None
-    _check_fits(reading, rules, source, agent, path)
+    reasons = [source.refusal(agent, rule.game) for rule in rules]
+    if all(reasons) or not reading.several:
+        for reason in filter(None, reasons):
+            reading.faults.add(path, reason)
     if not sound or options is None:
         return None
     if is_closed(reading.registry, isolation):
         source.note_trust(agent.name)
-    files = option_files(agent, options, reading.document.folder)
+    files = find_option_files(agent, options, reading.document.folder)
     declared = values.get("waits")
     waits = agent.waits is True and source.code is None and source.here if declared is None else declared
     return Entry(path, source, agent, options, changed, values.get("label"), limits, choices, isolation, files, waits)
@@ -139,32 +143,19 @@ def _entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant: Var
 @cache
 def _key_adapter(key: str) -> TypeAdapter[Any]:
     """The validator of a key of entries, made once: to make it takes longer than all else about an entry."""
-    return adapter(EntryKeys.model_fields[key].rebuild_annotation())
+    return make_adapter(EntryKeys.model_fields[key].rebuild_annotation())
 
 
-def _check_fits(reading: SpecReader, rules: Sequence[Rules], source: EntryAgent, agent: type[Agent], path: Path) -> None:
-    reasons = [source.refusal(agent, rule.game) for rule in rules]
-    if all(reasons) or not reading.several:
-        for reason in filter(None, reasons):
-            reading.faults.add(path, reason)
-
-
-def _check_words(values: Mapping[str, Any], report: Report) -> None:
-    label = values.get("label")
-    if isinstance(label, str) and (not label.isprintable() or label != label.strip()):
-        report(("label",), f"expected printable text without space around it, got {label!r}")
-
-
-def _limits(reading: SpecReader, given: Any, report: Report) -> Limits:
+def _read_limits(reading: SpecReader, given: Any, report: Report) -> Limits:
     common = common_limits(reading)
     if given is None:
         return common
     if isinstance(given, dict) and "moves" in given:
         report(("limits", "moves"), "moves belong to the match: set them under limits at the top")
-        given = without(given, "moves")
+        given = drop_keys(given, "moves")
     before = reading.faults.noted
-    checked(_LIMITS, given, ("limits",), hinting(report, DecisionLimits.model_fields))
+    check_value(_LIMITS, given, ("limits",), add_hints(report, DecisionLimits.model_fields))
     return common if reading.faults.noted > before else replace(common, **given)
 
 
-_LIMITS = adapter(DecisionLimits)
+_LIMITS = make_adapter(DecisionLimits)

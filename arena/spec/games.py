@@ -10,11 +10,10 @@ from arena.identity import canonical
 from arena.match.adjudication import Adjudication
 from arena.returns import bounds
 from arena.spec.document import Path
-from arena.spec.faults import dotted
-from arena.spec.labels import shown
-from arena.spec.parameters import plain, validated
-from arena.spec.reader import SpecReader, without
-from arena.spec.sweep import variants
+from arena.spec.labels import format_setting
+from arena.spec.parameters import make_plain, validate_parameters
+from arena.spec.reader import SpecReader, drop_keys, format_path
+from arena.spec.sweep import list_variants
 
 
 @dataclass(slots=True)
@@ -38,7 +37,7 @@ class Rules:
         return self.puzzle or self.game.players == 1
 
 
-def given_games(reading: SpecReader) -> list[tuple[Path, dict[str, Any]]]:
+def list_games(reading: SpecReader) -> list[tuple[Path, dict[str, Any]]]:
     """The games of a spec as mappings with a name, where they stand; faults are noted."""
     if reading.several:
         given: list[tuple[Path, Any]] = [(("games", number), value) for number, value in enumerate(reading.values["games"])]
@@ -57,7 +56,7 @@ def given_games(reading: SpecReader) -> list[tuple[Path, dict[str, Any]]]:
 
 def read_games(reading: SpecReader) -> list[Rules]:
     """Every game of a spec with its parameters, in the order of the file; faults are noted."""
-    given = given_games(reading)
+    given = list_games(reading)
     reading.games = tuple(dict.fromkeys(value["name"] for _, value in given if value["name"] in reading.registry.games))
     found: list[Rules] = []
     first: dict[str, Path] = {}
@@ -65,29 +64,29 @@ def read_games(reading: SpecReader) -> list[Rules]:
         if value["name"].isdecimal() and value["name"] not in reading.registry.games:
             reading.unknown(path, f"expected the name of a game, got {value['name']}")
             continue
-        for rules in _rules(reading, path, value):
+        for rules in _read_rules(reading, path, value):
             other = first.setdefault(canonical([rules.name, rules.parameters]), path)
             if len(first) > len(found):
                 found.append(rules)
             else:
-                message = f"the same board as {dotted(other)}: {rules.name} with the same parameters; leave one of them out"
+                message = f"the same board as {format_path(other)}: {rules.name} with the same parameters; leave one of them out"
                 reading.faults.add(path, message)
     return found
 
 
-def _rules(reading: SpecReader, path: Path, value: dict[str, Any]) -> Iterator[Rules]:
+def _read_rules(reading: SpecReader, path: Path, value: dict[str, Any]) -> Iterator[Rules]:
     name_path = (*path, "name") if reading.is_mapping(path) else path
     kind = reading.known(reading.registry.game, value["name"], name_path)
     if kind is None:
         return
-    for variant in variants(value, reading.below(path)):
-        parameters = validated(kind, without(variant.values, "name"), (), reading.below(path, variant))
+    for variant in list_variants(value, reading.below(path)):
+        parameters = validate_parameters(kind, drop_keys(variant.values, "name"), (), reading.below(path, variant))
         game = None if parameters is None else reading.made(kind, parameters, path)
         if game is not None and parameters is not None:
-            yield Rules(value["name"], plain(parameters), game)
+            yield Rules(value["name"], make_plain(parameters), game)
 
 
-def adjudication_of(reading: SpecReader, rules: Rules) -> Adjudication | None:
+def read_adjudication(reading: SpecReader, rules: Rules) -> Adjudication | None:
     """How games of a board are adjudicated; a fault is noted where they cannot be, a note where one of several boards cannot."""
     given = reading.values.get("adjudicate")
     if given is None:
@@ -107,13 +106,13 @@ def adjudication_of(reading: SpecReader, rules: Rules) -> Adjudication | None:
     return None
 
 
-def titles(rules: list[Rules]) -> list[str]:
+def make_titles(rules: list[Rules]) -> list[str]:
     """What tables call each board: the game, and the parameters in which boards of the same game differ."""
     made = []
     for one in rules:
         rivals = [other for other in rules if other.name == one.name]
         parts = [
-            f"{name}={shown(value)}"
+            f"{name}={format_setting(value)}"
             for name, value in one.parameters.items()
             if any(other.parameters.get(name) != value for other in rivals)
         ]

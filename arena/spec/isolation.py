@@ -1,16 +1,13 @@
 """Reads where an agent runs: in arena's own processes, or in a place apart that an extension brings."""
 
-from functools import cache
 from typing import Any, Literal, Optional
-
-from pydantic import TypeAdapter
 
 from arena.limits import Limits
 from arena.match.match import IN_PROCESS
 from arena.parts import Isolation, explain_missing
 from arena.plugins.registry import Registry
 from arena.spec.document import Path
-from arena.spec.parameters import Report, adapter, checked
+from arena.spec.parameters import Report, check_value, make_adapter
 from arena.spec.reader import SpecReader
 from arena.spec.source import EntryAgent
 
@@ -19,16 +16,11 @@ KEY = "isolation"
 
 def isolation_names(registry: Registry) -> tuple[str, ...]:
     """Return the names that the key `isolation` takes, sorted after IN_PROCESS."""
-    return IN_PROCESS, *_places(registry)
+    return IN_PROCESS, *_list_places(registry)
 
 
-def _places(registry: Registry) -> list[str]:
+def _list_places(registry: Registry) -> list[str]:
     return sorted(registry.parts[Isolation.kind])
-
-
-@cache
-def _validator(names: tuple[str, ...]) -> TypeAdapter[Any]:
-    return adapter(Optional[Literal[names]])  # noqa: UP045 - the names are known at run time alone
 
 
 def check_name(registry: Registry, value: Any, path: Path, report: Report) -> bool:
@@ -38,15 +30,15 @@ def check_name(registry: Registry, value: Any, path: Path, report: Report) -> bo
         return True
     hint = explain_missing(f"{KEY}: {value}")
     if hint is None:
-        checked(_validator(names), value, path, report)
+        check_value(make_adapter(Optional[Literal[names]]), value, path, report)  # noqa: UP045 - known at run time alone
     else:
         report(path, hint)
     return False
 
 
-def isolation_of(reading: SpecReader, given: Any, limits: Limits, agent: EntryAgent, report: Report) -> str:
+def choose_isolation(reading: SpecReader, given: Any, limits: Limits, agent: EntryAgent, report: Report) -> str:
     """Where an entry runs: as it says, as the spec says, or in a process of its own where a limit needs one."""
-    apart, places = agent.apart, _places(reading.registry)
+    apart, places = agent.apart, _list_places(reading.registry)
     wanted: str | None = given if given == IN_PROCESS or given in places else reading.values.get(KEY)
     memory, cpu = limits.memory_mb is not None, limits.cpu_seconds is not None
     if wanted is None and not (apart or limits.timed or memory):

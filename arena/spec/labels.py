@@ -27,7 +27,7 @@ class Features:
     """The code that the entry brings, if it does."""
 
 
-def default_labels(entries: Sequence[Features]) -> list[str]:
+def make_labels(entries: Sequence[Features]) -> list[str]:
     """The label of every entry; those that the spec gives are kept."""
     return [entry.label if entry.label is not None else _default(entry, entries) for entry in entries]
 
@@ -42,11 +42,11 @@ def _default(entry: Features, entries: Sequence[Features]) -> str:
         parts.append(entry.heuristic)
     for name, value in entry.settings.items():
         if any(other.settings.get(name, ABSENT) != value for other in rivals):
-            parts.append(f"{name}={shown(value)}")
+            parts.append(f"{name}={format_setting(value)}")
     return f"{entry.agent}({', '.join(parts)})" if parts else entry.agent
 
 
-def shown(value: Any) -> str:
+def format_setting(value: Any) -> str:
     """A setting as a label shows it: the YAML word, without quotes."""
     if value is None:
         return "none"

@@ -4,20 +4,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, WithJsonSchema, WrapValidator
 
-from arena.limits import LARGEST, MOVES, START_SECONDS
+from arena.limits import DEFAULT_MOVES, MAX_COUNT, START_SECONDS
 from arena.secret import SECRET
 
-MOST = 10**9
+MAX_SPEC_COUNT = 10**9
 """No count in a spec may be larger."""
-LARGEST_SEED = 2**63 - 1
+MAX_SEED = 2**63 - 1
 SpecSeed = Annotated[
     int,
-    Field(ge=0, le=LARGEST_SEED),
+    Field(ge=0, le=MAX_SEED),
     WrapValidator(lambda value, number: value if value == SECRET else number(value)),  # faults are told as of a number alone
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": LARGEST_SEED}, {"const": SECRET}]}),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": MAX_SEED}, {"const": SECRET}]}),
 ]
 
-Count = Annotated[int, Field(ge=1, le=MOST)]
+Count = Annotated[int, Field(ge=1, le=MAX_SPEC_COUNT)]
 Options = dict[str, Any]
 Source = Annotated[str, Field(min_length=1)]
 GivenGame = Annotated[  # a name such as 2048 is read as a number
@@ -33,7 +33,7 @@ class _Keys(BaseModel):
 class DecisionLimits(_Keys):
     """What an agent may use for one decision."""
 
-    nodes: Annotated[int, Field(ge=1, le=LARGEST)] | None = Field(None, description="States generated.")
+    nodes: Annotated[int, Field(ge=1, le=MAX_COUNT)] | None = Field(None, description="States generated.")
     seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(None, description="Wall-clock seconds.")
     depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="Plies.")
     memory_mb: Count | None = Field(None, description="Memory of the agent's process, in MiB.")
@@ -48,7 +48,7 @@ class DecisionLimits(_Keys):
 class MatchLimits(DecisionLimits):
     """What an agent may use for one decision, and how long a match may be."""
 
-    moves: Count = Field(MOVES, description="Moves of a match; then a game is a draw and a puzzle unsolved.")
+    moves: Count = Field(DEFAULT_MOVES, description="Moves of a match; then a game is a draw and a puzzle unsolved.")
 
 
 class EntryKeys(BaseModel):
@@ -79,7 +79,9 @@ class OpeningKeys(_Keys):
 class DrawKeys(_Keys):
     """When both seats have called a game level for long enough."""
 
-    after: Annotated[int, Field(ge=0, le=MOST)] = Field(40, description="Moves of the match before which nothing is drawn.")
+    after: Annotated[int, Field(ge=0, le=MAX_SPEC_COUNT)] = Field(
+        40, description="Moves of the match before which nothing is drawn."
+    )
     moves: Count = Field(8, description="The last decisions of each seat that must agree.")
     value: Annotated[FiniteFloat, Field(ge=0, le=1)] = Field(0.05, description="The largest magnitude of a level value.")
 

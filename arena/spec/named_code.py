@@ -6,12 +6,12 @@ from os.path import realpath
 from typing import Any
 
 from arena.plugins.registry import Registry
-from arena.plugins.sources import beside, real_place
+from arena.plugins.sources import locate_plugin, resolve_place
 from arena.spec.document import Document
 from arena.spec.source import code_keys
 
 
-def named_code(document: Document, plugins: Sequence[str], registry: Registry) -> dict[str, str | None]:
+def list_named_code(document: Document, plugins: Sequence[str], registry: Registry) -> dict[str, str | None]:
     """Return the plugins, programs and files that loading a spec would read, by where they are.
 
     `plugins` were asked for beside the spec; the agent sources in `registry` say which keys of an entry name code. The value is
@@ -20,33 +20,31 @@ def named_code(document: Document, plugins: Sequence[str], registry: Registry) -
     """
     values = document.values
     keys = code_keys(registry)
-    listed = [beside(document.folder, name) for name in _texts(values.get("plugins"))]
-    found: dict[str, str | None] = {real_place(name): name for name in (*plugins, *listed)}
+    given = values.get("plugins")
+    texts = [one for one in given if isinstance(one, str) and one] if isinstance(given, list) else []
+    listed = [locate_plugin(document.folder, name) for name in texts]
+    found: dict[str, str | None] = {resolve_place(name): name for name in (*plugins, *listed)}
     folder = realpath(document.folder)
-    for key, value in _entries(values.get("agents"), keys):
-        found[f"{key} {_words(value)} in {folder}"] = None
+    for key, value in _find_code(values.get("agents"), keys):
+        found[f"{key} {_join_words(value)} in {folder}"] = None
     positions = values.get("positions")
     if positions is not None and not isinstance(positions, list):
-        found[f"positions {_words(positions)} in {folder}"] = None
+        found[f"positions {_join_words(positions)} in {folder}"] = None
     return found
 
 
-def _entries(value: Any, keys: Collection[str]) -> Iterator[tuple[str, Any]]:
+def _find_code(value: Any, keys: Collection[str]) -> Iterator[tuple[str, Any]]:
     """Yield every key of entries that names code, at whatever depth, such as in a sweep."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if key in keys:
                 yield key, inner
             else:
-                yield from _entries(inner, keys)
+                yield from _find_code(inner, keys)
     elif isinstance(value, list):
         for inner in value:
-            yield from _entries(inner, keys)
+            yield from _find_code(inner, keys)
 
 
-def _words(value: Any) -> str:
+def _join_words(value: Any) -> str:
     return shlex.join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _texts(value: Any) -> list[str]:
-    return [one for one in value if isinstance(one, str) and one] if isinstance(value, list) else []

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError, to_jsonable_python
 
 from arena.configured import initializer, parameters_of
-from arena.errors import cut, describe, suggestion
+from arena.errors import cut, describe, suggest
 from arena.identity import canonical
 from arena.spec.document import Path
 
@@ -19,16 +19,16 @@ Report = Callable[[Path, str], None]
 UNKNOWN_KEY = "unknown key"
 
 
-def hinting(report: Report, known: Iterable[str]) -> Report:
+def add_hints(report: Report, known: Iterable[str]) -> Report:
     """A reporter that adds to a bare report of an unknown key which ones are known."""
 
     def hinted(path: Path, message: str) -> None:
-        report(path, f"{UNKNOWN_KEY}; {suggestion(str(path[-1]), known)}" if message == UNKNOWN_KEY else message)
+        report(path, f"{UNKNOWN_KEY}; {suggest(str(path[-1]), known)}" if message == UNKNOWN_KEY else message)
 
     return hinted
 
 
-def validated(
+def validate_parameters(
     constructor: Callable[..., Any], given: Mapping[str, Any], path: Path, report: Report, *, skip: int = 0
 ) -> dict[str, Any] | None:
     """The parameters of `constructor` with defaults filled in, as its hints want them; None after a reported fault.
@@ -46,64 +46,58 @@ def validated(
     names = [name for name, _ in known]
     for name in given:
         if name not in names:
-            hint = suggestion(name, names) if names else "none is expected here"
+            hint = suggest(name, names) if names else "none is expected here"
             fault((*path, name), f"{UNKNOWN_KEY}; {hint}")
     values: dict[str, Any] = {}
     for name, parameter in known:
         if name in given:
-            values[name] = _taken(constructor, name, given[name], (*path, name), fault)
+            try:
+                validator = make_adapters(constructor)[name]
+            except Exception as error:  # the hints are a plugin's
+                reason = f"the hints of {constructor.__qualname__} are at fault: {describe(error)}"
+                fault((*path, name), f"cannot be checked: {reason}")
+            else:
+                values[name] = check_value(validator, given[name], (*path, name), fault)
         elif parameter.default is parameter.empty:
             fault(path, f"{name} is missing: it has no default")
         else:
-            values[name] = _default(constructor, name, parameter.default)
+            values[name] = _read_default(constructor, name, parameter.default)
     return None if faults else values
 
 
-def _taken(constructor: Callable[..., Any], name: str, value: Any, path: Path, report: Report) -> Any:
-    try:
-        validator = adapters(constructor)[name]
-    except Exception as error:  # the hints are a plugin's
-        report(path, f"cannot be checked: the hints of {constructor.__qualname__} are at fault: {describe(error)}")
-        return None
-    return checked(validator, value, path, report)
-
-
-def _default(constructor: Callable[..., Any], name: str, value: Any) -> Any:
+def _read_default(constructor: Callable[..., Any], name: str, value: Any) -> Any:
     """A default as it comes out where a spec writes it out, such as 1.0 for a float that defaults to 1."""
     try:
-        written = adapters(constructor)[name].validate_json(json.dumps(value))
+        written = make_adapters(constructor)[name].validate_json(json.dumps(value))
     except Exception:  # not a value that a spec could give
         return value
     return written if written == value else value
 
 
-def without_defaults(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def drop_defaults(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that differ from their defaults, in the terms of JSON: ids follow from these alone.
 
     So authors can add a parameter with a default, and every record keeps its id.
     """
     known = parameters_of(constructor)
-    return {
-        name: plain(value)
-        for name, value in values.items()
-        if name not in known or not _is_default(constructor, name, known[name].default, value)
-    }
-
-
-def _is_default(constructor: Callable[..., Any], name: str, default: Any, value: Any) -> bool:
-    if default is inspect.Parameter.empty:
-        return False
-    return canonical(plain(value)) in {canonical(plain(one)) for one in (default, _default(constructor, name, default))}
+    found = {name: make_plain(value) for name, value in values.items()}
+    for name in known.keys() & found.keys():
+        default = known[name].default
+        if default is not inspect.Parameter.empty:
+            same = (default, _read_default(constructor, name, default))
+            if canonical(found[name]) in {canonical(make_plain(one)) for one in same}:
+                del found[name]
+    return found
 
 
 @cache
-def adapters(constructor: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
+def make_adapters(constructor: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
     """A validator for each parameter, from its hint; a parameter without a hint takes anything."""
     hints = get_type_hints(initializer(constructor), include_extras=True)
-    return {name: adapter(hints.get(name, Any)) for name in parameters_of(constructor)}
+    return {name: make_adapter(hints.get(name, Any)) for name in parameters_of(constructor)}
 
 
-def adapter(hint: Any) -> TypeAdapter[Any]:
+def make_adapter(hint: Any) -> TypeAdapter[Any]:
     """A strict validator for one hint: text is no number, and true is no integer."""
     try:
         return TypeAdapter(hint, config=_STRICT)
@@ -114,64 +108,65 @@ def adapter(hint: Any) -> TypeAdapter[Any]:
 _STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
 
 
-def checked(validator: TypeAdapter[Any], value: Any, path: Path, report: Report) -> Any:
+def check_value(validator: TypeAdapter[Any], value: Any, path: Path, report: Report) -> Any:
     """The value as the hint wants it; None after faults have been reported."""
     try:
         return validator.validate_json(json.dumps(value))
     except ValidationError as error:
-        for where, message in explained(error, value):
+        for where, message in explain_faults(error, value):
             report((*path, *where), message)
     except (TypeError, ValueError) as error:
         report(path, f"expected a plain value, got {type(value).__name__} ({error})")
     return None
 
 
-def plain(value: Any) -> Any:
+def make_plain(value: Any) -> Any:
     """A value in the terms of JSON, as far as it has any, so that canonical text tells it from every other."""
     if isinstance(value, (set, frozenset)):
-        return sorted(map(plain, value), key=canonical)
+        return sorted(map(make_plain, value), key=canonical)
     if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
+        return {str(key): make_plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
+        return [make_plain(inner) for inner in value]
     try:
         return to_jsonable_python(value)
     except Exception:  # canonical text says its type
         return value
 
 
-def refused(message: str) -> PydanticCustomError:
-    """What a validator raises that has its own words for a fault: `explained` repeats them as they are."""
+def make_refusal(message: str) -> PydanticCustomError:
+    """What a validator raises that has its own words for a fault: `explain_faults` repeats them as they are."""
     return PydanticCustomError("refused", "{message}", {"message": message})
 
 
-def explained(error: ValidationError | Sequence[Mapping[str, Any]], value: Any) -> list[tuple[Path, str]]:
+def explain_faults(error: ValidationError | Sequence[Mapping[str, Any]], value: Any) -> list[tuple[Path, str]]:
     """Return every fault of a value as (path inside it, message); alternatives at one place are joined by `or`.
 
     FastAPI has the details of an error without the error.
     """
     wanted: dict[Path, list[str]] = {}
     own: dict[Path, str] = {}
+    given: dict[Path, Any] = {}
     for detail in error.errors(include_url=False) if isinstance(error, ValidationError) else error:
-        where = _inside(detail["loc"], value)
+        where, found = _find_place(detail["loc"], value)
         if detail["type"] == "missing" and detail["loc"] and isinstance(detail["loc"][-1], str):
-            where = (*where, detail["loc"][-1])
+            where, found = (*where, detail["loc"][-1]), None
+        given[where] = found
         if detail["type"] == "refused":
             own.setdefault(where, detail["msg"])
-        words = _expected(detail["type"], detail.get("ctx", {}), detail["msg"])
+        words = _describe_expected(detail["type"], detail.get("ctx", {}), detail["msg"])
         if words not in wanted.setdefault(where, []):
             wanted[where].append(words)
     deepest = {where for where in wanted if not any(other != where and other[: len(where)] == where for other in wanted)}
-    return [(where, own.get(where) or _message(words, _at(value, where))) for where, words in wanted.items() if where in deepest]
+    faults: list[tuple[Path, str]] = []
+    for where, expected in wanted.items():
+        if where in deepest:
+            message = f"expected {' or '.join(expected)}, got {_describe_value(given[where])}"
+            faults.append((where, own.get(where) or (UNKNOWN_KEY if UNKNOWN_KEY in expected else message)))
+    return faults
 
 
-def _message(words: list[str], value: Any) -> str:
-    if UNKNOWN_KEY in words:
-        return UNKNOWN_KEY
-    return f"expected {' or '.join(words)}, got {_shown(value)}"
-
-
-def _shown(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     if isinstance(value, dict):
         return "a mapping" if value else "an empty mapping"
     if isinstance(value, list):
@@ -181,7 +176,8 @@ def _shown(value: Any) -> str:
     return cut(json.dumps(value) if isinstance(value, bool) else repr(value))
 
 
-def _inside(location: tuple[str | int, ...], value: Any) -> Path:
+def _find_place(location: tuple[str | int, ...], value: Any) -> tuple[Path, Any]:
+    """Return the path of a location of pydantic inside `value`, and the value there."""
     path: list[str | int] = []
     for part in location:
         held = isinstance(value, dict) and part in value
@@ -190,15 +186,7 @@ def _inside(location: tuple[str | int, ...], value: Any) -> Path:
         else:
             continue  # the tag of an alternative, not a key
         path.append(part)
-    return tuple(path)
-
-
-def _at(value: Any, path: Path) -> Any:
-    """Return the value at a path; None where a key or an item is missing."""
-    for part in path:
-        held = part in value if isinstance(value, dict) else isinstance(part, int) and part < len(value)
-        value = value[part] if held else None
-    return value
+    return tuple(path), value
 
 
 _WORDS = {
@@ -228,7 +216,7 @@ _WORDS = {
 _INSTANCES = {"str": "text", "float": "a number"}
 
 
-def _expected(kind: str, context: Mapping[str, Any], message: str) -> str:
+def _describe_expected(kind: str, context: Mapping[str, Any], message: str) -> str:
     if kind in _WORDS:
         return _WORDS[kind]
     if kind == "is_instance_of" and context["class"] in _INSTANCES:
@@ -236,26 +224,26 @@ def _expected(kind: str, context: Mapping[str, Any], message: str) -> str:
     if kind in ("literal_error", "enum"):
         return f"one of {context['expected']}"
     if kind == "greater_than_equal":
-        return f"at least {_bound(context['ge'])}"
+        return f"at least {_format_bound(context['ge'])}"
     if kind == "less_than_equal":
-        return f"at most {_bound(context['le'])}"
+        return f"at most {_format_bound(context['le'])}"
     if kind == "greater_than":
-        return f"more than {_bound(context['gt'])}"
+        return f"more than {_format_bound(context['gt'])}"
     if kind == "less_than":
-        return f"less than {_bound(context['lt'])}"
+        return f"less than {_format_bound(context['lt'])}"
     if kind in ("too_short", "string_too_short"):
-        return f"at least {_counted(context['min_length'], kind)}"
+        return f"at least {_count_items(context['min_length'], kind)}"
     if kind in ("too_long", "string_too_long"):
-        return f"at most {_counted(context['max_length'], kind)}"
+        return f"at most {_count_items(context['max_length'], kind)}"
     if message.startswith("Input should be "):
         return message.removeprefix("Input should be ")
     return f"another value ({message.removeprefix('Value error, ')})"
 
 
-def _bound(number: Any) -> Any:
+def _format_bound(number: Any) -> Any:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-def _counted(number: int, kind: str) -> str:
+def _count_items(number: int, kind: str) -> str:
     what = "character" if kind.startswith("string") else "item"
     return f"{number} {what}" if number == 1 else f"{number} {what}s"

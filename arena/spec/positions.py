@@ -5,49 +5,49 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from arena.errors import Interrupted, SpecError, describe
-from arena.match.openings import MOST_REDRAWS
+from arena.match.openings import MAX_REDRAWS
 from arena.spec.board import Board
-from arena.spec.document import Path, decoded
+from arena.spec.document import Path, decode_text
 from arena.spec.games import Rules
 from arena.spec.reader import SpecReader
 
-LARGEST_FILE = 64 << 20
+MAX_FILE_BYTES = 64 << 20
 """Bytes of a file with positions."""
-LOOKED_AT = 1000
+MAX_ROUNDS_CHECKED = 1000
 """The rounds of a board whose openings are looked at before it is played."""
 
 
 def repeat_notes(boards: Iterable[Board]) -> Iterator[str]:
     """Yield a sentence for each board on which rounds have the opening of an earlier one: too few were found that differ."""
     for board in boards:
-        rounds = min(board.field.rounds, LOOKED_AT)
+        rounds = min(board.field.rounds, MAX_ROUNDS_CHECKED)
         positions = board.positions
         if positions.plies and (repeats := positions.redraws.repeats(rounds)):
             of = f"the first {rounds:,}" if rounds < board.field.rounds else f"{rounds:,}"
             plies = f"{positions.plies} {'ply' if positions.plies == 1 else 'plies'}"
-            reason = f"; {MOST_REDRAWS:,} draws found no other of {plies}" if positions.redraws.exhausted else ""
+            reason = f"; {MAX_REDRAWS:,} draws found no other of {plies}" if positions.redraws.exhausted else ""
             yield f"{board.title}: {repeats:,} of {of} rounds repeat the opening of an earlier one{reason}"
 
 
 def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:
-    """The texts of the positions of one board; None where they are to be drawn. Faults are noted."""
+    """The texts of the positions of one board; None if they are to be drawn. Faults are noted."""
     given = reading.values.get("positions")
     if isinstance(given, list):
         if not given:
             reading.faults.add(("positions",), "expected at least one position")
         texts = {number: text for number, text in enumerate(given) if isinstance(text, str)}  # the fault of others is noted
         return tuple([_read(rules, text, partial(reading.faults.add, ("positions", number))) for number, text in texts.items()])
-    return None if given is None else _in_file(reading, rules, given)
+    return None if given is None else _read_file(reading, rules, given)
 
 
-def _in_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
+def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
     called, place = str(FilePath(reading.document.name).parent / name), reading.document.folder / name
     try:
         if place.exists() and not place.is_file():  # a pipe or a device may never end
             raise ValueError("expected a file with one position a line")
-        if place.stat().st_size > LARGEST_FILE:
-            raise ValueError(f"expected at most {LARGEST_FILE:,} bytes, got {place.stat().st_size:,}")
-        lines = decoded(called, place.read_bytes()).splitlines()
+        if place.stat().st_size > MAX_FILE_BYTES:
+            raise ValueError(f"expected at most {MAX_FILE_BYTES:,} bytes, got {place.stat().st_size:,}")
+        lines = decode_text(called, place.read_bytes()).splitlines()
     except SpecError as error:
         for fault in error.faults:
             reading.faults.add_at(called, fault.line, ("positions",), fault.message)

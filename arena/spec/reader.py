@@ -5,17 +5,60 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import ArenaError, Interrupted, PluginError, UnknownName, describe
+from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, describe, escape_line
 from arena.plugins.registry import Registry
 from arena.secret import Seed
 from arena.spec.document import Document, Path
-from arena.spec.faults import Faults, dotted
 from arena.spec.parameters import UNKNOWN_KEY, Report
 from arena.spec.sweep import Variant
 from arena.tracking import Postponed
 
 if TYPE_CHECKING:
     from arena.spec.source import SourceReader
+
+
+def format_path(path: Path) -> str:
+    """A path as people write it: `agents[2].depth`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return escape_line(text)
+
+
+@dataclass(slots=True)
+class Faults:
+    """The faults found so far in one document."""
+
+    document: Document
+    found: dict[SpecFault, None] = field(default_factory=dict)
+    """In the order in which they were found, each once."""
+    noted: int = 0
+    """How often a fault was noted, those that were known already too: so a reader knows whether its part is sound."""
+
+    cause: BaseException | None = None
+    """The first of the exceptions of an author's code, for whoever asks for tracebacks."""
+
+    def __post_init__(self) -> None:
+        self.found.update(dict.fromkeys(self.document.faults))
+
+    def add(self, path: Path, message: str, *, key: bool = False, cause: BaseException | None = None) -> None:
+        """Note a fault at the value of a path, or with `key` at the key itself, and what an author's code has raised there."""
+        self.cause = self.cause or cause
+        line, column = self.document.place(path, key=key)
+        self._note(SpecFault(self.document.name, line, column, format_path(path), escape_line(message)))
+
+    def add_at(self, file: str, line: int, where: Path, message: str) -> None:
+        """Note a fault in another file that the spec names."""
+        self._note(SpecFault(escape_line(file), line, 1 if line else 0, format_path(where), escape_line(message)))
+
+    def _note(self, fault: SpecFault) -> None:
+        self.found.setdefault(fault)
+        self.noted += 1
+
+    def stop_if_any(self) -> None:
+        """Raise SpecError with all faults, if there are any."""
+        if self.found:
+            raise SpecError(self.found) from self.cause
 
 
 @dataclass(slots=True)
@@ -64,7 +107,7 @@ class SpecReader:
             self.notes.append(text)
 
     def is_mapping(self, path: Path) -> bool:
-        """Tell whether the file has a mapping at a path, and not just a name."""
+        """Return whether the file has a mapping at a path, and not just a name."""
         value: Any = self.document.values
         for part in path:
             value = value[part]
@@ -97,7 +140,7 @@ class SpecReader:
                 warnings.simplefilter("always")
                 made = kind(**parameters)
             for warning in caught:
-                self.note(f"{dotted(path)}: {warning.message}")
+                self.note(f"{format_path(path)}: {warning.message}")
             return made
         except Interrupted:
             raise
@@ -114,6 +157,6 @@ def _unbuilt(*_: Any) -> Any:
     raise RuntimeError("a heuristic whose tables were not built is asked; load the spec without postponing them")
 
 
-def without(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+def drop_keys(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     """A mapping without some of its keys."""
     return {key: value for key, value in values.items() if key not in keys}

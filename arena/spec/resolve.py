@@ -7,20 +7,21 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from arena.errors import PluginError
+from arena.errors import PluginError, suggest
 from arena.plugins.registry import Registry
-from arena.plugins.sources import add_plugin, beside, load_plugins
-from arena.secret import SECRET, Seed, drawn_secret
+from arena.plugins.sources import add_plugin, load_plugins, locate_plugin
+from arena.secret import SECRET, Seed, draw_secret
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
-from arena.spec.document import Document, as_document, read_document
+from arena.spec.document import Document, Path, make_document, read_document
 from arena.spec.entries import read_entries
-from arena.spec.faults import Faults
 from arena.spec.games import read_games
 from arena.spec.isolation import KEY as ISOLATION
-from arena.spec.isolation import check_name
-from arena.spec.keys import checked_keys
-from arena.spec.reader import SpecReader
+from arena.spec.isolation import check_name, isolation_names
+from arena.spec.model import AdjudicateKeys, DrawKeys, EntryKeys, MatchLimits, ResignKeys, SpecKeys
+from arena.spec.parameters import UNKNOWN_KEY, add_hints, check_value, make_adapter
+from arena.spec.reader import Faults, SpecReader
+from arena.spec.source import source_keys
 
 
 def load_spec(
@@ -36,11 +37,11 @@ def load_spec(
     """
     if isinstance(source, Spec):
         return source
-    if isinstance(source, Document):
-        return _resolved(source, plugins, seed)
     if isinstance(source, Mapping):
-        return _resolved(as_document(source), plugins, seed)
-    return _resolved(read_document(source), plugins, seed)
+        source = make_document(source)
+    elif not isinstance(source, Document):
+        source = read_document(source)
+    return _resolve(source, plugins, seed)
 
 
 def reload_spec(
@@ -55,22 +56,22 @@ def reload_spec(
 
     `shared` is the attribute of that name of its spec: sources of agents need not find out again what it holds.
     """
-    return replace(_resolved(document, plugins, seed, shared), secret=secret)
+    return replace(_resolve(document, plugins, seed, shared), secret=secret)
 
 
-def _resolved(
+def _resolve(
     document: Document,
     plugins: Sequence[str],
     seed: Seed | None,
     shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> Spec:
     faults = Faults(document)
-    values = checked_keys(document, faults)
-    registry, loaded = _plugins(document, values, plugins, faults)
+    values = check_keys(document, faults)
+    registry, loaded = _load_plugins(document, values, plugins, faults)
     if not check_name(registry, values.get(ISOLATION), (ISOLATION,), faults.add):
         values[ISOLATION] = None
     secret = seed is None and values.get("seed") == SECRET
-    chosen = seed if seed is not None else drawn_secret() if secret else values.get("seed") or 0
+    chosen = seed if seed is not None else draw_secret() if secret else values.get("seed") or 0
     reading = SpecReader(document, values, registry, faults, chosen, loaded, shared=shared)
     try:
         rules = read_games(reading)
@@ -92,7 +93,7 @@ def _resolved(
     return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret, shared)
 
 
-def _plugins(
+def _load_plugins(
     document: Document, values: Mapping[str, Any], asked: Sequence[str], faults: Faults
 ) -> tuple[Registry, tuple[str, ...]]:
     """Load what the caller and the spec ask for, those of the spec one by one, so that each fault finds its line."""
@@ -101,10 +102,76 @@ def _plugins(
     for number, name in enumerate(values.get("plugins") or ()):
         if not isinstance(name, str) or not name:
             continue  # its fault is noted
-        place = beside(document.folder, name)
+        place = locate_plugin(document.folder, name)
         try:
             add_plugin(registry, place)
             wanted.append(place)
         except PluginError as error:
             faults.add(("plugins", number), str(error))
     return registry, tuple(wanted)
+
+
+KEPT = ("agents", "games", "plugins", "positions")
+"""Lists whose sound items are looked at even if others are not."""
+
+ADJUDICATE = list(dict.fromkeys([*AdjudicateKeys.model_fields, *DrawKeys.model_fields, *ResignKeys.model_fields]))
+"""The keys in `adjudicate` and its rules."""
+
+
+def check_keys(document: Document, faults: Faults) -> dict[str, Any]:
+    """The keys of a spec, None if a value has the wrong type; faults are noted."""
+    values = dict(document.values)
+    if "game" in values:
+        values["game"] = _name_as_text(values["game"])
+    if isinstance(values.get("games"), list):
+        values["games"] = [_name_as_text(game) for game in values["games"]]
+    _check_names(values, faults)
+
+    def add(path: Path, message: str) -> None:
+        faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
+
+    for key, model in SpecKeys.model_fields.items():
+        if key in values:
+            report = add_hints(add, ADJUDICATE if key == "adjudicate" else MatchLimits.model_fields)
+            before = faults.noted
+            check_value(make_adapter(model.rebuild_annotation()), values[key], (key,), report)
+            if faults.noted > before and not (key in KEPT and isinstance(values[key], list)):
+                values[key] = None
+    return values
+
+
+def _name_as_text(game: Any) -> Any:
+    """A game as the spec gives it, its name as text: YAML reads that of 2048 as a number."""
+    if isinstance(game, dict) and "name" in game:
+        return {**game, "name": _name_as_text(game["name"])}
+    return str(game) if isinstance(game, int) and not isinstance(game, bool) else game
+
+
+def _check_names(values: dict[str, Any], faults: Faults) -> None:
+    for key in values:
+        if key not in SpecKeys.model_fields:
+            faults.add((key,), f"{UNKNOWN_KEY}; {suggest(key, SpecKeys.model_fields)}", key=True)
+    if values.get("game") is not None and values.get("games") is not None:
+        faults.add(("games",), "expected game or games, got both", key=True)
+    if values.get("game") is None and values.get("games") is None:
+        faults.add(("game",) if "game" in values else (), "game is missing: name one of `arena list games`")
+    if "agents" not in values:
+        faults.add((), "agents is missing: list some of `arena list agents`")
+    if values.get("rounds") is not None and values.get("positions") is not None:
+        faults.add(("rounds",), "expected rounds or positions, got both; every given position is met once", key=True)
+
+
+def json_schema(registry: Registry) -> dict[str, Any]:
+    """The JSON Schema of a spec file, with the keys and names that loaded plugins bring."""
+    schema = SpecKeys.model_json_schema()
+    entry = EntryKeys.model_json_schema(ref_template="#/$defs/{model}")
+    schema.setdefault("$defs", {}).update(entry.pop("$defs", {}))
+    schema["$defs"]["Entry"] = entry
+    schema["properties"]["agents"]["items"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Entry"}]}
+    names = {"anyOf": [{"enum": list(isolation_names(registry)), "type": "string"}, {"type": "null"}]}
+    for keys in (schema["properties"], entry["properties"]):
+        keys["isolation"] = names | keys["isolation"]
+    for key, text in source_keys(registry).items():
+        entry["properties"][key] = {"default": None, "description": text, "title": key.capitalize()}
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return schema

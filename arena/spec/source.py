@@ -1,31 +1,31 @@
 """How an entry of a spec gets its agent: from the registry, or from a source that an extension brings."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from os.path import relpath
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from arena.agent import Agent
-from arena.configured import parameters_of
-from arena.errors import suggestion
+from arena.configured import SPEC_FILE, initializer, parameters_of
+from arena.errors import suggest
 from arena.game import Game
 from arena.heuristic import Evaluation, info_of
 from arena.limits import Limits
 from arena.match.match import OwnCode, Program
 from arena.parts import AgentSource, explain_missing
 from arena.plugins.registry import Registry
-from arena.plugins.sources import is_file, real_place, whole
-from arena.spec.choices import Choices, Fitted, check_choices, fitted
+from arena.plugins.sources import is_file, make_absolute, resolve_place
+from arena.spec.choices import Choices, Fitted, check_choices, fit_heuristic
 from arena.spec.document import Path
 from arena.spec.games import Rules
 from arena.spec.labels import CodeLabel
 from arena.spec.model import EntryKeys
-from arena.spec.option_files import located, option_files
-from arena.spec.parameters import UNKNOWN_KEY, validated, without_defaults
+from arena.spec.parameters import UNKNOWN_KEY, drop_defaults, validate_parameters
 from arena.spec.reader import SpecReader
 from arena.spec.sweep import Variant
-from arena.traits import refusal
+from arena.traits import find_refusal
 
 KEYS = tuple(EntryKeys.model_fields)
 """The keys of an entry that need no source."""
@@ -87,7 +87,7 @@ class EntryAgent:
         options = None if agent is None else self.check_options(agent)
         if agent is None or options is None:
             return SoundAgent(agent)
-        return SoundAgent(agent, options, without_defaults(agent, options))
+        return SoundAgent(agent, options, drop_defaults(agent, options))
 
     def find(self) -> type[Agent] | None:
         """Return the class; None after its fault is noted."""
@@ -100,11 +100,11 @@ class EntryAgent:
 
     def check_options(self, agent: type[Agent]) -> dict[str, Any] | None:
         """Return the options with defaults, held against the hints of the class and by making it once; None after a fault."""
-        options = validated(agent, self.given.options(), (), self._report_option)
+        options = validate_parameters(agent, self.given.options(), (), self._report_option)
         if options is None:
             return None
-        files = option_files(agent, options, self.reading.document.folder)
-        made = self.reading.made(agent, located(options, files, FilePath.cwd()), self.given.path)
+        files = find_option_files(agent, options, self.reading.document.folder)
+        made = self.reading.made(agent, locate_options(options, files, FilePath.cwd()), self.given.path)
         return None if made is None else options
 
     def _report_option(self, path: Path, message: str) -> None:
@@ -112,7 +112,7 @@ class EntryAgent:
         if len(path) == 1 and message.startswith(UNKNOWN_KEY) and explain_missing(str(path[0])) is not None:
             return  # `take_entry` has noted that its source is missing
         if len(path) == 1 and message.startswith(UNKNOWN_KEY) and "did you mean" not in message:
-            near = suggestion(str(path[-1]), (*KEYS, *source_keys(self.reading.registry)))
+            near = suggest(str(path[-1]), (*KEYS, *source_keys(self.reading.registry)))
             message = f"{UNKNOWN_KEY}; {near}" if near.startswith("did") else message
         self.given.report(path, message)
 
@@ -129,11 +129,11 @@ class EntryAgent:
 
     def refusal(self, agent: type[Agent], game: Game) -> str | None:
         """Return why the agent cannot play a game; None if it can."""
-        return refusal(agent, game)
+        return find_refusal(agent, game)
 
     def heuristic(self, choices: Choices, rules: Rules) -> tuple[Evaluation | None, Fitted | None]:
-        """Return the heuristic on a board, ready to be called, and its description; see `fitted`."""
-        return fitted(self.reading, choices, rules, self.given.path)
+        """Return the heuristic on a board, ready to be called, and its description; see `fit_heuristic`."""
+        return fit_heuristic(self.reading, choices, rules, self.given.path)
 
     def knows_admissible(self, game: str, heuristic: str) -> bool:
         """Return whether a heuristic is known to be admissible."""
@@ -153,7 +153,7 @@ class EntryAgent:
         """Note that arena's own processes load the file of an agent that plays in a closed place."""
         source = self.reading.registry.sources.get(("agent", agent))
         if source is not None and source.asked:
-            name = called(self.reading, source.name)
+            name = name_plugin(self.reading, source.name)
             file = name if is_file(source.name) else "FILE"
             advice = f"write {{agent: {agent}, plugin: {file}, isolation: sandbox}} and name it nowhere else"
             say_trusted(self.reading, agent, name, advice)
@@ -183,17 +183,17 @@ class SourceReader:
 
 def source_keys(registry: Registry) -> dict[str, str]:
     """Return the keys of entries that sources take, each with its description."""
-    return {key: text for source in _sources(registry) for key, text in source.keys.items()}
+    return {key: text for source in _list_sources(registry) for key, text in source.keys.items()}
 
 
 def code_keys(registry: Registry) -> frozenset[str]:
     """Return the keys of an entry, or of a mapping at its key `agent`, whose values name code."""
     return frozenset(
-        key for source in _sources(registry) for key in (*source.keys, *source.agent_keys) if key not in source.harmless_keys
+        key for source in _list_sources(registry) for key in (*source.keys, *source.agent_keys) if key not in source.harmless_keys
     )
 
 
-def _sources(registry: Registry) -> Iterable[AgentSource]:
+def _list_sources(registry: Registry) -> Iterable[AgentSource]:
     return sorted(registry.parts[AgentSource.kind].values(), key=lambda source: (-source.rank, source.name))
 
 
@@ -203,7 +203,7 @@ def take_entry(given: GivenEntry) -> EntryAgent:
     inner = agent if isinstance(agent, dict) else {}
     if not _check_keys(given, inner):
         return EntryAgent(given)
-    for source in _sources(reading.registry):
+    for source in _list_sources(reading.registry):
         if any(key in given.values for key in source.keys) or any(key in inner for key in source.agent_keys):
             if source.name not in reading.sources:
                 reading.sources[source.name] = source.open(reading)
@@ -218,13 +218,13 @@ def take_entry(given: GivenEntry) -> EntryAgent:
 def _check_keys(given: GivenEntry, inner: Mapping[str, Any]) -> bool:
     """Note a fault for unknown keys in `agent`, and for a key whose source is not installed: then return False."""
     registry = given.reading.registry
-    known = sorted({key for source in _sources(registry) for key in source.agent_keys})
+    known = sorted({key for source in _list_sources(registry) for key in source.agent_keys})
     for key in inner:
         if key not in known and (missing := explain_missing(key)) is not None:
             given.report(("agent", key), missing)
             return False
         if key not in known:
-            hint = suggestion(key, known) if known else "none is expected here"
+            hint = suggest(key, known) if known else "none is expected here"
             given.report(("agent", key), f"{UNKNOWN_KEY}; {hint}; options stand beside agent")
     if inner:
         return True
@@ -237,7 +237,7 @@ def _check_keys(given: GivenEntry, inner: Mapping[str, Any]) -> bool:
     return True
 
 
-def organisers(
+def list_organisers(
     reading: SpecReader, games: Collection[str], *, but: str | None = None, agent: str | None = None
 ) -> tuple[str, ...]:
     """The plugins that were asked for and bring one of some games, a heuristic of one, or an agent; as whole paths.
@@ -250,10 +250,10 @@ def organisers(
         if source.asked and (key == ("agent", agent) or (key[0] in ("game", "heuristic", "encoding") and key[1] in games))
     }
     given = [plugin.source.name for plugin in reading.registry.plugins if plugin.source in wanted]
-    return tuple([whole(name) for name in given if real_place(name) != but])
+    return tuple([make_absolute(name) for name in given if resolve_place(name) != but])
 
 
-def called(reading: SpecReader, plugin: str) -> str:
+def name_plugin(reading: SpecReader, plugin: str) -> str:
     """A plugin as the spec may name it."""
     return relpath(plugin, reading.document.folder) if is_file(plugin) else plugin
 
@@ -261,3 +261,28 @@ def called(reading: SpecReader, plugin: str) -> str:
 def say_trusted(reading: SpecReader, agent: str, plugin: str, advice: str) -> None:
     """Note that arena itself loads a plugin, and how to have it otherwise."""
     reading.note(f"{agent} plays in a sandbox, but arena itself loads its plugin {plugin}, so that is trusted; else {advice}")
+
+
+def find_option_files(constructor: Callable[..., Any], options: Mapping[str, Any], folder: FilePath) -> dict[str, str]:
+    """Return the options with the hint SpecFile, each with the whole path of its file; those whose file is nowhere are left out.
+
+    A relative path starts in `folder`, that of the spec, and where nothing lies there in the current one.
+    """
+    try:
+        hints = get_type_hints(initializer(constructor), include_extras=True)
+    except Exception:  # the hints are a plugin's, and told where the options are checked
+        return {}
+    found: dict[str, str] = {}
+    for name, hint in hints.items():
+        if SPEC_FILE in getattr(hint, "__metadata__", ()) and isinstance(options.get(name), str):
+            with suppress(OSError, RuntimeError, ValueError):  # no name that a file can have, or the home of nobody
+                given = FilePath(options[name]).expanduser()
+                path = next((path for path in (folder / given, given.absolute()) if path.exists()), None)
+                if path is not None:
+                    found[name] = str(path)
+    return found
+
+
+def locate_options(options: Mapping[str, Any], files: Mapping[str, str], folder: FilePath) -> dict[str, Any]:
+    """Return options as one who stands in `folder` takes them: whole paths of the `files` that another folder has."""
+    return {**options, **{name: file for name, file in files.items() if FilePath(file) != folder / options[name]}}

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.spec.document import Path
 
-MOST_COMBINATIONS = 1000
+MAX_COMBINATIONS = 1000
 """Mappings that one mapping may stand for."""
 
 
@@ -28,19 +28,19 @@ class Variant:
         return path
 
 
-def variants(values: dict[str, Any], report: Callable[[Path, str], None]) -> list[Variant]:
+def list_variants(values: dict[str, Any], report: Callable[[Path, str], None]) -> list[Variant]:
     """Every mapping that `values` stands for; several sweeps make a product, the first in the file varies slowest."""
-    found = list(_sweeps(values, (), report))
+    found = list(_find_sweeps(values, (), report))
     places = [(path, choices) for path, choices in found if choices]
-    sound = _without(values, [path for path, choices in found if not choices])
-    if prod(len(choices) for _, choices in places) > MOST_COMBINATIONS:
-        report((), f"the sweeps make more than {MOST_COMBINATIONS} combinations")
+    sound = _remove(values, [path for path, choices in found if not choices])
+    if prod(len(choices) for _, choices in places) > MAX_COMBINATIONS:
+        report((), f"the sweeps make more than {MAX_COMBINATIONS} combinations")
         return []
-    return [_chosen(sound, [path for path, _ in places], numbers) for numbers in product(*(range(len(c)) for _, c in places))]
+    return [_choose(sound, [path for path, _ in places], numbers) for numbers in product(*(range(len(c)) for _, c in places))]
 
 
-def _sweeps(value: Any, path: Path, report: Callable[[Path, str], None]) -> Iterator[tuple[Path, list[Any]]]:
-    """Yield where each sweep stands with its values, none where its fault has been reported."""
+def _find_sweeps(value: Any, path: Path, report: Callable[[Path, str], None]) -> Iterator[tuple[Path, list[Any]]]:
+    """Yield where each sweep stands with its values, none if its fault has been reported."""
     if not isinstance(value, dict):
         return
     if path and "sweep" in value:
@@ -54,11 +54,11 @@ def _sweeps(value: Any, path: Path, report: Callable[[Path, str], None]) -> Iter
         yield path, choices
         return
     for key, inner in value.items():
-        yield from _sweeps(inner, (*path, key), report)
+        yield from _find_sweeps(inner, (*path, key), report)
 
 
-def _chosen(values: dict[str, Any], places: list[Path], numbers: tuple[int, ...]) -> Variant:
-    made = _copied(values)
+def _choose(values: dict[str, Any], places: list[Path], numbers: tuple[int, ...]) -> Variant:
+    made = _copy(values)
     origins: dict[Path, Path] = {}
     for path, number in zip(places, numbers, strict=True):
         inside = made
@@ -69,8 +69,8 @@ def _chosen(values: dict[str, Any], places: list[Path], numbers: tuple[int, ...]
     return Variant(made, origins)
 
 
-def _without(values: dict[str, Any], paths: list[Path]) -> dict[str, Any]:
-    made: dict[str, Any] = _copied(values)
+def _remove(values: dict[str, Any], paths: list[Path]) -> dict[str, Any]:
+    made: dict[str, Any] = _copy(values)
     for path in paths:
         inside: Any = made
         for part in path[:-1]:
@@ -79,5 +79,5 @@ def _without(values: dict[str, Any], paths: list[Path]) -> dict[str, Any]:
     return made
 
 
-def _copied(value: Any) -> Any:
-    return {key: _copied(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+def _copy(value: Any) -> Any:
+    return {key: _copy(inner) for key, inner in value.items()} if isinstance(value, dict) else value

@@ -4,24 +4,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from time import thread_time
 
-from arena.errors import SpecFault, foreign
+from arena.errors import SpecFault, call_foreign, escape_line
 from arena.game import Game, State
 from arena.plugins.members import needs_limit
 from arena.spec.board import Board, Spec
 from arena.spec.entries import Entry
-from arena.spec.faults import dotted, one_line
 from arena.spec.games import Rules
-from arena.spec.reader import SpecReader
+from arena.spec.reader import SpecReader, format_path
 
-STATES = 200_000
+LARGE_GAME_STATES = 200_000
 """States of a game that a search sees through in seconds; the 8-puzzle has 181,440."""
-SECONDS = 1.0
+COUNTING_SECONDS = 1.0
 """Processor time to count them: a game that takes longer is as good as one of more states."""
-NODES, DEPTH = 100_000, 4
+PROPOSED_NODES, PROPOSED_DEPTH = 100_000, 4
 """Limits that a warning proposes."""
 
 
-def unlimited(reading: SpecReader, rules: Rules, entry: Entry) -> SpecFault | None:
+def warn_unlimited(reading: SpecReader, rules: Rules, entry: Entry) -> SpecFault | None:
     """Return the warning for an entry that has no limit and needs one, if the game is large; None for any other entry."""
     if entry.limits.budget:
         return None
@@ -31,25 +30,28 @@ def unlimited(reading: SpecReader, rules: Rules, entry: Entry) -> SpecFault | No
         return None
     if not needs_limit(agent, entry.limits):
         return None
-    write = f"limits: {{nodes: {NODES}}}"
-    if not (rules.puzzle or needs_limit(agent, replace(entry.limits, depth=DEPTH))):
-        write += f" or limits: {{depth: {DEPTH}}}"
+    write = f"limits: {{nodes: {PROPOSED_NODES}}}"
+    if not (rules.puzzle or needs_limit(agent, replace(entry.limits, depth=PROPOSED_DEPTH))):
+        write += f" or limits: {{depth: {PROPOSED_DEPTH}}}"
     line, column = reading.document.place(entry.path)
     message = (
-        f"{entry.name} has no limit and searches {rules.name} to the end, through more than {STATES:,} states; write {write}"
+        f"{entry.name} has no limit and searches {rules.name} to the end, "
+        f"through more than {LARGE_GAME_STATES:,} states; write {write}"
     )
-    return SpecFault(reading.document.name, line, column, dotted(entry.path), one_line(message))
+    return SpecFault(reading.document.name, line, column, format_path(entry.path), escape_line(message))
 
 
 def limit_warnings(spec: Spec) -> Iterator[str]:
-    """Yield a warning for every entry without a limit on a board of more than STATES states, which are counted once a board."""
+    """Yield a warning for every entry without a limit on a board of more than LARGE_GAME_STATES states."""
     for board in spec.boards:
         if board.unlimited and _is_large(board):
             yield from map(str, board.unlimited)
 
 
 def _is_large(board: Board) -> bool:
-    return foreign(lambda: count_states(board.game, board.positions[0].state, STATES, SECONDS) is None, lambda _: False)
+    return call_foreign(
+        lambda: count_states(board.game, board.positions[0].state, LARGE_GAME_STATES, COUNTING_SECONDS) is None, lambda _: False
+    )
 
 
 def count_states(game: Game, start: State, most: int, seconds: float) -> int | None:

@@ -11,7 +11,7 @@ from arena.errors import StoreDamaged, StoreError
 from arena.format import Pairing
 from arena.match.record import Record
 from arena.schedule.schedule import Scheduled
-from arena.secret import Seed, parts
+from arena.secret import Seed, split_secret
 from arena.store import schema
 from arena.store.database import ROWS_PER_READ, Database
 from arena.store.rows import RECORD, cells_to_digest, record_of, returns_of, seats_of
@@ -27,9 +27,9 @@ class Kept(NamedTuple):
 
     number: int
     returns: tuple[float, ...] | None
-    """None where it is void."""
+    """None if it is void."""
     play_hash: int | None = None
-    """A hash of what was played, where no seat used random numbers, so that it can only be repeated; None where one did."""
+    """A hash of what was played, where no seat used random numbers, so that it can only be repeated; None if one did."""
 
 
 _COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
@@ -38,7 +38,7 @@ _COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
 class StoreContents(Database):
     """The runs and records of a store.
 
-    A `strict` one raises StoreDamaged where it reads what is not as it was written; another one notes it in `suspects`.
+    A `strict` one raises StoreDamaged if it reads what is not as it was written; another one notes it in `suspects`.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, *, strict: bool) -> None:
@@ -59,7 +59,7 @@ class StoreContents(Database):
             raise self._damaged("a run") from error
 
     def last(self) -> Run:
-        """The last run; StoreError where there is none."""
+        """The last run; StoreError if there is none."""
         runs = self.runs()
         if not runs:
             raise StoreError(f"{self.path} holds no run yet")
@@ -79,7 +79,7 @@ class StoreContents(Database):
         return found
 
     def record(self, key: str) -> tuple[Record, Scheduled | None]:
-        """The record of an id, or of the start of one, and its place on the boards; StoreError where there is not just one."""
+        """The record of an id, or of the start of one, and its place on the boards; StoreError if there is not just one."""
         text = key.lower()
         if not text or len(text) > 32 or set(text) - set("0123456789abcdef"):
             raise StoreError(f"expected the id of a match, 32 hexadecimal digits or the first of them, got {key!r}")
@@ -139,7 +139,7 @@ class StoreContents(Database):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that is read meanwhile is of one moment, whatever a writer adds; StoreDamaged where it is not as it was written."""
+        """All that is read meanwhile is of one moment, whatever a writer adds; StoreDamaged if it is not as it was written."""
         with self._guard, self._telling():
             self._connection.execute("BEGIN")
             try:
@@ -150,7 +150,7 @@ class StoreContents(Database):
                 self._connection.execute("COMMIT")
 
     def verify(self) -> None:
-        """Hold every row that boards and schedules are made of against its checksum; StoreDamaged where one does not fit."""
+        """Hold every row that boards and schedules are made of against its checksum; StoreDamaged if one does not fit."""
         if damaged := [*self.suspects, *self.damaged()]:
             raise self._damaged(", ".join(damaged[:3]) + (f" and {len(damaged) - 3:,} more" if len(damaged) > 3 else ""))
 
@@ -183,7 +183,7 @@ class StoreContents(Database):
         if self._known is None:
             self._known = {}
             for run in self.runs():
-                for _, digits in () if run.secret is None else parts(run.secret):
+                for _, digits in () if run.secret is None else split_secret(run.secret):
                     self._known[digits] = run.revealed is not None or self._known.get(digits, False)
         return self._known
 

@@ -82,7 +82,7 @@ def _prepare(place: Path, connection: sqlite3.Connection) -> None:
 
 
 def settle(place: Path) -> None:
-    """Bring all of a store into its one file. Whoever asks holds the lock; StoreError where somebody is reading it."""
+    """Bring all of a store into its one file. Whoever asks holds the lock; StoreError if somebody is reading it."""
     with closing(open_writable(place)) as connection:
         try:
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -91,7 +91,7 @@ def settle(place: Path) -> None:
 
 
 def put_aside(place: Path) -> Path | None:
-    """Keep a store under another name, and return that; None where there is no store. StoreError where it is in use."""
+    """Keep a store under another name, and return that; None if there is no store. StoreError if it is in use."""
     with lock_store(place):
         if not place.exists():
             return None

@@ -51,7 +51,7 @@ class Lock:
         self._store: Inode | None = None
         real = store.resolve()  # a store has one lock, by whatever name it is called
         self._path = real.with_name(f"{real.name}.lock")
-        self._file = self._held(store)
+        self._file = self._acquire(store)
         try:
             os.ftruncate(self._file, 0)
             os.write(self._file, f"{os.getpid()}\n".encode())
@@ -68,7 +68,7 @@ class Lock:
                 raise
 
     def hold(self, store: Path) -> None:
-        """Lock the store itself, once it is there; StoreError where somebody else has it under another name."""
+        """Lock the store itself, once it is there; StoreError if somebody else has it under another name."""
         if sys.platform != "linux":  # elsewhere this lock and those of SQLite are of one kind, and in each other's way
             return
         import fcntl
@@ -86,7 +86,7 @@ class Lock:
         self._store = key
         _held.add(key)
 
-    def _held(self, store: Path) -> int:
+    def _acquire(self, store: Path) -> int:
         import fcntl
 
         while True:
@@ -103,15 +103,10 @@ class Lock:
             except OSError as error:
                 os.close(file)
                 raise StoreError(f"{store} cannot be locked: {error.strerror} ({self._path}); name another place") from error
-            if self._is_still_there(file):
-                return file
+            with suppress(OSError):
+                if os.path.samestat(os.fstat(file), self._path.stat()):
+                    return file
             os.close(file)  # its last owner has just removed it
-
-    def _is_still_there(self, file: int) -> bool:
-        try:
-            return os.path.samestat(os.fstat(file), self._path.stat())
-        except OSError:
-            return False
 
     def release(self) -> None:
         """Give it up. The file is removed while the lock is still held, so nobody can hold a lock on a file that goes."""

@@ -1,6 +1,6 @@
 """Puts the matches of several stores into one, such as those of a tournament that several machines shared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -10,7 +10,7 @@ from arena.match.record import Record
 from arena.schedule.schedule import Scheduled
 from arena.store.database import settle
 from arena.store.lock import lock_store
-from arena.store.run import CodeKey, KnownOptions, Run, changed_options
+from arena.store.run import CodeKey, KnownOptions, Run, list_changed_options
 from arena.store.store import Store
 
 RECORDS_PER_BATCH = 2000
@@ -20,9 +20,9 @@ RECORDS_PER_BATCH = 2000
 def merge(out: str | Path, inputs: Sequence[str | Path], *, accept: bool = False) -> int:
     """Write a store with every match of `inputs` once and return how many there are.
 
-    The boards are those of the run that started last. StoreConflict where two stores have different records under one id,
+    The boards are those of the run that started last. StoreConflict if two stores have different records under one id,
     apart from what the clock decides, or were played with different versions of a plugin, unless these are to be accepted;
-    StoreError where `out` exists and is not one of the inputs, or is in use. Then `out` is as it was.
+    StoreError if `out` exists and is not one of the inputs, or is in use. Then `out` is as it was.
     """
     target, sources = Path(out), [Path(one) for one in inputs]
     if not accept:
@@ -46,7 +46,7 @@ def merge(out: str | Path, inputs: Sequence[str | Path], *, accept: bool = False
 
 
 def _check_code(sources: Sequence[Path]) -> None:
-    """StoreConflict where a plugin was not the same one when the matches of two stores were played."""
+    """StoreConflict if a plugin was not the same one when the matches of two stores were played."""
     known: dict[CodeKey, tuple[str, Path]] = {}
     for source in sources:
         with Store.open(source) as store:
@@ -67,7 +67,7 @@ def _check_options(sources: Sequence[Path]) -> None:
         with Store.open(source) as store:
             options = {entry: found for run in store.runs() for entry, found in run.options().items()}
         for other, before in known.items():
-            if changed := changed_options(before, options):
+            if changed := list_changed_options(before, options):
                 raise StoreConflict(
                     f"defaults are other ones in {source} than in {other}: {', '.join(changed)}; play one of the two anew with "
                     "the same code (--fresh)"
@@ -76,7 +76,7 @@ def _check_options(sources: Sequence[Path]) -> None:
 
 
 def _check_secrets(runs: Sequence[Run]) -> None:
-    """StoreConflict where matches of one schedule follow from secrets that differ."""
+    """StoreConflict if matches of one schedule follow from secrets that differ."""
     secrets = [run.secret for run in runs if run.secret is not None]
     longest = max(secrets, key=len, default="")
     if not all(longest.startswith(secret) for secret in secrets):
@@ -87,7 +87,11 @@ def _check_secrets(runs: Sequence[Run]) -> None:
 
 
 def _fill(whole: Store, sources: Sequence[Path]) -> int:
-    runs = _runs(sources)
+    runs: list[Run] = []  # each once, the one that started last at the end
+    for source in sources:
+        with Store.open(source) as store:
+            runs += [run for run in store.runs() if run not in runs]
+    runs.sort(key=lambda run: run.started)
     _check_secrets(runs)
     for run in runs:
         whole.begin(run)
@@ -100,15 +104,6 @@ def _fill(whole: Store, sources: Sequence[Path]) -> int:
                 _add(whole, chunk, source, sources[:number], same_boards=same_boards)
             store.verify()  # after conflicts, which say more
     return len(whole)
-
-
-def _runs(sources: Sequence[Path]) -> list[Run]:
-    """Every run once, the one that started last at the end."""
-    runs: list[Run] = []
-    for source in sources:
-        with Store.open(source) as store:
-            runs += [run for run in store.runs() if run not in runs]
-    return sorted(runs, key=lambda run: run.started)
 
 
 Found = tuple[Record, Scheduled | None]
@@ -126,14 +121,14 @@ def _add(whole: Store, chunk: Sequence[Found], source: Path, before: Sequence[Pa
                 whole.discard([there.pop(record.id).number])
                 whole.add(place if same_boards else kept[1], record)
         elif not _are_alike(same[record.id][0], record):
-            raise _conflict(same[record.id][0], record, source, before)
+            raise _describe_conflict(same[record.id][0], record, source, before)
     if same_boards:
         whole.place([(there[record.id].number, place) for record, place in chunk if place is not None and record.id in there])
     whole.flush()
 
 
 def _are_alike(one: Record, other: Record) -> bool:
-    """Tell whether two records are equal but for what the clock decides. It takes a third of the time of `timeless`."""
+    """Return whether two records are equal but for what the clock decides. It takes a third of the time of `timeless`."""
     if None in (one.seed, other.seed):  # a secret that one of two stores does not reveal yet; equal ids have equal seeds
         one, other = one._replace(seed=None), other._replace(seed=None)
     first, second = (
@@ -145,21 +140,18 @@ def _are_alike(one: Record, other: Record) -> bool:
     return first == second
 
 
-def _conflict(kept: Record, record: Record, source: Path, before: Sequence[Path]) -> StoreConflict:
+def _describe_conflict(kept: Record, record: Record, source: Path, before: Sequence[Path]) -> StoreConflict:
     one, other = kept.timeless(), record.timeless()
     key = next(key for key in one if one[key] != other[key])
-    first = next(_holders(record.id, before), "an earlier store")
+    holder: Path | str = "an earlier store"
+    for path in reversed(before):
+        with Store.open(path) as store:
+            if store.has([record.id]):
+                holder = path
     return StoreConflict(
-        f"match {record.id} differs: {key} is {one[key]!r} in {first} and {other[key]!r} in {source}; "
+        f"match {record.id} differs: {key} is {one[key]!r} in {holder} and {other[key]!r} in {source}; "
         "one of the two was not played as it says, or with other code: leave that store out"
     )
-
-
-def _holders(key: str, sources: Sequence[Path]) -> Iterator[Path]:
-    for source in sources:
-        with Store.open(source) as store:
-            if store.has([key]):
-                yield source
 
 
 def _remove(path: Path) -> None:

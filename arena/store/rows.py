@@ -103,7 +103,7 @@ def record_of(row: Sequence[Any]) -> Record:
         moves,
         cost,
         fallbacks,
-        decisions_of(decisions) if spent is None else _with_spent(decisions_of(decisions), json.loads(spent)),
+        decisions_of(decisions) if spent is None else _add_spent(decisions_of(decisions), json.loads(spent)),
         tuple([mark == "1" for mark in used_rng]),
         None if timing is None else json.loads(timing),
         None if adjusted is None else returns_of(adjusted),
@@ -112,7 +112,22 @@ def record_of(row: Sequence[Any]) -> Record:
 
 def decisions_of(text: str) -> tuple[Decision, ...]:
     """The decisions of a row of `detail`."""
-    return tuple([_decision(one) for one in text.split(";")]) if text else ()
+    found = []
+    for one in text.split(";") if text else ():
+        seat, nodes, evaluations, spent, *more = one.split(",")
+        depth, value, unmetered, *_ = *more, *("", "", "0")[len(more) :]
+        found.append(
+            Decision(
+                int(seat),
+                int(nodes),
+                int(evaluations),
+                int(spent) / NANOSECONDS,
+                int(depth) if depth else None,
+                float(value) if value else None,
+                unmetered=int(unmetered),
+            )
+        )
+    return tuple(found)
 
 
 def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
@@ -138,29 +153,15 @@ def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
 
 def spending_decisions(decisions: str, spent: str) -> tuple[Decision, ...]:
     """The decisions of a match that has spent something, from the texts of `detail`."""
-    return _with_spent(decisions_of(decisions), json.loads(spent))
+    return _add_spent(decisions_of(decisions), json.loads(spent))
 
 
-def _with_spent(decisions: Sequence[Decision], spent: Sequence[Any]) -> tuple[Decision, ...]:
+def _add_spent(decisions: Sequence[Decision], spent: Sequence[Any]) -> tuple[Decision, ...]:
     return tuple([one._replace(spent=amounts) for one, amounts in zip(decisions, spent, strict=True)])
 
 
 def _or_nothing(value: float | None) -> str:
     return "" if value is None else repr(value)
-
-
-def _decision(text: str) -> Decision:
-    seat, nodes, evaluations, spent, *more = text.split(",")
-    depth, value, unmetered, *_ = *more, *("", "", "0")[len(more) :]
-    return Decision(
-        int(seat),
-        int(nodes),
-        int(evaluations),
-        int(spent) / NANOSECONDS,
-        int(depth) if depth else None,
-        float(value) if value else None,
-        unmetered=int(unmetered),
-    )
 
 
 @lru_cache(4096)

@@ -13,14 +13,14 @@ from arena.errors import StoreError, cut
 from arena.identity import canonical, key
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
-from arena.schedule.board_info import BoardInfo, board_info
-from arena.schedule.fingerprint import Fingerprint, fingerprints
+from arena.schedule.board_info import BoardInfo, describe_board
+from arena.schedule.fingerprint import Fingerprint, take_fingerprints
 from arena.schedule.schedule import Scheduled
-from arena.secret import Seed, commitment, newest
+from arena.secret import Seed, commitment, newest_digits
 from arena.spec import Board, Spec, reload_spec
 from arena.spec.document import UNWRITTEN, Document
-from arena.spec.named_code import named_code
-from arena.spec.parameters import plain
+from arena.spec.named_code import list_named_code
+from arena.spec.parameters import make_plain
 from arena.store.rows import escape_surrogates
 from arena.version import __version__
 
@@ -70,7 +70,7 @@ class Run:
     def load(self, allowed: Collection[str] = ()) -> Spec:
         """The spec, ready to be played; what is wrong with it now is raised as from a file.
 
-        A store may be anyone's: ForeignCode where it names code whose place, as `named_code` has it, is not `allowed`.
+        A store may be anyone's: ForeignCode if it names code whose place, as `list_named_code` has it, is not `allowed`.
         """
         named = self._check_code(allowed, load_plugins())
         plugins = [plugin for plugin in named.values() if plugin is not None]
@@ -81,7 +81,7 @@ class Run:
 
     def _check_code(self, allowed: Collection[str], registry: Registry) -> dict[str, str | None]:
         """Return the code that the spec names; raise ForeignCode if some of it is not allowed."""
-        named = named_code(self.document, self.plugins_asked, registry)
+        named = list_named_code(self.document, self.plugins_asked, registry)
         missing = {place: plugin for place, plugin in named.items() if place not in allowed}
         if missing:
             raise ForeignCode(missing)
@@ -121,7 +121,7 @@ class ForeignCode(StoreError):
     """The spec in a store names code that nobody here has asked for, so it was not loaded."""
 
     def __init__(self, missing: Mapping[str, str | None]) -> None:
-        """Take the places of the code, as `named_code` has them."""
+        """Take the places of the code, as `list_named_code` has them."""
         places = ", ".join([cut(place, MAX_PLACE_CHARACTERS) for place in missing])
         super().__init__(f"not loaded, since only the store names it: {places}")
         self.missing = missing
@@ -149,7 +149,7 @@ KnownOptions = dict[str, dict[Option, str]]
 """Options and their values as canonical text, by the key of an entry on a board as ids have it (`entry_key`)."""
 
 
-def changed_options(before: KnownOptions, now: KnownOptions) -> dict[str, list[str]]:
+def list_changed_options(before: KnownOptions, now: KnownOptions) -> dict[str, list[str]]:
     """Return in words which options of the same entries have other values, with the keys of these entries.
 
     What ids have of such an entry is the same, so the default has changed. An option that one of the two lacks is no change.
@@ -172,7 +172,7 @@ def code_key(source: str, part: str) -> CodeKey:
     return source.rpartition("/")[2], part
 
 
-def mixed_plugins(runs: Iterable[Run]) -> list[str]:
+def list_mixed_plugins(runs: Iterable[Run]) -> list[str]:
     """Return the plugins that differ between runs."""
     first: dict[CodeKey, str] = {}
     return sorted({part[0] for run in runs for part, found in run.code().items() if first.setdefault(part, found) != found})
@@ -190,12 +190,12 @@ def run_of(spec: Spec) -> Run:
     return Run(
         name=spec.name,
         hash=key(canonical([_schedule(board) for board in spec.boards])),
-        seed=None if spec.secret else newest(spec.seed),
+        seed=None if spec.secret else newest_digits(spec.seed),
         secret=None if isinstance(spec.seed, int) else spec.seed,
         revealed=None if spec.secret or isinstance(spec.seed, int) else now(),
         spec=recipe,
-        boards=[board_info(board) for board in spec.boards],
-        plugins=fingerprints(spec),
+        boards=[describe_board(board, spec.registry) for board in spec.boards],
+        plugins=take_fingerprints(spec),
         versions={"arena": __version__, "python": platform.python_version()},
     )
 
@@ -207,7 +207,7 @@ def _schedule(board: Board) -> list[Any]:
     moves = [seat.limits.moves for seat in board.seats]
     adjudication = [] if board.adjudication is None else [board.adjudication.identity]
     seats = [seat.identity for seat in board.seats]
-    return [where, format_.name, plain(settings(format_)), asdict(board.field), seats, moves, *adjudication]
+    return [where, format_.name, make_plain(settings(format_)), asdict(board.field), seats, moves, *adjudication]
 
 
 def row_of(run: Run) -> tuple[Any, ...]:
@@ -242,7 +242,7 @@ def boards_text(boards: Sequence[BoardInfo]) -> str:
 def run_of_row(row: Sequence[Any]) -> Run:
     """The run of a row: started, ended, revealed, and the columns of RUN."""
     started, ended, revealed, name, hashed, number, spec, boards, plugins, versions, secret, _ = row
-    seed = number if secret is None else None if revealed is None else newest(secret)
+    seed = number if secret is None else None if revealed is None else newest_digits(secret)
     return Run(
         name=name,
         hash=hashed,

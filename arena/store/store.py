@@ -11,7 +11,9 @@ from typing import Self
 
 from arena.errors import StoreError
 from arena.match.record import Record
+from arena.plugins.registry import Registry
 from arena.schedule.fingerprint import Fingerprint
+from arena.schedule.plugin_columns import fill_columns
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, seed_of_round
@@ -52,7 +54,7 @@ class Store(StoreContents):
     def open(cls, path: str | Path, *, write: bool = False, strict: bool = True) -> Self:
         """Open a store; with `write`, make it where there is none, and lock it. StoreError says what is in the way.
 
-        A `strict` one raises StoreDamaged where it reads what is not as it was written; another one notes it in `suspects`.
+        A `strict` one raises StoreDamaged if it reads what is not as it was written; another one notes it in `suspects`.
         """
         place = Path(path)
         if not write:
@@ -96,7 +98,7 @@ class Store(StoreContents):
         """Note that a run starts. For another schedule than the last one's, no record is on a board until it is placed.
 
         Those `placed`, records by their numbers with their places, are on a board at once, so that no kill takes them off it.
-        A run that has its times already, as one of another store has, keeps them. StoreDamaged where what is there is damaged.
+        A run that has its times already, as one of another store has, keeps them. StoreDamaged if what is there is damaged.
         """
         self.verify()
         with self._writing() as write:
@@ -110,22 +112,25 @@ class Store(StoreContents):
             write.executemany(schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled in placed])
         self._secret, self._known = run.secret, None
 
-    def end(self, rankings: Mapping[int, Ranking] | None = None) -> None:
-        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins.
+    def end(self, rankings: Mapping[int, Ranking] | None = None, registry: Registry | None = None) -> None:
+        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins, and with the
+        columns that plugins of a `registry` compute.
 
         One that added no match to those of an earlier run takes over its times, which are those of the results.
         Its seed is secret no more.
         """
         self.flush()
         self._known = None
+        boards = last = list(self.last().boards)
+        if registry is not None:
+            boards = fill_columns(registry, boards, lambda: self.records(boards=True))
+        boards = [replace(board, ranking=(rankings or {}).get(number, board.ranking)) for number, board in enumerate(boards)]
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
             if self._next == self._begun:
                 write.execute(schema.DATED_AS_BEFORE)
             write.execute("UPDATE run SET revealed = ? WHERE secret NOT NULL AND revealed IS NULL", (now(),))
-            if rankings:
-                ranked = enumerate(self.last().boards)
-                boards = [replace(board, ranking=rankings.get(number, board.ranking)) for number, board in ranked]
+            if boards != last:
                 row = row_of(replace(self.last(), boards=boards))
                 write.execute(
                     f"UPDATE run SET ({RUN}, digest) = ({placeholders(10)}) WHERE number = (SELECT max(number) FROM run)",
@@ -147,7 +152,7 @@ class Store(StoreContents):
                 self._timer.start()
 
     def flush(self) -> None:
-        """Write what is pending, all of it or nothing. StoreFull where the disk is full; then it is pending still."""
+        """Write what is pending, all of it or nothing. StoreFull if the disk is full; then it is pending still."""
         with self._guard:
             self._stop_timer()
             if not self._pending:
@@ -209,13 +214,14 @@ class Store(StoreContents):
         """Delete records by their numbers, with their places."""
         if numbers:
             with self._writing() as write:
-                _remove_records(write, numbers)
+                for table, column in (("record", "number"), ("detail", "record"), ("effort", "record"), ("place", "record")):
+                    write.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
 
     def holds(self, labels: Collection[str]) -> bool:
-        """Tell whether there is a match in which one of some labels sits."""
+        """Return whether there is a match in which one of some labels sits."""
         self.flush()
         with self._guard, self._telling():
-            return bool(_matches_of(self._connection, labels))
+            return bool(_find_labels(self._connection, labels))
 
     def copy_aside(self) -> Path:
         """Keep a copy of the store under another name beside it, and return that."""
@@ -262,7 +268,7 @@ class Store(StoreContents):
         return -1 - (known.index(digits) if digits in known else 0)
 
 
-def _matches_of(connection: sqlite3.Connection, labels: Collection[str]) -> list[str]:
+def _find_labels(connection: sqlite3.Connection, labels: Collection[str]) -> list[str]:
     """Return the texts of the column `labels` that contain one of `labels`."""
     texts = [text for (text,) in connection.execute("SELECT DISTINCT labels FROM detail")]
     return [text for text in texts if not set(labels).isdisjoint(json.loads(text))]
@@ -271,7 +277,7 @@ def _matches_of(connection: sqlite3.Connection, labels: Collection[str]) -> list
 def _remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> int:
     """Delete the matches in which one of some labels sits, with all that belongs to them; return how many they were."""
     gone = 0
-    for text in _matches_of(connection, labels):
+    for text in _find_labels(connection, labels):
         gone += connection.execute(
             "DELETE FROM record WHERE number IN (SELECT record FROM detail WHERE labels = ?)", (text,)
         ).rowcount
@@ -280,12 +286,6 @@ def _remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> 
     for table in there & {"effort", "place", "unmetered"}:
         connection.execute(f"DELETE FROM {table} WHERE record NOT IN (SELECT number FROM record)")
     return gone
-
-
-def _remove_records(connection: sqlite3.Connection, numbers: Collection[int]) -> None:
-    """Delete records by their numbers, with all that belongs to them."""
-    for table, column in (("record", "number"), ("detail", "record"), ("effort", "record"), ("place", "record")):
-        connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
 
 
 def _remove_knowledge(connection: sqlite3.Connection, code: Collection[CodeKey], entries: Collection[str]) -> None:

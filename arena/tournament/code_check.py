@@ -16,10 +16,10 @@ from arena.plugins.registry import own_prefix
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.board_info import entry_key
 from arena.schedule.fingerprint import parts_of
-from arena.schedule.schedule import OVER, Batch, Scheduled, asks_outside, identity_of, timed
+from arena.schedule.schedule import OVER, Batch, Scheduled, asks_outside, identity_of, is_timed
 from arena.spec import Spec
 from arena.store import Run, Store
-from arena.store.run import CodeKey, KnownOptions, changed_options, code_key
+from arena.store.run import CodeKey, KnownOptions, code_key, list_changed_options
 from arena.workers.pool import WorkerPool
 
 MAX_SAMPLE_MATCHES = 20
@@ -42,7 +42,7 @@ def check_code(store: Store, spec: Spec, run: Run, say: Callable[[str], object],
     changed defaults of options are refused.
     """
     _check_options(store, spec, run)
-    before, now = known_code(store.runs()), run.code()
+    before, now = read_known_code(store.runs()), run.code()
     differing = {key for key, found in now.items() if before.get(key, found) != found}
     own = {key for key in differing if key[0].startswith(own_prefix())}
     changed = {key[0] for key in differing - own}
@@ -65,7 +65,7 @@ def _check_options(store: Store, spec: Spec, run: Run) -> None:
     for earlier in store.runs():
         for entry, options in earlier.options().items():
             known.setdefault(entry, {}).update(options)
-    changed = changed_options(known, run.options())
+    changed = list_changed_options(known, run.options())
     if not changed:
         return
     affected = {entry for entries in changed.values() for entry in entries}
@@ -78,7 +78,7 @@ def _check_options(store: Store, spec: Spec, run: Run) -> None:
     )
 
 
-def known_code(runs: Sequence[Run]) -> dict[CodeKey, str]:
+def read_known_code(runs: Sequence[Run]) -> dict[CodeKey, str]:
     """The hashes of the code that played last."""
     return {key: found for run in runs for key, found in run.code().items()}
 
@@ -93,7 +93,7 @@ def _find_changed(store: Store, spec: Spec, run: Run, edited: set[CodeKey], say:
     differing: set[CodeKey] = set()
     again = _play_again(spec, run, list(sample))
     for scheduled, record in again:
-        same = _comparable(record) == _comparable(sample[scheduled])
+        same = _make_comparable(record) == _make_comparable(sample[scheduled])
         (alike if same else differing).update(_code_of_match(spec, scheduled) & edited)
     if differing:
         return {name for name, _ in differing - alike or differing}
@@ -102,7 +102,7 @@ def _find_changed(store: Store, spec: Spec, run: Run, edited: set[CodeKey], say:
     return set()
 
 
-def _comparable(record: Record) -> dict[str, Any]:
+def _make_comparable(record: Record) -> dict[str, Any]:
     return {key: value for key, value in record.timeless().items() if key not in IGNORED_KEYS}
 
 
@@ -131,7 +131,7 @@ def _choose_sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> 
     left = {
         identity: [(one.board, entry) for entry in (None, *one.pairing.seats)]
         for identity, one in sorted(there.items())
-        if not (timed(spec, one) or asks_outside(spec, one))
+        if not (is_timed(spec, one) or asks_outside(spec, one))
     }
     chosen: list[str] = []
     seen: Counter[tuple[int, int | None]] = Counter()
@@ -176,7 +176,7 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
 
     `names` are labels, or names of agents. First a copy of the whole store is kept aside; then the matches go in one
     transaction, together with what earlier runs knew of the code that played them. So after a crash the store is as it was, or
-    the matches are left to play. UnknownName for a name that no entry has; StoreError where something else has changed, too,
+    the matches are left to play. UnknownName for a name that no entry has; StoreError if something else has changed, too,
     unless that is accepted (`accept`).
     """
     everybody = [(number, seat) for number, board in enumerate(spec.boards) for seat in board.seats]
@@ -188,7 +188,7 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
         seats += found
     others = {part for board, seat in everybody if (board, seat) not in seats for part in _code_of(spec, board, [seat])}
     own = {part for board, seat in seats for part in _code_of(spec, board, [seat])} - others
-    before = known_code(store.runs())
+    before = read_known_code(store.runs())
     changed = {part for part, found in run.code().items() if before.get(part, found) != found}
     if changed - own and not accept:
         listed = ", ".join(sorted(f"{key} of {name}" if key else name for name, key in changed - own))
@@ -198,7 +198,7 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
         )
     # An edit does not change another version than the current one.
     pinned = {seat.label for _, seat in everybody if seat.version is not None} - set(names)
-    labels = _all_labels(store, [seat for _, seat in seats], names) - pinned
+    labels = _find_labels(store, [seat for _, seat in seats], names) - pinned
     entries = {entry_key(spec.boards[board], seat) for board, seat in seats}
     aside = store.copy_aside() if store.holds(labels) else None
     number = store.forget(labels, own, entries)
@@ -207,7 +207,7 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
     return f"{number:,} matches of {', '.join(names)} are played anew; the matches so far are kept in {aside}"
 
 
-def _all_labels(store: Store, seats: Sequence[Seat], names: Sequence[str]) -> set[str]:
+def _find_labels(store: Store, seats: Sequence[Seat], names: Sequence[str]) -> set[str]:
     """Every label that the entries have or had: the given ones, and by default the name with what differs in brackets."""
     found = {seat.label for seat in seats}
     for run in store.runs():

@@ -20,14 +20,14 @@ MAX_JOIN_SECONDS = 1.0
 Played = tuple[Scheduled, Record | BaseException]
 
 
-def waiting_seats(spec: Spec) -> list[Seat]:
+def find_waiting_seats(spec: Spec) -> list[Seat]:
     """Return the seats whose agents wait for something outside, wherever they run."""
     return [seat for board in spec.boards for seat in board.seats if seat.waits]
 
 
 def check_backends(spec: Spec) -> None:
     """Raise ArenaError, with the label of the agent, if a backend that an agent of the spec needs does not answer."""
-    for seat in waiting_seats(spec):
+    for seat in find_waiting_seats(spec):
         check = getattr(seat.make(), "check_backend", None)
         try:
             if callable(check):

@@ -25,22 +25,20 @@ class Shard(NamedTuple):
     of: int
 
     def has(self, identity: str) -> bool:
-        """Tell whether a match belongs to this part."""
+        """Return whether a match belongs to this part."""
         return int(identity, 16) % self.of == self.number - 1
 
 
 Found = Callable[[Scheduled, Sequence[float] | None, int | None], None]
-"""Is told of every match that the store had, its returns, and its play hash, which is None where a seat used random numbers."""
-
-
-def _ignore(scheduled: Scheduled, returns: Sequence[float] | None, play_hash: int | None) -> None:
-    pass
+"""Is told of every match that the store had, its returns, and its play hash, which is None if a seat used random numbers."""
 
 
 class MatchQueue:
     """Hands out matches and takes their records, from any thread."""
 
-    def __init__(self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Found = _ignore) -> None:
+    def __init__(
+        self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Found = lambda *_: None
+    ) -> None:
         self._spec = spec
         self._plan = Schedule(spec)
         self._store = store
@@ -124,13 +122,13 @@ def _keep_transcript(store: Path, record: Record) -> None:
     """
     if not record.transcript:
         return
-    exchanges = [{"seat": seat, **_exchange(text)} for seat, text in record.transcript]
+    exchanges = [{"seat": seat, **_read_exchange(text)} for seat, text in record.transcript]
     line = {"match": record.id, "labels": record.labels, "termination": record.termination, "exchanges": exchanges}
     with transcript_file(store).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
 
 
-def _exchange(text: str) -> dict[str, Any]:
+def _read_exchange(text: str) -> dict[str, Any]:
     """An exchange from its JSON; or as a text if a node has sent something else."""
     try:
         values = json.loads(text)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from arena.errors import ArenaError
 from arena.format import Pairing
 from arena.match.record import Record
-from arena.secret import Seed, newest
+from arena.secret import Seed, newest_digits
 from arena.spec import Spec
 from arena.store import Store
 
@@ -30,7 +30,7 @@ class Results:
         self.spec = spec
         self._played = tuple(played)
         self.store = store
-        """The file that holds the matches; None where they are in memory."""
+        """The file that holds the matches; None if they are in memory."""
 
     @property
     def name(self) -> str:
@@ -43,7 +43,7 @@ class Results:
         if self.spec.record_seed is not None:
             return self.spec.record_seed
         if self.store is None:
-            return newest(self.spec.seed)
+            return newest_digits(self.spec.seed)
         with Store.open(self.store) as store:
             return store.last().seed
 
@@ -55,7 +55,7 @@ class Results:
     @property
     def played(self) -> tuple[PlayedMatch, ...]:
         """Every match, in the order of the schedule. From a store they are read anew at every call."""
-        return self._played if self.store is None else tuple(played_in(self.store))
+        return self._played if self.store is None else tuple(read_played(self.store))
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -70,7 +70,7 @@ class Results:
         """The matches as a `pandas.DataFrame`, one a row: a column a value, in the order of the schedule, rounds from 0.
 
         A game has the labels of its seats (`first`, `second`), the `winner`, which a draw has none of, and the returns, nodes and
-        seconds of each seat; a puzzle its `agent`, `solved` and `cost`. ArenaError where pandas is missing.
+        seconds of each seat; a puzzle its `agent`, `solved` and `cost`. ArenaError if pandas is missing.
         """
         try:
             from pandas import DataFrame
@@ -108,7 +108,7 @@ class Results:
         return [record for record in self.records if record.termination == "void"]
 
 
-def played_in(store: Path) -> Iterator[PlayedMatch]:
+def read_played(store: Path) -> Iterator[PlayedMatch]:
     """Yield the matches of a store that are on the boards of its last run, in the order of the schedule."""
     with Store.open(store) as opened:
         for record, place in opened.records(boards=True):

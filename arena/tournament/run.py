@@ -15,12 +15,12 @@ from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.runner import MatchRunner, Turns, check_isolations
 from arena.schedule.schedule import OVER, Batch, Scheduled, Take
 from arena.search_engines import search_engines
-from arena.secret import extended
+from arena.secret import extend_secret
 from arena.spec import Spec, load_spec, reload_spec
 from arena.store import Store
 from arena.store.run import run_of
 from arena.tournament.code_check import check_code
-from arena.tournament.concurrent_matches import CONCURRENCY, ConcurrentMatches, check_backends, waiting_seats
+from arena.tournament.concurrent_matches import CONCURRENCY, ConcurrentMatches, check_backends, find_waiting_seats
 from arena.tournament.queue import MatchQueue
 from arena.tournament.results import PlayedMatch, Results
 from arena.workers.pool import WorkerPool
@@ -45,14 +45,14 @@ def run(
     processes; the records are the same. With a `store`, a path, every match is written there as it comes; what it holds
     already is not played again. `observe` is called after every match that was played. Where agents wait for something outside,
     such as a model behind a network, one process plays `concurrency` matches at the same time, with the same records;
-    ArenaError where that cannot be asked. ValueError for less than one worker or match, StoreError for a store that cannot be
+    ArenaError if that cannot be asked. ValueError for less than one worker or match, StoreError for a store that cannot be
     used, PluginError for a plugin that cannot be loaded.
     """
     if workers < 1:
         raise ValueError(f"workers: expected at least 1, got {workers}")
     if concurrency < 1:
         raise ValueError(f"concurrency: expected at least 1, got {concurrency}")
-    ready = with_secret(load_spec(spec), None if store is None else Path(store))
+    ready = resume_secret(load_spec(spec), None if store is None else Path(store))
     if store is None:
         played: list[PlayedMatch] = []
         feed = MatchQueue(ready)
@@ -69,7 +69,7 @@ def run(
         opened.begin(planned)
         feed = MatchQueue(ready, opened)
         play_all(ready, feed, workers, observe or _ignore, code=planned.plugins, concurrency=concurrency)
-        opened.end(feed.rankings())
+        opened.end(feed.rankings(), ready.registry)
     return Results(ready, store=Path(store))
 
 
@@ -101,7 +101,7 @@ def play_all(
     isolation of an agent cannot be had here, or if what an agent waits for cannot be asked.
     """
     guarded = guarded or any(board.native for board in spec.boards)
-    if not waiting_seats(spec):
+    if not find_waiting_seats(spec):
         concurrency = 0
     elif guarded:
         workers = max(workers, concurrency)
@@ -121,7 +121,7 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
 
 @dataclass(frozen=True, slots=True)
 class _LocalRun:
-    """What `play_all` is given; `concurrency` is 0 where no agent waits for something outside."""
+    """What `play_all` is given; `concurrency` is 0 if no agent waits for something outside."""
 
     spec: Spec
     feed: MatchQueue
@@ -156,7 +156,7 @@ class _LocalRun:
             yield from self._here(None)
         first = self.feed.take(1) if self.guarded or self.workers > 1 else OVER
         if first is not OVER:
-            if waiting_seats(self.spec) and not self.feed.played:
+            if find_waiting_seats(self.spec) and not self.feed.played:
                 check_backends(self.spec)
             total = self._left if self.spec.exact else None
             pool = WorkerPool(self.spec, self.workers, self._after(first), total=total, code=self.code)
@@ -206,10 +206,10 @@ class _LocalRun:
         return self.alone / played * self._left / self.workers if played else float("inf") if self._left else 0.0
 
 
-def with_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spec:
+def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spec:
     """Return the spec with the secret of the store at `path`; once that is revealed, with another one for further rounds.
 
-    A spec without a secret of its own is returned as it is. ArenaError where the run is `shared` among machines and the store
+    A spec without a secret of its own is returned as it is. ArenaError if the run is `shared` among machines and the store
     holds no secret yet: then each of them would draw another one.
     """
     if not spec.secret:
@@ -225,7 +225,7 @@ def with_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spec:
     secret, revealed, rounds = held
     if not revealed or max(board.field.rounds for board in spec.boards) <= rounds:
         return reload_spec(spec.document, spec.plugins, secret, secret=not revealed, shared=spec.shared)
-    return reload_spec(spec.document, spec.plugins, extended(secret, rounds), secret=True, shared=spec.shared)
+    return reload_spec(spec.document, spec.plugins, extend_secret(secret, rounds), secret=True, shared=spec.shared)
 
 
 def _read_secret(path: Path | None) -> tuple[str, bool, int] | None:

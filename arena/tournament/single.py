@@ -14,13 +14,13 @@ from arena.limits import Limits, limits_of
 from arena.match.match import Match, Positions, Seat, match_id, move_limit
 from arena.match.record import Record
 from arena.match.referee import play_match
-from arena.plugins.members import refused
+from arena.plugins.members import ask_refusal
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 from arena.processes.interrupts import user_interrupts
 from arena.spec import make_seat
-from arena.spec.parameters import without_defaults
-from arena.traits import refusal
+from arena.spec.parameters import drop_defaults
+from arena.traits import find_refusal
 
 
 def play(
@@ -54,7 +54,7 @@ def play(
         most = replace(most, moves=move_limit(rules))
     seats = tuple([lookup.seat(rules, agent, choice, most) for agent, choice in zip(listed, wanted, strict=True)])
     texts = None if position is None else [rules.format_state(rules.parse_state(position))]
-    where = Positions(rules, name_of(rules), without_defaults(type(rules), settings(rules)), seed, texts)[0]
+    where = Positions(rules, name_of(rules), drop_defaults(type(rules), settings(rules)), seed, texts)[0]
     with user_interrupts() as interrupts:
         record = play_match(Match(match_id(where.key, seats, most.moves), rules, where, seats, seed))
         interrupts.check()
@@ -86,17 +86,17 @@ class _Lookup:
     def game(self, given: Game | str | Mapping[str, Any]) -> Game:
         if isinstance(given, Game):
             return given
-        name, parameters = _named(given, "name")
+        name, parameters = _split_name(given, "name")
         return self.registry.game(name)(**parameters)
 
     def seat(self, game: Game, given: Agent | str | Mapping[str, Any], heuristic: Any, limits: Limits) -> Seat:
         if isinstance(given, Agent):
             made = given
         else:
-            name, chosen = _named(given, "agent")
+            name, chosen = _split_name(given, "agent")
             made = self.registry.agent(name)(**chosen)  # a fault in the options is the caller's, not the agent's
         agent, options = type(made), settings(made)
-        reason = refusal(agent, game) or refused(made, game)
+        reason = find_refusal(agent, game) or ask_refusal(made, game)
         if reason:
             raise Refused(reason)
         evaluation, described = self.heuristic(game, heuristic, agent.wants_heuristic)
@@ -109,19 +109,19 @@ class _Lookup:
     def heuristic(self, game: Game, given: Any, wanted: bool) -> tuple[Evaluation | None, Mapping[str, Any] | None]:
         if given is None:
             given = game.default_heuristic
-            if given is None or not (wanted or _beside(game, given) or self.knows(game, given)):
+            if given is None or not (wanted or _find_beside(game, given) or self.knows(game, given)):
                 return None, None
         parameters: Mapping[str, Any] = {}
         if isinstance(given, (str, Mapping)):
-            name, parameters = _named(given, "name")
-            given = _beside(game, name) or self.registry.heuristic(name_of(game), name)
+            name, parameters = _split_name(given, "name")
+            given = _find_beside(game, name) or self.registry.heuristic(name_of(game), name)
         info = info_of(given)
         if info is None or info.game != name_of(game):
             raise ValueError(f"expected a heuristic of {name_of(game)}, got {given!r}")
-        return bind(given, game, parameters), {"name": info.name, "parameters": without_defaults(given, parameters)}
+        return bind(given, game, parameters), {"name": info.name, "parameters": drop_defaults(given, parameters)}
 
 
-def _beside(game: Game, name: str) -> Any:
+def _find_beside(game: Game, name: str) -> Any:
     """The heuristic of that name in the module of the game, for a game that no plugin brings."""
     module = sys.modules.get(type(game).__module__)
     for value in vars(module).values() if module else ():
@@ -131,7 +131,7 @@ def _beside(game: Game, name: str) -> Any:
     return None
 
 
-def _named(given: str | Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:
+def _split_name(given: str | Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:
     if isinstance(given, str):
         return given, {}
     if key not in given:

@@ -1,10 +1,14 @@
-"""The messages between a worker process and its parent, and the frames in which they go through a pipe.
+"""What a worker process and its parent share: messages, the frames in which these go through a pipe, and counters in memory.
 
 An agent in the worker's own process may write to the pipe as well: only what is whole and has its checksum counts as a message.
 """
 
+import mmap
+import os
 import pickle
 import struct
+import sys
+import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -75,7 +79,7 @@ class Garbled(Exception):
     """Something that is no frame was written to the pipe."""
 
 
-def frame(value: Any) -> bytes:
+def make_frame(value: Any) -> bytes:
     """Return a value as a frame: a preamble, the length and the checksum of its pickle, and the pickle."""
     body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     return _HEAD.pack(PREAMBLE, len(body), zlib.crc32(body)) + body
@@ -88,7 +92,7 @@ class Frames:
         self._waiting = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Any]:
-        """Yield the values of all frames that are whole now. Garbled where something else stands between them.
+        """Yield the values of all frames that are whole now. Garbled if something else stands between them.
 
         Both ends are arena itself, of one version and one user; a frame that is whole is unpickled.
         """
@@ -105,17 +109,61 @@ class Frames:
                     return
                 body = bytes(waiting[start + _HEAD.size : end])
                 start = end
-                yield _value(body, checksum)
+                if zlib.crc32(body) != checksum:
+                    raise Garbled
+                try:
+                    value = pickle.loads(body)  # noqa: S301 - from our own kin, see above
+                except Exception as error:
+                    raise Garbled from error
+                yield value
             if not PREAMBLE.startswith(waiting[start : start + len(PREAMBLE)]):
                 raise Garbled
         finally:
             del waiting[:start]
 
 
-def _value(body: bytes, checksum: int) -> Any:
-    if zlib.crc32(body) != checksum:
-        raise Garbled
-    try:
-        return pickle.loads(body)  # noqa: S301 - from our own kin, see above
-    except Exception as error:
-        raise Garbled from error
+class Vitals:
+    """Counters in memory that two processes share, of which one writes them: signs of life, matches, turns of the last match."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._cells = memoryview(mmap.mmap(descriptor, mmap.PAGESIZE)).cast("Q")
+
+    @property
+    def beats(self) -> int:
+        """The number of signs of life."""
+        return int(self._cells[0])
+
+    @property
+    def begun(self) -> int:
+        """The number of matches that have been begun."""
+        return int(self._cells[1])
+
+    @property
+    def turn(self) -> tuple[int, int]:
+        """The seat that is to move in the last match, and the number of turns that have been begun in it."""
+        return int(self._cells[2]), int(self._cells[3])
+
+    def beat(self) -> None:
+        """Give a sign of life."""
+        self._cells[0] += 1
+
+    def begin(self) -> None:
+        """Note that a match begins."""
+        self._cells[3] = 0
+        self._cells[1] += 1
+
+    def begin_turn(self, seat: int) -> None:
+        """Note that a seat is to move."""
+        self._cells[2] = seat
+        self._cells[3] += 1
+
+
+def shared_memory() -> int:
+    """Return the descriptor of memory, all zeros and without a name, for two processes to make their Vitals from."""
+    if sys.platform == "linux":
+        descriptor = os.memfd_create("arena-vitals")
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    os.write(descriptor, bytes(mmap.PAGESIZE))  # written and not only reserved: a full disk shows here
+    return descriptor

@@ -11,8 +11,8 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.match.record import Record
-from arena.schedule.fingerprint import Fingerprint, check_unchanged, fingerprints
-from arena.schedule.runner import CurrentTurn, isolated, may_end_worker, unplayed
+from arena.schedule.fingerprint import Fingerprint, check_unchanged, take_fingerprints
+from arena.schedule.runner import CurrentTurn, is_isolated, make_unplayed, may_end_worker
 from arena.schedule.schedule import Backlog, Scheduled, Take
 from arena.spec import Spec
 from arena.workers.messages import Done, Ready, Turn, WorkerFailed
@@ -63,7 +63,7 @@ class Workload:
         self._lost: deque[Scheduled] = deque()
 
     def next(self, size: int, *, fresh: bool) -> Task | None:
-        """Return a task of at most `size` matches; None where there is nothing to play now. `fresh`: nothing was played there."""
+        """Return a task of at most `size` matches; None if there is nothing to play now. `fresh`: nothing was played there."""
         if fresh and self._suspects:
             return Task([self._suspects.popleft()], alone=True)
         if self._lost:
@@ -94,7 +94,7 @@ class Workload:
         return None
 
     def any_left(self) -> bool:
-        """Tell whether there is something to play now; where need be, take a match from the schedule to know."""
+        """Return whether there is something to play now; where need be, take a match from the schedule to know."""
         return bool(self._suspects or self._lost) or self._backlog.any_left()
 
     @property
@@ -165,12 +165,12 @@ class WorkerPool:
         code: Mapping[str, Fingerprint] | None = None,
     ) -> None:
         self._spec = spec
-        self._code = fingerprints(spec) if code is None else code
+        self._code = take_fingerprints(spec) if code is None else code
         self._most = workers if total is None else min(workers, total)
         self._hang = hang
         self._command = command
         self._check = check
-        self._cores = _cores() if isolated(spec) and self._most == len(_cores()) else []
+        self._cores = _list_cores() if is_isolated(spec) and self._most == len(_list_cores()) else []
         self._workload = Workload(take, workers, total)
         self._slots: list[WorkerSlot] = []
         self._selector = selectors.DefaultSelector()
@@ -182,17 +182,19 @@ class WorkerPool:
         """Yield every match with its record as it is finished, in no particular order; to be iterated by one thread.
 
         Closing it ends all workers with everything that they started and drops the matches that are being played.
-        ArenaError where workers cannot load the spec, or end again and again before they play; CodeChanged where one has loaded
+        ArenaError if workers cannot load the spec, or end again and again before they play; CodeChanged if one has loaded
         a plugin that was changed meanwhile.
         """
         self._looked = monotonic()
         try:
             self._hand_out()
-            while self._goes_on():
+            while any(slot.task for slot in self._slots) or self._workload.any_left():
                 finished = self._listen()
                 self._hand_out()  # nobody is to wait while the results are looked at
                 yield from finished
                 self._hand_out()  # the schedule may have waited for them
+            if not self._workload.over:
+                raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
         finally:
             slots, self._slots = self._slots, []
             end_workers([slot.worker for slot in slots])
@@ -227,13 +229,6 @@ class WorkerPool:
         self._slots.append(slot)
         self._selector.register(slot.worker.replies, selectors.EVENT_READ, slot)
         self._watch(slot)
-
-    def _goes_on(self) -> bool:
-        if any(slot.task for slot in self._slots) or self._workload.any_left():
-            return True
-        if not self._workload.over:
-            raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
-        return False
 
     def _watch(self, slot: WorkerSlot) -> None:
         """Listen for room in the pipe of a worker to which something is still to be sent."""
@@ -320,9 +315,9 @@ class WorkerPool:
             if culprit is not None:
                 message, seat = f"the process that played this match {reason}, twice", slot.task.seat
                 if seat is not None and may_end_worker(self._spec, culprit, seat):
-                    record = unplayed(self._spec, culprit, "crash", seat, message)
+                    record = make_unplayed(self._spec, culprit, "crash", seat, message)
                 else:
-                    record = unplayed(self._spec, culprit, message=message)
+                    record = make_unplayed(self._spec, culprit, message=message)
                 finished.append((culprit, record))
         if not slot.worker.begun:
             self._note_failure(reason)
@@ -334,6 +329,6 @@ class WorkerPool:
             raise ArenaError(f"{MAX_FAILURES} worker processes in a row ended before they played; the last {reason}")
 
 
-def _cores() -> list[int]:
-    """The cores of this machine that may be used; none where the system does not tell."""
+def _list_cores() -> list[int]:
+    """The cores of this machine that may be used; none if the system does not tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []

@@ -12,21 +12,18 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from time import perf_counter, sleep
-from types import FrameType
 from typing import Any
 
 from arena.errors import ArenaError, author_traceback, describe
 from arena.match.record import Record
 from arena.plugins.syntax import take_over
 from arena.processes.helper import take_pipes
-from arena.schedule.fingerprint import fingerprints
-from arena.schedule.runner import MatchRunner, unplayed
+from arena.schedule.fingerprint import take_fingerprints
+from arena.schedule.runner import MatchRunner, make_unplayed
 from arena.schedule.schedule import Scheduled
 from arena.spec import reload_spec
-from arena.workers.messages import CUT_OFF_EXIT_CODE, Done, Frames, Ready, Turn, WorkerFailed, frame
-from arena.workers.vitals import Vitals
+from arena.workers.messages import CUT_OFF_EXIT_CODE, Done, Frames, Ready, Turn, Vitals, WorkerFailed, make_frame
 
 PULSE_SECONDS = 0.1
 """Seconds between two signs of life; also how long a finished record waits at most while the next match is played."""
@@ -78,7 +75,7 @@ class ReplyPipe:
             self._write(message)
 
     def _write(self, message: Any) -> None:
-        left = memoryview(frame(message))
+        left = memoryview(make_frame(message))
         try:
             while left:
                 left = left[os.write(self._descriptor, left) :]
@@ -92,6 +89,11 @@ class ReplyPipe:
 
 def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
     """Take a recipe, then orders, and answer with records; end with the end of the requests."""
+
+    def note_turn(seat: int) -> None:
+        vitals.begin_turn(seat)
+        pipe.turn(seat)
+
     try:
         recipe = next(requests)
         if recipe.core is not None:
@@ -101,8 +103,8 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
                 os.sched_setaffinity(0, {recipe.core})
         take_over(recipe.files)
         spec = reload_spec(recipe.document, recipe.plugins, recipe.seed, shared=recipe.shared)
-        code = fingerprints(spec)
-        runner = MatchRunner(spec, on_turn=partial(_tell_turn, pipe, vitals), code=code)
+        code = take_fingerprints(spec)
+        runner = MatchRunner(spec, on_turn=note_turn, code=code)
     except ArenaError as error:
         pipe.send(WorkerFailed(f"a worker process could not load the spec: {error}"))
         return
@@ -119,33 +121,25 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
         pipe.send(WorkerFailed(str(error)))
 
 
-def _tell_turn(pipe: ReplyPipe, vitals: Vitals, seat: int) -> None:
-    vitals.begin_turn(seat)
-    pipe.turn(seat)
-
-
 def _play(runner: MatchRunner, matches: Sequence[Scheduled], pipe: ReplyPipe, vitals: Vitals) -> float:
     """Play matches for as long as an order may take, at least one; return the seconds it took."""
     began = perf_counter()
     spent = 0.0
     for scheduled in matches:
         vitals.begin()
-        record = _play_match(runner, scheduled)
+        try:
+            record = runner.play(scheduled)
+        except ArenaError:
+            raise
+        except Exception as error:  # a fault of arena itself: nobody's loss, and the run goes on
+            record = make_unplayed(runner.spec, scheduled, message=describe(error))
+            record = record._replace(traceback=author_traceback(error))
         now = perf_counter()
         pipe.add(record, now)
         spent = now - began
         if spent > ORDER_SECONDS:
             break
     return spent
-
-
-def _play_match(runner: MatchRunner, scheduled: Scheduled) -> Record:
-    try:
-        return runner.play(scheduled)
-    except ArenaError:
-        raise
-    except Exception as error:  # a fault of arena itself: nobody's loss, and the run goes on
-        return unplayed(runner.spec, scheduled, message=describe(error))._replace(traceback=author_traceback(error))
 
 
 def _receive(descriptor: int) -> Iterator[Any]:
@@ -162,7 +156,7 @@ def main(parent: int, memory: int, *, bound: bool) -> None:
 
     `bound` says that the thread which started this process lives as long as the parent does.
     """
-    signal.signal(signal.SIGINT, _leave_to_parent)
+    signal.signal(signal.SIGINT, lambda *_: None)  # the parent handles it and ends this process; no agent is to see it
     os.environ["ARENA_COMPILE"] = "never"  # the parent does that, before it starts workers
     requests, replies = take_pipes()
     if bound:
@@ -180,10 +174,6 @@ def main(parent: int, memory: int, *, bound: bool) -> None:
         traceback.print_exc()
     finally:
         os._exit(code)  # at once, whatever threads agents have left
-
-
-def _leave_to_parent(signum: int, frame: FrameType | None) -> None:
-    """An interrupt is the parent's to handle, which ends this process; no agent is to see it."""
 
 
 def _pulse(parent: int, pipe: ReplyPipe, vitals: Vitals) -> None:

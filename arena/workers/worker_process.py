@@ -9,20 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, cast
 
-from arena.plugins.syntax import already_read
+from arena.plugins.syntax import list_parsed
 from arena.processes.child import python_environment, signal_name
 from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees, remove_leftovers
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
-from arena.workers.messages import CUT_OFF_EXIT_CODE, Frames, Garbled, MatchOrder, Recipe, frame
-from arena.workers.vitals import Vitals, shared_memory
+from arena.workers.messages import CUT_OFF_EXIT_CODE, Frames, Garbled, MatchOrder, Recipe, Vitals, make_frame, shared_memory
 
 EXIT_SECONDS = 0.2
 """Seconds for a process whose pipe was closed to end, so that its exit code can be told."""
 KILL_SECONDS = 1.0
 """Seconds to wait for processes that were killed."""
-_CHUNK = 1 << 16
-_CHUNKS = 64
+_CHUNK_BYTES = 1 << 16
+_CHUNKS_PER_TURN = 64
 """Chunks to read from one worker before the others have their turn."""
 _SILENT = "gave no sign of life for {:g} s: stopped, or held up by code that does not let Python go on"
 _GARBLED = "let something else write to the pipe that leads to arena"
@@ -40,7 +39,7 @@ class WorkerEnded(Exception):
 class WorkerProcess:
     """A worker. It is in a session of its own, so that Ctrl-C in the terminal reaches the parent alone.
 
-    No method waits for it, except `end` and what finds it dead, and those not for long. OSError where it cannot be started.
+    No method waits for it, except `end` and what finds it dead, and those not for long. OSError if it cannot be started.
     """
 
     def __init__(self, spec: Spec, core: int | None = None, command: Sequence[str] = WORKER_COMMAND) -> None:
@@ -56,8 +55,8 @@ class WorkerProcess:
         os.set_blocking(self.requests, False)
         os.set_blocking(self.replies, False)
         self._frames = Frames()
-        recipe = Recipe(spec.document, spec.plugins, spec.seed, already_read(), spec.shared, core)
-        self._unsent = bytearray(frame(recipe))
+        recipe = Recipe(spec.document, spec.plugins, spec.seed, list_parsed(), spec.shared, core)
+        self._unsent = bytearray(make_frame(recipe))
         self._beats = 0
         self._silence = 0.0
 
@@ -93,7 +92,7 @@ class WorkerProcess:
 
     def order(self, matches: Sequence[Scheduled], *, alone: bool) -> None:
         """Give it matches to play; `send` is to be called until all of the order is on its way."""
-        self._unsent += frame(MatchOrder(matches, alone))
+        self._unsent += make_frame(MatchOrder(matches, alone))
 
     def send(self) -> bool:
         """Write what the pipe takes; tell whether something is left."""
@@ -108,9 +107,9 @@ class WorkerProcess:
 
     def receive(self) -> Iterator[Any]:
         """Yield the messages that have arrived, at most a few megabytes of them. WorkerEnded after the last."""
-        for _ in range(_CHUNKS):
+        for _ in range(_CHUNKS_PER_TURN):
             try:
-                data = os.read(self.replies, _CHUNK)
+                data = os.read(self.replies, _CHUNK_BYTES)
             except BlockingIOError:
                 return
             except OSError:
@@ -123,11 +122,11 @@ class WorkerProcess:
                 raise WorkerEnded(_GARBLED) from error
 
     def has_ended(self) -> bool:
-        """Tell whether the process is gone, though somebody else may hold its pipe open."""
+        """Return whether the process is gone, though somebody else may hold its pipe open."""
         return self._process.poll() is not None
 
     def check_alive(self, elapsed: float, longest: float) -> None:
-        """WorkerEnded where it has shown no sign of life for `longest` seconds, `elapsed` of them since the last call."""
+        """WorkerEnded if it has shown no sign of life for `longest` seconds, `elapsed` of them since the last call."""
         beats = self._vitals.beats
         self._silence = self._silence + elapsed if beats == self._beats else 0.0
         self._beats = beats

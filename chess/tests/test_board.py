@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import arena_web.views
-from arena.plugins.board_files import board_module
+from arena.plugins.board_files import load_board_module
 from arena_chess.game import Chess
 
 SCRIPT = """
@@ -48,7 +48,7 @@ def test_it_draws_every_position_of_matches(tmp_path: Path) -> None:
     modules = tmp_path / "node_modules" / "arena"
     shutil.copytree(Path(arena_web.views.__file__).with_name("static"), modules)
     (modules / "package.json").write_text('{"type": "module"}', "utf-8")
-    (tmp_path / "board.mjs").write_text(str(board_module(Chess).source), "utf-8")
+    (tmp_path / "board.mjs").write_text(str(load_board_module(Chess).source), "utf-8")
     (tmp_path / "draw.mjs").write_text(SCRIPT, "utf-8")
     (tmp_path / "shown.json").write_text(json.dumps(asked), "utf-8")
     done = subprocess.run([node, "draw.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False)

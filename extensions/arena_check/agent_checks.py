@@ -10,12 +10,23 @@ from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 from arena import CHANCE, Action, Agent, Answer, Game, Path, Puzzle, Refused, State
-from arena.api.cli import describe, foreign
+from arena.api.cli import call_foreign, describe
 from arena.api.match import FAULTS, Limits, Match, Position, Record, Search, play_match, position_stream
-from arena.api.spec import Evaluation, Registry, bind, claim_of, info_of, load_plugins, name_of, refusal, settings, source_line
+from arena.api.spec import (
+    Evaluation,
+    Registry,
+    bind,
+    claim_of,
+    find_refusal,
+    info_of,
+    load_plugins,
+    name_of,
+    settings,
+    source_line,
+)
 from arena.errors import Interrupted
 from arena.processes.interrupts import user_interrupts
-from arena.processes.threads import deaths, lingering, place_of
+from arena.processes.threads import collect_deaths, find_lingering, place_of
 from arena.spec import make_seat
 from arena_check.admissibility import TOLERANCE, WHOLE_PUZZLE_STATES
 from arena_check.distances import near_goal, shortest_way, way_to_goal
@@ -71,7 +82,7 @@ class WatchedAgent(Agent):
             self._trial.tell("a method of the game")
             if state != before:
                 self._seen.changed.append((before, state))
-        for thread in lingering(threads):
+        for thread in find_lingering(threads):
             started = f"{decide.__qualname__} ({source_line(decide) or 'unknown file'})"
             self._seen.left = place_of(thread) or f"{thread.name}, started in {started}"
             raise LingeringThread
@@ -220,7 +231,7 @@ def _setup(kind: type[Agent], make: Callable[[], Agent], game: Game, registry: R
     measure = None
     if isinstance(game, Puzzle):
         info = info_of(target)
-        measure = foreign(lambda: claim_of(make(), game, admissible=info is None or info.admissible), lambda _: None)
+        measure = call_foreign(lambda: claim_of(make(), game, admissible=info is None or info.admissible), lambda _: None)
     return AgentSetup(kind, make, game, evaluation, measure)
 
 
@@ -230,7 +241,7 @@ def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Re
     if isinstance(game, str):
         game = registry.game(game)
     one = game() if isinstance(game, type) else game
-    reason = refusal(kind, one)
+    reason = find_refusal(kind, one)
     if reason:
         raise Refused(reason)
     return [one]
@@ -240,7 +251,7 @@ def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
     for number in range(matches):
         trial = Trial(f"{name_of(setup.kind)} on {name_of(setup.game)}", seed, number, log, check="the game")
         with suppress(Abandoned):
-            with deaths() as died:
+            with collect_deaths() as died:
                 trial.call("a method of the game", _check_match, setup, trial)
                 if setup.measure is not None:
                     trial.call("a method of the game", _check_claim, setup, trial)

@@ -14,17 +14,17 @@ import click
 from arena import ArenaError, Game, PluginError
 from arena.api.cli import describe, load, plugin_option, results_alone, say, seed_option
 from arena.api.match import Differs, Record, steps
-from arena.api.spec import Key, Registry, is_file, refusal
+from arena.api.spec import Key, Registry, find_refusal, is_file
 from arena.api.store import Store, StoreError
 from arena.commands.catalogue import default_games
 from arena.commands.options import games_option
 from arena.console.words import command_of
 from arena.errors import Interrupted
-from arena.match.contradictions import contradiction
-from arena.match.replay import against_rules
+from arena.match.contradictions import find_contradiction
+from arena.match.replay import compare_with_rules
 from arena.plugins.contract import HOOKS
-from arena.processes.threads import deaths
-from arena.schedule.board_info import known_game
+from arena.processes.threads import collect_deaths
+from arena.schedule.board_info import make_known_game
 from arena.spec.document import is_database
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_program import check_program
@@ -76,7 +76,7 @@ def check(target: str, watched: bool, replay: float, games: tuple[str, ...], plu
 
 def _check(target: str, how: CheckOptions, games: Sequence[str], plugins: tuple[str, ...], progress: CheckProgress) -> int:
     """Check what a plugin file brings, or everything of a name; 1 if a check fails."""
-    with results_alone() as out, deaths(last=True):
+    with results_alone() as out, collect_deaths(last=True):
         registry = load([*plugins, target] if is_file(target) else plugins)
         found = brought(registry, target) if is_file(target) else registry.named(target)
         asked = games_asked(registry, games, found, target)
@@ -93,7 +93,7 @@ def games_asked(registry: Registry, names: Sequence[str], found: Sequence[tuple[
         raise ArenaError(f"--game says what agents play, and {target} brings none")
     games = default_games(registry, names)
     for game in games:
-        reasons = [refusal(agent, game) for agent in agents]
+        reasons = [find_refusal(agent, game) for agent in agents]
         if all(reasons):
             raise ArenaError(f"--game {game.name}: {reasons[0]}")
     return games
@@ -175,7 +175,7 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
     """
     with Store.open(path, strict=False) as store, store.snapshot():
         registry = load(plugins)
-        games = {board.title: known_game(board, registry) for board in store.last().boards}
+        games = {board.title: make_known_game(board, registry) for board in store.last().boards}
         faults = 0
         for fault in _faults(store, games, share):
             print(fault, file=out)
@@ -206,7 +206,7 @@ def _faults(store: Store, games: Mapping[str, Game | None], share: float) -> Ite
         game = None if place is None else games[boards[place.board].title]
         if f"match {record.id}" in store.suspects:
             continue  # reported below
-        if fault := contradiction(record, game):
+        if fault := find_contradiction(record, game):
             yield f"match {record.id}: {fault}"
         if game is not None and int(record.id[:8], 16) < share * 2**32:
             for difference in _compare_with_rules(game, record):
@@ -222,4 +222,4 @@ def _compare_with_rules(game: Game, record: Record) -> list[str]:
         return [str(differs)]
     except Exception as error:  # rules of a plugin, and texts from anywhere
         raise StoreError(f"match {record.id} cannot be played again: {describe(error)}") from error
-    return against_rules(game, record, passed[0], last)
+    return compare_with_rules(game, record, passed[0], last)

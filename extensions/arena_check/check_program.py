@@ -8,8 +8,8 @@ from typing import IO
 from arena import ArenaError, Game
 from arena.api.cli import load, results_alone
 from arena.api.match import Program
-from arena.api.spec import with_defaults
-from arena.errors import without_controls
+from arena.api.spec import make_default
+from arena.errors import escape_controls
 from arena.processes.interrupts import user_interrupts
 from arena_check.kit import Verdict
 from arena_check.program_checks import greeting_verdicts, program_of, program_verdicts
@@ -78,7 +78,7 @@ class ProgramRun:
         return False
 
     def _say(self, line: str) -> None:
-        print(without_controls(line), file=self.out, flush=True)
+        print(escape_controls(line), file=self.out, flush=True)
 
 
 def check_program(
@@ -100,7 +100,7 @@ def check_program(
     need_startable(target, command, f"arena check 'node {target}'; `arena docs other-languages` has the protocol")
     with results_alone() as out, user_interrupts():
         registry = load(tuple(plugins))
-        boards = {name: with_defaults(registry.game(name)) for name in games or sorted(registry.games)}
+        boards = {name: make_default(registry.game(name)) for name in games or sorted(registry.games)}
         needing = [name for name in games if boards[name] is None]
         if needing:
             raise ArenaError(f"--game {needing[0]}: it cannot be made without parameters")

@@ -9,22 +9,22 @@ from inspect import getsourcefile, isclass, isfunction
 from typing import IO, Any
 
 from arena import Agent, ArenaError, Game
-from arena.api.cli import foreign, say, tracebacks_wanted
+from arena.api.cli import call_foreign, say, tracebacks_wanted
 from arena.api.spec import (
     Key,
     Registry,
-    adapters,
     bind,
-    board_module,
+    find_refusal,
     is_file,
+    load_board_module,
+    make_adapters,
+    make_default,
     parameters_of,
-    refusal,
     source_line,
-    with_defaults,
 )
 from arena.configured import initializer
-from arena.errors import Interrupted, is_authors, without_controls
-from arena.traits import listed, made_for
+from arena.errors import Interrupted, escape_controls, is_authors
+from arena.traits import join_traits, read_games
 from arena_check.check_process import CheckProgress
 from arena_check.compiled_checks import compiled_verdicts
 from arena_check.information_checks import all_seeing, observations_of
@@ -98,7 +98,7 @@ class CheckRun:
         fine = all(kept for kept, _ in lines)
         told = [line for kept, line in lines if not (kept and self.brief)]
         headline = "ok" if fine else f"FAILED ({source_line(value) or 'unknown file'})"
-        print(f"{' '.join(key)}: {headline}", *map(without_controls, told), sep="\n", file=self.out, flush=True)
+        print(f"{' '.join(key)}: {headline}", *map(escape_controls, told), sep="\n", file=self.out, flush=True)
         return fine
 
     def _lines(self, key: Key, value: Any) -> Iterator[tuple[bool, str]]:
@@ -106,7 +106,7 @@ class CheckRun:
         if isclass(value):  # the options of specs are checked by the hints of the constructor
             constructor: Any = value
             try:
-                adapters(constructor)
+                make_adapters(constructor)
             except Exception as error:
                 where = source_line(initializer(constructor))
                 yield False, f"  FAILED  hints of __init__ ({where}): {type(error).__name__}: {error}"
@@ -127,9 +127,9 @@ class CheckRun:
 
     def _check_game(self, key: Key, game: type[Game]) -> Iterator[tuple[bool, str]]:
         """Check a game; if it keeps all promises, and can be made without parameters, a second process plays it as well."""
-        with_defaults(game, _raise_refusal)
+        make_default(game, _raise_refusal)
         found = list(game_verdicts(game, **asdict(self.how)))
-        made = with_defaults(game) if all(each.kept for each in found) else None
+        made = make_default(game) if all(each.kept for each in found) else None
         other = None if made is None else self.second.verdict(key, made, "actions", self.how.seed, self.how.matches)
         found = [other if other is not None and each.check == "actions" else each for each in found]
         yield from self._describe(found, key, game)
@@ -140,14 +140,14 @@ class CheckRun:
         if all(each.kept for each in found):  # compiled rules are held to those of the game
             yield from self._check_compiled(key, game, game, None)
         yield from self._show_observations(game)
-        fault = board_module(game).note
+        fault = load_board_module(game).note
         if fault is not None:
             yield True, f"  note    {fault}"
 
     def _check_compiled(self, key: Key, value: Any, game: type[Game], heuristic: Any) -> Iterator[tuple[bool, str]]:
         """Check the rules and estimates that compiled searches run, if the game and the heuristic can be made."""
-        made = foreign(lambda: with_defaults(game), lambda _: None)
-        evaluation = foreign(lambda: bind(heuristic, made), lambda _: None) if heuristic is not None and made else None
+        made = call_foreign(lambda: make_default(game), lambda _: None)
+        evaluation = call_foreign(lambda: bind(heuristic, made), lambda _: None) if heuristic is not None and made else None
         if made is None or (evaluation is None and heuristic is not None):
             return
         self.progress.at(f"compiling {' '.join(key)}", made.name, [])
@@ -158,7 +158,7 @@ class CheckRun:
 
     def _show_observations(self, game: type[Game]) -> Iterator[tuple[bool, str]]:
         """Show what each seat sees of one state: only the author knows what it may not see."""
-        made = with_defaults(game)
+        made = make_default(game)
         for seat, shown in enumerate([] if made is None else observations_of(made, self.how.seed)):
             seen = [f"            {line}" for line in shown.splitlines() if line.strip()]
             yield True, "\n".join([f"  look    seat {seat} sees, of one state:", *seen])
@@ -167,11 +167,11 @@ class CheckRun:
             yield True, f"  note    {note}"
 
     def _check_agent(self, key: Key, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
-        fitting = [game for game in self.games or self.registry.games_for(agent).values() if refusal(agent, game) is None]
+        fitting = [game for game in self.games or self.registry.games_for(agent).values() if find_refusal(agent, game) is None]
         if not fitting:
-            for name in sorted(made_for(agent)):
-                with_defaults(self.registry.game(name), _raise_refusal)
-            raise ArenaError(f"no game fits: it needs {listed(agent.needs)}; `arena list games` tells the traits of all")
+            for name in sorted(read_games(agent)):
+                make_default(self.registry.game(name), _raise_refusal)
+            raise ArenaError(f"no game fits: it needs {join_traits(agent.needs)}; `arena list games` tells the traits of all")
         needed = [name for name, parameter in parameters_of(agent).items() if parameter.default is parameter.empty]
         if needed:
             made_so = f"check_agent({agent.__name__}({', '.join([f'{name}=...' for name in needed])}))"

@@ -7,7 +7,7 @@ from functools import partial
 from math import isfinite
 
 from arena import CHANCE, Action, Game, Puzzle, State
-from arena.api.spec import gives, gives_grid, grid_fault, load_plugins, name_of, overrides
+from arena.api.spec import find_grid_fault, gives, gives_grid, load_plugins, name_of, overrides
 from arena.plugins.members import GRID
 from arena.processes.interrupts import user_interrupts
 from arena.returns import bounds
@@ -183,7 +183,7 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
         trial.expect(isinstance(drawn, str), "render gives text", "text", drawn)
     if gives_grid(type(game)):
         with trial.checking("grid"):
-            fault = grid_fault(trial.call("grid", game.grid, state))
+            fault = find_grid_fault(trial.call("grid", game.grid, state))
             trial.expect(fault is None, "grid gives rows of short texts", GRID, fault)
     seat = trial.call("to_move", game.to_move, state)
     seats = f"0 to {game.players - 1}{', or CHANCE' if gives(game, 'chance_outcomes') else ''}"

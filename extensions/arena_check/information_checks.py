@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from arena import CHANCE, Action, Game, GameError, Simultaneous, State
-from arena.api.cli import foreign
+from arena.api.cli import call_foreign
 from arena.api.match import chance_outcomes
 from arena.api.spec import gives
 from arena_check.state_checks import PlayedStep
@@ -174,7 +174,7 @@ def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
                 state = game.result(state, rng.choice(legal))
         return sorted(found) if len(found) < game.players else []
 
-    return foreign(look, lambda _: [])
+    return call_foreign(look, lambda _: [])
 
 
 def observations_of(game: Game, seed: int = 0, plies: int = 6) -> list[str]:
@@ -192,4 +192,4 @@ def observations_of(game: Game, seed: int = 0, plies: int = 6) -> list[str]:
             state = successor
         return [str(game.render(game.observation(state, seat))) for seat in range(game.players)]
 
-    return foreign(shown, lambda _: [])
+    return call_foreign(shown, lambda _: [])

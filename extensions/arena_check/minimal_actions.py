@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from arena import Action, Game, State
-from arena.api.cli import foreign
+from arena.api.cli import call_foreign
 from arena_check.finding import Finding, Violation
 from arena_check.trial import Trial, position_text
 
@@ -39,7 +39,7 @@ def shorten(finding: Finding, reproduce: Callable[[Finding], Reproduction]) -> F
     """
     if not finding.actions or finding.check == "termination":
         return finding
-    return foreign(lambda: _shorten(finding, reproduce(finding)), lambda _: finding)  # so broken that it cannot be repeated
+    return call_foreign(lambda: _shorten(finding, reproduce(finding)), lambda _: finding)  # so broken that it cannot be repeated
 
 
 def _shorten(finding: Finding, case: Reproduction) -> Finding:

@@ -15,7 +15,7 @@ import click
 
 from arena import ArenaError, Puzzle
 from arena.api.cli import load, plugin_option, results_alone
-from arena.api.spec import Registry, first_game
+from arena.api.spec import Registry, find_first_game
 from arena.plugins.contract import NAME
 
 KINDS = ("agent", "game", "puzzle", "heuristic")
@@ -101,7 +101,7 @@ def _find_opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
         return Opponent("", False)
     if game is None and kind == "heuristic":
         raise ArenaError(f"a heuristic belongs to a game; expected --game with one of {', '.join(sorted(registry.games))}")
-    named = game or first_game(registry, puzzle=False)
+    named = game or find_first_game(registry, puzzle=False)
     if named is None:
         raise ArenaError("there is no game to try an agent on; `arena plugins` tells what became of the plugins")
     return Opponent(named, issubclass(registry.game(named), Puzzle))

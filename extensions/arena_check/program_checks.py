@@ -13,7 +13,7 @@ from arena.api.match import FAULTS, Forfeit, Limits, Match, Position, Program, R
 from arena.api.run import ChildLost, pack
 from arena.api.spec import name_of
 from arena.errors import IsolationError
-from arena.match.openings import opened
+from arena.match.openings import play_opening
 from arena.spec import make_seat
 from arena_check.agent_checks import MOVES, NODES, Anyone
 from arena_check.finding import Violation
@@ -152,7 +152,7 @@ class ProgramCheck(NamedTuple):
             if not isinstance(self.game, Puzzle):
                 rng = trial.rng
                 with suppress(GameError):  # always over before: the match begins at its position
-                    state = opened(self.game, state, rng.randrange(1, MAX_RANDOM_PLIES), rng)
+                    state = play_opening(self.game, state, rng.randrange(1, MAX_RANDOM_PLIES), rng)
                 self._play_match(trial, state, range(self.game.players), limits)
 
     def repeats(self) -> None:

@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from arena import Action, Game, State
-from arena.api.cli import cut, describe, foreign
+from arena.api.cli import call_foreign, cut, describe
 from arena.api.spec import load_plugins, name_of
-from arena.errors import Interrupted, represented
+from arena.errors import Interrupted, represent
 from arena_check.finding import NO_RETURN, Abandoned, Finding, Violation
 from arena_check.patience import CallTooLong, overdue
 
@@ -220,7 +220,7 @@ def copied(value: Value) -> Value:
 
 def position_text(game: Game, state: State) -> str | None:
     """The text of a position for a message; None if the game has none of one line."""
-    text = foreign(lambda: _short(game.format_state(copied(state))), lambda _: "\n")  # the check of the notation reports it
+    text = call_foreign(lambda: _short(game.format_state(copied(state))), lambda _: "\n")  # the check of the notation reports it
     return None if "\n" in text else text
 
 
@@ -247,4 +247,4 @@ def some_action(trial: Trial, legal: Sequence[Action]) -> None:
 
 
 def _short(value: object) -> str:
-    return cut(value if isinstance(value, str) else represented(value), MAX_VALUE_CHARACTERS)
+    return cut(value if isinstance(value, str) else represent(value), MAX_VALUE_CHARACTERS)

@@ -8,11 +8,11 @@ from typing import IO, Any, NamedTuple
 
 from arena import Agent, Game
 from arena.api.cli import room
-from arena.api.results import Leaderboard, Row, Tally, board_info, counted, estimated, figures, folded, render
+from arena.api.results import Leaderboard, Row, Tally, counted, describe_board, estimated, figures, folded, render
 from arena.api.run import PlayedMatch
 from arena.api.spec import Registry, Spec, load_spec
 from arena.commands.catalogue import text_width
-from arena.errors import without_controls
+from arena.errors import escape_controls
 from arena.results.leaderboard import leaderboard
 from arena.stats.observations import Pair, swapped
 from arena.tournament.run import run
@@ -63,7 +63,7 @@ class TrialBoard:
     def say(self, text: str = "") -> None:
         """Print a part of the result, wrapped to the terminal."""
         self.progress.clear()
-        print(without_controls(folded(text, room(self.out))), file=self.out, flush=True)
+        print(escape_controls(folded(text, room(self.out))), file=self.out, flush=True)
 
     @property
     def width(self) -> int:
@@ -112,7 +112,7 @@ class TrialBoard:
         a_round = spec.boards[0].size // ROUNDS
         finished_rounds = max(1, len(played) // a_round)  # all matches count if no round is finished
         whole = played if crashes == MAX_CRASHES else played[: finished_rounds * a_round]
-        tally = Tally(replace(board_info(spec.boards[0]), size=len(whole)))  # no round is missing
+        tally = Tally(replace(describe_board(spec.boards[0]), size=len(whole)))  # no round is missing
         for one in whole:
             tally.add(one.number, one.pairing, one.record)
         board = leaderboard(tally, finished=True)

@@ -14,15 +14,15 @@ from arena import Agent, ArenaError, Game, PluginError
 from arena.api.cli import describe, load, plugin_option, results_alone, say, seed_option
 from arena.api.match import Record, steps
 from arena.api.results import Leaderboard, figures
-from arena.api.spec import Key, Spec, is_file, references, refusal, source_line, traits
+from arena.api.spec import Key, Spec, find_refusal, find_traits, is_file, list_references, source_line
 from arena.commands.catalogue import default_games, engine_lines
 from arena.commands.options import games_option
 from arena.console.words import command_of
 from arena.errors import Interrupted
 from arena.match.match import seat_identity
-from arena.processes.threads import deaths
+from arena.processes.threads import collect_deaths
 from arena.tournament.single import play
-from arena.traits import listed, made_for, not_coped_with
+from arena.traits import find_uncoped, join_traits, read_games
 from arena_check.check import brought, games_asked
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_run import CheckOptions, CheckRun
@@ -62,7 +62,7 @@ def try_(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...])
 
 
 def _try(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...], progress: CheckProgress) -> int:
-    with results_alone() as out, deaths(last=True):
+    with results_alone() as out, collect_deaths(last=True):
         program = command_of(file)
         if program is not None:
             try_program(TrialBoard(load(plugins), file, plugins, seed, out, monotonic() + TRY_SECONDS, progress, games), program)
@@ -106,11 +106,11 @@ def _try_each(tried: list[tuple[Key, Any]], board: TrialBoard) -> None:
 def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
     """Print the built-in agents that can play a game, a leaderboard of some of them, and a match."""
     game = kind()
-    attempt.say(f"\n{key[1]} is {listed(traits(game))}")
+    attempt.say(f"\n{key[1]} is {join_traits(find_traits(game))}")
     for line in engine_lines(game):
         attempt.say(line)
     agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.registry.sources["agent", name].own}
-    fitting = [name for name, agent in agents.items() if refusal(agent, game) is None]
+    fitting = [name for name, agent in agents.items() if find_refusal(agent, game) is None]
     attempt.say(_wrap(f"can play it: {', '.join(fitting) or 'nobody'}", attempt.width))
     obstacles: dict[str, list[str]] = {}
     for name, agent in agents.items():
@@ -118,7 +118,7 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
             obstacles.setdefault(_obstacle(agent, game), []).append(name)
     for obstacle, names in obstacles.items():
         attempt.say(_wrap(f"cannot, {obstacle}: {', '.join(names)}", attempt.width))
-    rivals = references(attempt.registry, game)
+    rivals = list_references(attempt.registry, game)
     if len(rivals) < game.players:
         return
     board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board
@@ -127,13 +127,13 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
 
 def _obstacle(agent: type[Agent], game: Game) -> str:
     """Why an agent cannot play a game, in a few words that agents share."""
-    missing = agent.needs - traits(game)
-    if made_for(agent):
+    missing = agent.needs - find_traits(game)
+    if read_games(agent):
         return "made for other games"
     if missing:
-        return f"for want of {listed(missing)}"
-    unknown = not_coped_with(agent, game)
-    return f"since it has {listed(unknown)}" if unknown else "for want of single-player"
+        return f"for want of {join_traits(missing)}"
+    unknown = find_uncoped(agent, game)
+    return f"since it has {join_traits(unknown)}" if unknown else "for want of single-player"
 
 
 def _wrap(text: str, width: int) -> str:
@@ -171,7 +171,7 @@ def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) 
         attempt.say(f"\n{key[2]}: {line}")
     default = game.default_heuristic
     rivals = [default] if default not in (None, key[2]) and (key[1], default) in attempt.registry.heuristics else []
-    agents = [name for name in references(attempt.registry, game) if attempt.registry.agents[name].wants_heuristic]
+    agents = [name for name in list_references(attempt.registry, game) if attempt.registry.agents[name].wants_heuristic]
     for number, agent in enumerate(agents):
         seconds = max(0.0, attempt.until - monotonic()) / (len(agents) - number)
         names = [key[2], *rivals, NONE]
@@ -212,7 +212,7 @@ def try_agent(attempt: TrialBoard, key: Key, agent: type[Agent]) -> None:
     """Print a leaderboard and the agent's place for every game that it can play, or that was asked for, until the time is up."""
     asked = default_games(attempt.registry, attempt.only)
     for game in asked:
-        reason = refusal(agent, game)
+        reason = find_refusal(agent, game)
         if reason is not None:
             raise ArenaError(f"--game {game.name}: {reason}")
     _play_boards(attempt, key[1], key[1], asked or attempt.games(agent))
@@ -249,7 +249,7 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
         if left <= 0 and number:
             attempt.say(f"\nno time left for {', '.join(other.name for other in games[number:])}; --game NAME tries one alone")
             break
-        rivals = [name for name in references(attempt.registry, game) if name != label]
+        rivals = [name for name in list_references(attempt.registry, game) if name != label]
         tried = attempt.play(attempt.spec(game, [entry, *rivals]), max(0.0, left) / (len(games) - number), watched=label)
         attempt.say(f"\n{_standing(tried, label)}")
         places.append(f"{label} at {game.name}: {place(tried.board, label)}")

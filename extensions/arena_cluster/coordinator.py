@@ -9,8 +9,8 @@ from secrets import token_hex
 from time import monotonic
 
 from arena.api.match import Record
-from arena.api.run import Scheduled, unplayed
-from arena.api.spec import Spec, one_line
+from arena.api.run import Scheduled, make_unplayed
+from arena.api.spec import Spec, escape_line
 from arena.errors import ClusterError
 from arena.schedule.schedule import Backlog, Take
 from arena_cluster import wire
@@ -281,7 +281,7 @@ class Coordinator:
             self._put_back(sent.job)
             state.lost += 1
             if reply.failed is not None:
-                self._refuse(sent.node, one_line(reply.failed)[:MAX_REASON_CHARACTERS])
+                self._refuse(sent.node, escape_line(reply.failed)[:MAX_REASON_CHARACTERS])
             elif state.lost >= MAX_LOST_ORDERS * state.threads:
                 self._refuse(sent.node, f"{state.lost} answers in a row could not be read")
         else:
@@ -304,7 +304,7 @@ class Coordinator:
         else:
             self._put_back(sent.job)
             reason = answer.refused or "asks for what it was told"
-            self._refuse(sent.node, one_line(reason)[:MAX_REASON_CHARACTERS])
+            self._refuse(sent.node, escape_line(reason)[:MAX_REASON_CHARACTERS])
 
     def _call_off(self, job: Job) -> None:
         """Take back the other orders for matches that have been played."""
@@ -350,9 +350,9 @@ class Coordinator:
         if culprit is not None:
             message = "two machines of the cluster were lost while they played this match"
             if len(culprit.pairing.seats) == 1 and not self._spec.boards[culprit.board].native:
-                yield culprit, unplayed(self._spec, culprit, "crash", 0, message)
+                yield culprit, make_unplayed(self._spec, culprit, "crash", 0, message)
             else:
-                yield culprit, unplayed(self._spec, culprit, message=f"{message}; whose turn it was is not known")
+                yield culprit, make_unplayed(self._spec, culprit, message=f"{message}; whose turn it was is not known")
 
     def _refuse(self, node: str, reason: str) -> None:
         """Give a node nothing more."""

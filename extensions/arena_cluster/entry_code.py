@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from arena.api.match import Seat
 from arena.api.run import pack
-from arena.api.spec import Spec, real_place, whole
+from arena.api.spec import Spec, make_absolute, resolve_place
 from arena.errors import ClusterError
 from arena_isolation import protocol
 from arena_isolation.command import COMMAND
@@ -143,7 +143,7 @@ def share_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> dic
     `plugins` are the organiser's there, by their places at home.
     """
     here = [(sent, sent.move_to(parcel)) for sent in code.versions]
-    home = {real_place(place): real_place(name) for place, name in plugins.items()}
+    home = {resolve_place(place): resolve_place(name) for place, name in plugins.items()}
     moved = SharedCode(
         _move_descriptions(code, parcel, plugins),
         {(sent.agent, sent.version.submitted, sent.version.text): version for sent, version in here},
@@ -154,7 +154,7 @@ def share_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> dic
 
 def _move_descriptions(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> Described:
     """Return the descriptions of plugins as who has the parcel in a folder tells them: processes load them from there."""
-    names = {whole(place): whole(name) for place, name in plugins.items()}
+    names = {make_absolute(place): make_absolute(name) for place, name in plugins.items()}
     found = {}
     for sent in code.versions:
         home, here = sent.version.plugin, sent.move_to(parcel).plugin

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 from arena import ArenaError, SpecError
 from arena.api.cli import describe
 from arena.api.match import Record
-from arena.api.run import Batch, Scheduled, check_isolations, fingerprints
+from arena.api.run import Batch, Scheduled, check_isolations, take_fingerprints
 from arena.api.spec import Spec, load_plugins, reload_spec
 from arena.plugins.sources import ENVIRONMENT, module_name
 from arena.plugins.syntax import forget_below
@@ -90,7 +90,7 @@ def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
     started = [seat.program for board in spec.boards for seat in board.seats if seat.program is not None]
     for command in [program.command for program in started if program.command]:
         inside[" ".join(command)] = " ".join([home.get(word, word) for word in command])
-    there = {inside.get(name, name): found for name, found in fingerprints(spec).items()}
+    there = {inside.get(name, name): found for name, found in take_fingerprints(spec).items()}
     for name in sorted(wanted.keys() | there.keys()):
         if name not in there or name not in wanted:
             raise Disagrees(f"{name} is used {'here' if name in wanted else 'there'} alone; install the same plugins on both")

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from arena import __version__
 from arena.api.match import Program
-from arena.api.run import Fingerprint, fingerprints
-from arena.api.spec import Document, Spec, is_file, real_place
+from arena.api.run import Fingerprint, take_fingerprints
+from arena.api.spec import Document, Spec, is_file, resolve_place
 from arena.errors import EXTENSIONS
-from arena.plugins.dependencies import beside
-from arena.plugins.sources import asked
+from arena.plugins.dependencies import find_beside
+from arena.plugins.sources import list_asked
 from arena.secret import Seed
 from arena_cluster.entry_code import EntryCode, File, entry_code, file_of, is_laid_out
 from arena_isolation.agent_process import AgentLost, AgentProcess, NoAgentProcess
@@ -48,7 +48,7 @@ class Parcel(NamedTuple):
 
 def pack_parcel(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> bytes:
     """The parcel of a spec; ClusterError where something cannot be sent along. `code` is what plays, by default as it is now."""
-    places = asked(spec.plugins)
+    places = list_asked(spec.plugins)
     plugins, sent = [], []
     for number, place in enumerate(places):
         if is_file(place):
@@ -58,7 +58,7 @@ def pack_parcel(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> by
         else:
             plugins.append(place)
     inside = {place: name for place, name in zip(places, plugins, strict=True) if place != name}
-    found = _rename_fingerprints(spec, fingerprints(spec) if code is None else code, inside)
+    found = _rename_fingerprints(spec, take_fingerprints(spec) if code is None else code, inside)
     entries, brought = entry_code(spec)
     values = {key: value for key, value in spec.document.values.items() if key != "plugins"}  # they are all in `plugins`
     document = replace(spec.document, values=values, folder=Path(), places={}, keys={}, faults=())
@@ -71,11 +71,11 @@ def _rename_fingerprints(spec: Spec, code: Mapping[str, Fingerprint], inside: Ma
     """Fingerprints by names within a parcel; the code of an entry is called as the entry calls it, whoever else has its file."""
     versions = [(seat.agent, seat.program.version) for board in spec.boards for seat in board.seats if seat.program]
     own = {(version.source, f"agent {agent} {version.mark}") for agent, version in versions if version is not None}
-    names = {real_place(place): name for place, name in inside.items()}
+    names = {resolve_place(place): name for place, name in inside.items()}
     found: dict[str, Fingerprint] = {}
     for name, fingerprint in code.items():
         for key, digest in fingerprint.hashes.items():
-            within = name if (name, key) in own else names.get(real_place(name), name)
+            within = name if (name, key) in own else names.get(resolve_place(name), name)
             known = found.get(within)
             found[within] = Fingerprint(fingerprint.version, {**(known.hashes if known else {}), key: digest})
     return found
@@ -124,7 +124,7 @@ def _files_of_programs(spec: Spec) -> list[File]:
                 name = os.path.normpath(word)
                 if Path(word).is_absolute() or name.startswith("..") or not place.is_file():
                     continue
-                for file in {place, *beside(place)}:
+                for file in {place, *find_beside(place)}:
                     sent = os.path.normpath(Path(name).parent / file.relative_to(place.parent))
                     found[sent] = file_of(sent, file, f"program {word}")
     return list(found.values())

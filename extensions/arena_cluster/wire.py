@@ -11,15 +11,15 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AllowInfNan, Field, InstanceOf, StrictBool, StrictInt, TypeAdapter, ValidationError
 
 from arena import ArenaError
-from arena.api.cli import shown
+from arena.api.cli import abbreviate
 from arena.api.match import Decision, Reason, Record
 from arena.api.run import Pairing, Scheduled
 from arena.api.spec import Spec
-from arena.limits import LARGEST
-from arena.match.contradictions import contradiction
+from arena.limits import MAX_COUNT
+from arena.match.contradictions import find_contradiction
 from arena.schedule.schedule import identity_of
-from arena.search import LONGEST_EXCHANGE, LONGEST_NAME, MOST_AMOUNTS
-from arena.spec.parameters import explained
+from arena.search import MAX_AMOUNT_NAME_CHARACTERS, MAX_AMOUNTS, MAX_EXCHANGE_CHARACTERS
+from arena.spec.parameters import explain_faults
 
 MAX_TIMINGS = 16
 MAX_DECISION_SECONDS = 1e9
@@ -28,11 +28,11 @@ MAX_DECISION_SECONDS = 1e9
 # An instance, since a strict `str` refuses the halves of surrogates that a message may hold, and a strict `float` takes any int.
 Text = InstanceOf[str]
 Flag = StrictBool
-Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
-Number = Annotated[int, Field(strict=True, ge=-LARGEST, le=LARGEST)] | Annotated[InstanceOf[float], AllowInfNan(False)]
-Amount = Annotated[Number, Field(ge=0, le=LARGEST)]
+Count = Annotated[int, Field(strict=True, ge=0, le=MAX_COUNT)]
+Number = Annotated[int, Field(strict=True, ge=-MAX_COUNT, le=MAX_COUNT)] | Annotated[InstanceOf[float], AllowInfNan(False)]
+Amount = Annotated[Number, Field(ge=0, le=MAX_COUNT)]
 Seconds = Annotated[float, Field(strict=True, ge=0, le=MAX_DECISION_SECONDS)]
-Amounts = Annotated[dict[Annotated[Text, Field(max_length=LONGEST_NAME)], Amount], Field(max_length=MOST_AMOUNTS)]
+Amounts = Annotated[dict[Annotated[Text, Field(max_length=MAX_AMOUNT_NAME_CHARACTERS)], Amount], Field(max_length=MAX_AMOUNTS)]
 _TYPES: dict[str, Any] = {
     "id": Text,
     "game": Text,
@@ -54,7 +54,7 @@ _TYPES: dict[str, Any] = {
     "drew": tuple[Flag, ...],
     "timing": Annotated[dict[Text, Flag | Number | list[Number | None] | None], Field(max_length=MAX_TIMINGS)] | None,
     "adjusted": tuple[Number, ...] | None,
-    "transcript": tuple[tuple[Count, Annotated[Text, Field(max_length=LONGEST_EXCHANGE)]], ...],
+    "transcript": tuple[tuple[Count, Annotated[Text, Field(max_length=MAX_EXCHANGE_CHARACTERS)]], ...],
 }
 """The type of each key of a record on the wire."""
 _HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))
@@ -140,11 +140,11 @@ class Reader:
         try:
             record = Record._make(_ROW.validate_python(row))
         except ValidationError as error:
-            (number, *inside), message = explained(error, row)[0]  # the first fault: what was expected and what came
+            (number, *inside), message = explain_faults(error, row)[0]  # the first fault: what was expected and what came
             place = f"{Record._fields[int(number)]}{''.join([f'[{part}]' for part in inside])}"
             raise Invalid(f"match {identity}: {place}: {message}") from None
         if record.id != identity:
-            raise Invalid(f"match {identity}: got a record of {shown(record.id)}, which was not asked for")
+            raise Invalid(f"match {identity}: got a record of {abbreviate(record.id)}, which was not asked for")
         fault = self._fault(record, scheduled)
         if fault is not None:
             raise Invalid(f"match {identity}: {fault}")
@@ -160,7 +160,7 @@ class Reader:
             ("seed", record.seed, self._spec.record_seed),
         ):
             if got != wanted:
-                return f"{key}: expected {shown(wanted)}, got {shown(got)}"
+                return f"{key}: expected {abbreviate(wanted)}, got {abbreviate(got)}"
         if record.termination == "adjudicated" and board.adjudication is None:
             return "termination: expected one without adjudication, which the spec does not want, got adjudicated"
         late = record.seat if record.termination == "timeout" else None
@@ -168,7 +168,7 @@ class Reader:
             seat = board.seats[scheduled.pairing.seats[late]]
             if not seat.limits.timed and seat.isolation == "none":
                 return f"termination: expected another than timeout, since seat {late} has no time limit"
-        return contradiction(record, board.game)
+        return find_contradiction(record, board.game)
 
 
 def _decode(body: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 from arena import Agent, Game, OutOfBudget, Puzzle, State
 from arena.api.match import Limits, Search, SharedStart, Stream
-from arena.api.spec import Evaluation, refusal
+from arena.api.spec import Evaluation, find_refusal
 from arena.compiled import NoEstimate, NotCompilable
 from arena.counting import GoPlain, Meter, counting_view
 from arena_compiled import seam
@@ -85,7 +85,7 @@ class CompiledSetup:
             with suppress(Exception):
                 agent = kind()
                 engine = engine_of(agent)
-                if len(kernels) == AGENTS or engine is None or ENGINES[engine].kernel in kernels or refusal(kind, self.game):
+                if len(kernels) == AGENTS or engine is None or ENGINES[engine].kernel in kernels or find_refusal(kind, self.game):
                     continue
                 loop = seam.load_loop(self.game, self.evaluation, engine, compiling=True)
                 if loop is not None:

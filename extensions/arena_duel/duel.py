@@ -11,7 +11,7 @@ import click
 from arena import ArenaError
 from arena.api.cli import format_option, load, plugin_option, results_alone, room, say, seed_option, values_of, workers_for
 from arena.api.results import elo_interval, figures, folded, hypotheses, sprt_verdict
-from arena.api.spec import whole
+from arena.api.spec import make_absolute
 from arena_duel.duel_history import PastDuel, history_table, past_duels
 from arena_duel.duel_match import DuelTerms, play_duel, store_of
 from arena_duel.duel_setup import agent_of, describe_file, game_of, past_version
@@ -104,7 +104,7 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
         return _report_nothing(options, folder.keep(now, file.name), past.why, out)
     new, old = folder.keep(now, file.name), past.version
     brought = (str(new.file),) if description.games else ()
-    plugins = (*map(whole, options.plugins), *brought)
+    plugins = (*map(make_absolute, options.plugins), *brought)
     game, others = game_of(load(plugins), description, agent, options.game, values_of(options.given, what="--set"))
     terms = DuelTerms(agent, game, options.elo, options.limits_given, options.plies, options.seed, options.pairs, plugins)
     spec = terms.spec(new, old)

@@ -9,12 +9,12 @@ from typing import Any
 
 from arena import ArenaError, SpecError
 from arena.api.cli import say
-from arena.api.results import Tally, board_info
+from arena.api.results import Tally, describe_board
 from arena.api.run import MatchQueue, play_all
 from arena.api.spec import Spec, load_spec
 from arena.api.store import Store, StoreError, run_of
 from arena.errors import Interrupted
-from arena.schedule.fingerprint import trusted
+from arena.schedule.fingerprint import is_trusted
 from arena.tournament.code_check import check_code
 from arena_duel.llr_curve import LlrCurve
 from arena_duel.version_folder import KeptVersion, VersionFolder
@@ -85,17 +85,17 @@ def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
             remedy = "remove that file to play this duel anew, or change the agent: a new version has a new duel"
             raise ArenaError(f"{what}; {remedy}") from error
         store.begin(known)
-        tally = Tally(board_info(spec.boards[0]))
+        tally = Tally(describe_board(spec.boards[0]))
         for record, scheduled in store.records(boards=True):
             if scheduled is not None:
                 tally.add(scheduled.number, scheduled.pairing, record)
         feed = MatchQueue(spec, store)
         try:
             with LlrCurve(tally, spec.name, sys.stderr, quiet=quiet) as curve:
-                play_all(spec, feed, workers, curve.note, code=planned.plugins, guarded=not trusted(spec))
+                play_all(spec, feed, workers, curve.note, code=planned.plugins, guarded=not is_trusted(spec))
         except Interrupted:
             store.flush()
             say(f"\n{feed.held + feed.played:,} games are in {store.path}; the same command goes on with them")
             raise
-        store.end(feed.rankings())
+        store.end(feed.rankings(), spec.registry)
         return feed.played

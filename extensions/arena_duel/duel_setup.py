@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from arena import ArenaError, Refused, UnknownName
-from arena.api.cli import describe, suggestion
-from arena.api.spec import Registry, refusal, whole
+from arena.api.cli import describe, suggest
+from arena.api.spec import Registry, find_refusal, make_absolute
 from arena_duel.duel_history import past_duels
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_isolation.describe import DescribeHost, Description
@@ -26,7 +26,7 @@ class PastVersion:
 
 def describe_file(version: PluginVersion, file: Path, plugins: Sequence[str]) -> Description:
     """Return what a file brings, told by a process of its own."""
-    with DescribeHost(version, [whole(one) for one in plugins], str(file.parent)) as host:
+    with DescribeHost(version, [make_absolute(one) for one in plugins], str(file.parent)) as host:
         return host.description
 
 
@@ -92,9 +92,9 @@ def game_of(
             raise ArenaError(
                 f"--set: {asked} cannot be made so: {describe(error)}; `arena show {asked}` lists its parameters"
             ) from error
-        reason = refusal(kind, game)
+        reason = find_refusal(kind, game)
         if reason is not None or game.players != 2:
-            raise Refused(reason or f"a duel is for two, and {asked} has {game.players} seats; {suggestion('', fitting)}")
+            raise Refused(reason or f"a duel is for two, and {asked} has {game.players} seats; {suggest('', fitting)}")
         return {"name": asked, **parameters}, []
     if not fitting:
         raise Refused(f"no game for two that {agent} can play with its default parameters; name one by --game and --set")

@@ -14,12 +14,12 @@ from arena.api.match import AgentRaised, Decider, Limits, SharedStart, Stream, c
 from arena.api.run import serve, take_pipes
 from arena.api.spec import Evaluation, Registry, bind, load_plugins
 from arena.errors import Interrupted
-from arena.identity import drawn
+from arena.identity import is_used
 from arena.limits import is_count
-from arena.match.player import chosen, short
+from arena.match.player import find_legal, short
 from arena.plugins.sources import put_in_place
 from arena.search_engines import search_engines
-from arena.unmetered import plain, watch
+from arena.unmetered import unwatched_copy, watch
 from arena_isolation import protocol
 
 Message = dict[str, Any]
@@ -51,7 +51,7 @@ class Library:
         if key not in self._games:
             game = registry.game(name)(**parameters)
             watch(type(game))
-            self._games[key] = plain(game)
+            self._games[key] = unwatched_copy(game)
         return self._games[key]
 
     def evaluation(self, registry: Registry, game: Game, heuristic: Mapping[str, Any] | None, key: str) -> Evaluation | None:
@@ -119,7 +119,7 @@ class HostedSeat:
         if choice is None:
             return {"type": "action", "action": None}
         try:
-            action = chosen(choice, legal)
+            action = find_legal(choice, legal)
         except (ValueError, GameError):  # the referee meets the same, and judges
             return {"type": "action", "illegal": short(choice)}
         text = game.format_action(self.state, action)
@@ -143,7 +143,7 @@ class HostedSeat:
         for choice in path.actions:
             legal = game.actions(state)
             try:
-                action = chosen(choice, legal)
+                action = find_legal(choice, legal)
             except (ValueError, GameError):
                 return {"type": "path", "actions": texts, "illegal": short(choice)}
             except AgentRaised as failed:
@@ -208,7 +208,7 @@ def _start_match(library: Library, message: Message) -> tuple[HostedSeat | None,
         return None, _describe_failure(failed)
     except Exception as error:
         return None, {"type": "failed", "kind": "exception", "message": f"cannot be made: {describe(error)}"}
-    return seat, {"type": "ready", "drew": drawn(seat.decider.rng)}
+    return seat, {"type": "ready", "drew": is_used(seat.decider.rng)}
 
 
 def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
@@ -224,7 +224,7 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
     said, decider.exchanges = decider.exchanges, ()
     plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered or decider.compiled or said)
     if plain and answer.get("action") is not None:
-        return protocol.action_line(answer["action"], nodes, evaluations, drawn(decider.rng))
+        return protocol.action_line(answer["action"], nodes, evaluations, is_used(decider.rng))
     answer["nodes"], answer["evaluations"] = nodes, evaluations
     if depth is not None:
         answer["depth"] = depth
@@ -240,7 +240,7 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer["fallback"] = True
     if decider.compiled:
         answer["compiled"] = True
-    answer["drew"] = drawn(decider.rng)
+    answer["drew"] = is_used(decider.rng)
     return answer
 
 

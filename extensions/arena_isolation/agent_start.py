@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.api.match import Program
 from arena.api.run import ChildLost, launch_command, python_environment
-from arena.api.spec import is_file, whole
+from arena.api.spec import is_file, make_absolute
 from arena.plugins.sources import ENVIRONMENT
 from arena.processes.child import ChildProcess
 from arena_isolation import protocol
@@ -48,7 +48,7 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
     """
     version = version_in(program)
     alone = version is not None and version.submitted  # then all that it is to load is in its plugins
-    asked = [] if alone else [whole(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
+    asked = [] if alone else [make_absolute(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
     command = _command(program, module)
     own = os.environ if program.command else python_environment()
     surroundings = {**own, ENVIRONMENT: os.pathsep.join(asked)} if program.adapter or not program.command else own

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from arena import Action, Agent, Answer, ArenaError, Game, Path, State
-from arena.api.cli import shown
+from arena.api.cli import abbreviate
 from arena.api.match import Program, Search
 from arena.api.spec import EntryAgent, Evaluation, GivenEntry, SourceReader
 from arena.spec.choices import Choices, Fitted
 from arena.spec.games import Rules
-from arena.spec.parameters import adapter, checked
+from arena.spec.parameters import check_value, make_adapter
 
 
 class ExternalAgent(Agent):
@@ -84,14 +84,14 @@ class CommandAgent(EntryAgent):
         if COMMAND not in given:
             report(("agent",), "expected the name of an agent or {command: [program, argument, ...]}")
             return None
-        words: list[str] | None = checked(_WORDS, given[COMMAND], where, report)
+        words: list[str] | None = check_value(_WORDS, given[COMMAND], where, report)
         if words is None:
             return None
         if not found(self._moved.get(words[0], words[0]), folder):
             place = f"in {folder}" if "/" in words[0] else "on PATH"
             there = isfile(folder / words[0])  # noqa: PTH113 - takes a name that no file can have
             advice = "; it is there, but not executable: chmod +x it, or put its interpreter before it" if there else ""
-            report(where, f"no program {shown(words[0])} {place} that can be started{advice}")
+            report(where, f"no program {abbreviate(words[0])} {place} that can be started{advice}")
         return tuple(words)
 
     def find(self) -> type[Agent] | None:
@@ -122,4 +122,4 @@ class CommandAgent(EntryAgent):
         """Nothing of a program is loaded by arena."""
 
 
-_WORDS = adapter(Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)])
+_WORDS = make_adapter(Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)])

@@ -9,13 +9,13 @@ from typing import Any
 from arena import Agent, ArenaError, UnknownName, __version__
 from arena.api.cli import describe
 from arena.api.run import pack, serve, take_pipes
-from arena.api.spec import Key, Registry, adapters, chooses, load_plugins, parameters_of, solves, validated
+from arena.api.spec import Key, Registry, chooses, load_plugins, make_adapters, parameters_of, solves, validate_parameters
 from arena.errors import Interrupted
 from arena.plugins.sources import put_in_place
-from arena.spec.choices import parameters_checked
+from arena.spec.choices import check_parameters
 from arena.spec.document import Path
-from arena.spec.parameters import plain, without_defaults
-from arena.traits import coped, made_for
+from arena.spec.parameters import drop_defaults, make_plain
+from arena.traits import read_coped, read_games
 from arena_isolation import protocol
 
 Answer = dict[str, Any]
@@ -71,8 +71,8 @@ def _agent(agent: type[Agent]) -> Answer:
     return {
         "name": agent.name,
         "needs": sorted(agent.needs),
-        "copes": sorted(coped(agent)),
-        "games": sorted(made_for(agent)),
+        "copes": sorted(read_coped(agent)),
+        "games": sorted(read_games(agent)),
         "wants_heuristic": bool(agent.wants_heuristic),
         "chooses": chooses(agent),
         "solves": solves(agent),
@@ -84,10 +84,10 @@ def _schema(agent: type[Agent], name: str) -> Answer:
     """The JSON Schema of an option, with its default; nothing is known of one whose hint has none."""
     parameter = parameters_of(agent)[name]
     try:
-        schema: Answer = adapters(agent)[name].json_schema()
+        schema: Answer = make_adapters(agent)[name].json_schema()
     except Exception:  # the hints are the author's
         schema = {}
-    return schema if parameter.default is parameter.empty else {**schema, "default": plain(parameter.default)}
+    return schema if parameter.default is parameter.empty else {**schema, "default": make_plain(parameter.default)}
 
 
 def _checked(registry: Registry, message: Answer) -> Answer:
@@ -100,21 +100,21 @@ def _checked(registry: Registry, message: Answer) -> Answer:
     target: Any = None
     if message["type"] == "options":
         target = registry.agent(message["agent"])
-        values = validated(target, message["given"], (), report)
+        values = validate_parameters(target, message["given"], (), report)
         if values is not None:
             optimal = _made(target, values, report)
     else:
         try:
             target = registry.heuristic(message["game"], message["heuristic"])
-            values = parameters_checked(target, message["heuristic"], message["given"], report)
+            values = check_parameters(target, message["heuristic"], message["given"], report)
         except UnknownName as error:
             values = None
             report((), str(error))
     told = [{"path": path, "message": fault} for path, fault in faults]
     if faults or values is None:
         return {"type": "checked", "values": None, "faults": told, "optimal": optimal}
-    defaults = sorted(set(values) - set(without_defaults(target, values)))
-    return {"type": "checked", "values": plain(values), "defaults": defaults, "faults": told, "optimal": optimal}
+    defaults = sorted(set(values) - set(drop_defaults(target, values)))
+    return {"type": "checked", "values": make_plain(values), "defaults": defaults, "faults": told, "optimal": optimal}
 
 
 def _made(agent: type[Agent], options: Mapping[str, Any], report: Any) -> str | None:

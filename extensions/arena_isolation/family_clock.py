@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from arena.api.run import ProcessTree
-from arena.processes.process_tree import members
+from arena.processes.process_tree import find_members
 from arena_isolation.control_group import ControlGroup
 
 LISTING_SECONDS = 0.1
@@ -57,7 +57,7 @@ class FamilyClock:
         if not now and self._group is None and perf_counter() < self._listed + LISTING_SECONDS:
             return
         self._listed = perf_counter()
-        processes = [] if self._group is not None else [self._tree.leader, *members([self._tree])]
+        processes = [] if self._group is not None else [self._tree.leader, *find_members([self._tree])]
         threads = self._group.threads() if self._group is not None else [tid for pid in processes for tid in _threads(pid)]
         _keep(self._processes, {pid: f"/proc/{pid}/stat" for pid in processes})
         new = _keep(self._threads, {tid: f"/proc/{tid}/schedstat" for tid in threads[:MAX_WATCHED_THREADS]})

@@ -8,16 +8,25 @@ from typing import Any
 
 from arena import Action, Agent, Answer, Game, State
 from arena import Path as Solution
-from arena.api.cli import suggestion
+from arena.api.cli import suggest
 from arena.api.match import Program, Search
-from arena.api.spec import EntryAgent, Evaluation, GivenEntry, SoundAgent, SourceReader, parameters_of, real_place, whole
+from arena.api.spec import (
+    EntryAgent,
+    Evaluation,
+    GivenEntry,
+    SoundAgent,
+    SourceReader,
+    make_absolute,
+    parameters_of,
+    resolve_place,
+)
 from arena.spec.choices import Choices, Fitted
 from arena.spec.document import Path as Where
 from arena.spec.games import Rules
 from arena.spec.labels import CodeLabel
 from arena.spec.parameters import Report
 from arena.spec.reader import SpecReader
-from arena.spec.source import called, organisers, say_trusted
+from arena.spec.source import list_organisers, name_plugin, say_trusted
 from arena_isolation.describe import CheckedValues, DescribedAgent, DescribeHost, NotDescribed
 from arena_isolation.revisions import RevisionError
 from arena_isolation.versions import NoVersion, PluginVersion, SharedCode, shared_code, submission, version_of
@@ -95,13 +104,13 @@ class CodeReader(SourceReader):
 
     def plugins(self, version: PluginVersion, games: tuple[str, ...]) -> tuple[str, ...]:
         """Return the plugins of the organiser that bring one of some games, but for the code itself."""
-        return organisers(self.reading, games, but=self.shared.twins.get(version.file, version.file))
+        return list_organisers(self.reading, games, but=self.shared.twins.get(version.file, version.file))
 
     def _others(self, agent: str) -> tuple[str, ...]:
         """The plugins of a spec but for the one that brings an agent, as a process in another folder understands them."""
         source = self.reading.registry.sources.get(("agent", agent))
-        own = None if source is None else real_place(source.name)
-        return tuple([whole(plugin) for plugin in self.reading.plugins if real_place(plugin) != own])
+        own = None if source is None else resolve_place(source.name)
+        return tuple([make_absolute(plugin) for plugin in self.reading.plugins if resolve_place(plugin) != own])
 
     def _submitted_files(self) -> set[Path]:
         """The files that entries of the spec name as their `plugin`, sweeps written out; entries with faults are left out."""
@@ -181,7 +190,7 @@ class CodeAgent(EntryAgent):
         description = self._host.description
         described = description.agents.get(self._name)
         if described is None:
-            report(("agent",), f"no agent {self._name!r} in {self._key} {text}; {suggestion(self._name, description.agents)}")
+            report(("agent",), f"no agent {self._name!r} in {self._key} {text}; {suggest(self._name, description.agents)}")
             return SoundAgent()
         self.code = replace(version, heuristics=description.heuristics)
         self.code_label = CodeLabel(f"{self._key}={self.code.short}", always=self._key == VERSION)
@@ -202,7 +211,7 @@ class CodeAgent(EntryAgent):
         for game, choice in choices.items():
             wanted = [name for name in games if game in (None, name)]
             if not any((name, choice.name) in self._known for name in wanted):
-                hint = suggestion(choice.name, [name for owner, name in self._known if owner in wanted])
+                hint = suggest(choice.name, [name for owner, name in self._known if owner in wanted])
                 message = f"no heuristic {choice.name!r} of {' or '.join(games)} in that {self._key}; {hint}"
                 self.reading.faults.add(choice.path, message)
 
@@ -240,10 +249,10 @@ class CodeAgent(EntryAgent):
 
     def note_trust(self, agent: str) -> None:
         """Note that arena's own processes load the same file."""
-        loaded = {real_place(one.source.name): one.source.name for one in self.reading.registry.plugins if one.source.asked}
+        loaded = {resolve_place(one.source.name): one.source.name for one in self.reading.registry.plugins if one.source.asked}
         given = loaded.get(self.code.file)
         if given is not None:
-            say_trusted(self.reading, agent, called(self.reading, given), "name it nowhere else")
+            say_trusted(self.reading, agent, name_plugin(self.reading, given), "name it nowhere else")
 
 
 def _ask(ask: Any, report: Report) -> CheckedValues | None:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from arena.api.cli import cut
 from arena.api.run import pack
-from arena.limits import LARGEST, clipped, is_count
-from arena.search import LONGEST_EXCHANGE, LONGEST_NAME, MOST_AMOUNTS
+from arena.limits import MAX_COUNT, clip_text, is_count
+from arena.search import MAX_AMOUNT_NAME_CHARACTERS, MAX_AMOUNTS, MAX_EXCHANGE_CHARACTERS
 
 VERSION = 2
 """The version that arena speaks."""
@@ -102,8 +102,12 @@ def read_used(message: Mapping[str, Any]) -> Used:
 def read_transcript(message: Mapping[str, Any]) -> tuple[str, ...]:
     """What an agent adds to the transcript with an answer; Broken where `Search.transcribe` would not take it."""
     told = message.get("transcript", [])
-    if not isinstance(told, list) or not all(isinstance(one, str) for one in told) or sum(map(len, told)) > LONGEST_EXCHANGE:
-        raise Broken(f"{message['type']}: transcript: expected texts of at most {LONGEST_EXCHANGE:,} characters in all")
+    if (
+        not isinstance(told, list)
+        or not all(isinstance(one, str) for one in told)
+        or sum(map(len, told)) > MAX_EXCHANGE_CHARACTERS
+    ):
+        raise Broken(f"{message['type']}: transcript: expected texts of at most {MAX_EXCHANGE_CHARACTERS:,} characters in all")
     return tuple(told)
 
 
@@ -138,7 +142,7 @@ def message_of(message: Mapping[str, Any], key: str) -> str | None:
     value = message.get(key)
     if value is None:
         return None
-    return clipped(text_of(message, key))
+    return clip_text(text_of(message, key))
 
 
 def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:
@@ -173,16 +177,18 @@ def steps_of(message: Mapping[str, Any]) -> int | None:
 def _count(message: Mapping[str, Any], key: str) -> int:
     value = message.get(key, 0)
     if not is_count(value):
-        raise Broken(f"{message['type']}: {key}: expected a whole number from 0 to {LARGEST:,}, got {cut(repr(value))}")
+        raise Broken(f"{message['type']}: {key}: expected a whole number from 0 to {MAX_COUNT:,}, got {cut(repr(value))}")
     return value
 
 
 def _amounts(message: Mapping[str, Any]) -> Mapping[str, float]:
     """What an agent says that it spent; Broken where `Search.spend` would not take it."""
     value = message["spent"]
-    sound = isinstance(value, dict) and len(value) <= MOST_AMOUNTS and all(len(name) <= LONGEST_NAME for name in value)
-    if not sound or not all(type(one) in (int, float) and 0 <= one <= LARGEST for one in value.values()):
-        raise Broken(f"{message['type']}: spent: expected amounts from 0 to {LARGEST:,} by name, got {cut(repr(value))}")
+    sound = (
+        isinstance(value, dict) and len(value) <= MAX_AMOUNTS and all(len(name) <= MAX_AMOUNT_NAME_CHARACTERS for name in value)
+    )
+    if not sound or not all(type(one) in (int, float) and 0 <= one <= MAX_COUNT for one in value.values()):
+        raise Broken(f"{message['type']}: spent: expected amounts from 0 to {MAX_COUNT:,} by name, got {cut(repr(value))}")
     return dict(value)
 
 

@@ -28,7 +28,7 @@ from arena.api.run import pack
 from arena.api.spec import gives, settings
 from arena.errors import IsolationError
 from arena.identity import position_seed, program_seed
-from arena.limits import MARGIN
+from arena.limits import MARGIN_SECONDS
 from arena.match.match import IN_PROCESS
 from arena.match.player import Unreadable
 from arena.match.referee import PlayerMaker
@@ -184,7 +184,7 @@ class RemotePlayer:
         limit = self._limits.seconds
         began = perf_counter()
         try:
-            answer = self._host.ask(request, limit, MARGIN, cpu_seconds=self._limits.cpu_seconds)
+            answer = self._host.ask(request, limit, MARGIN_SECONDS, cpu_seconds=self._limits.cpu_seconds)
         except AgentLost as lost:
             self.used = (0, 0, perf_counter() - began, None, None, None, 0)
             raise self._lost(lost) from lost
@@ -194,7 +194,7 @@ class RemotePlayer:
         self._interpret(self._note, answer, seconds)
         if limit is None:
             return self._interpret(read, answer, state)
-        self._until = thread_time() + max(limit - seconds, 0.0) + MARGIN
+        self._until = thread_time() + max(limit - seconds, 0.0) + MARGIN_SECONDS
         found = self._interpret(read, answer, state)
         self._check_time()
         return found
@@ -203,7 +203,7 @@ class RemotePlayer:
         """A Forfeit where the clock of a decision has run out while its answer is read: in processor time of this thread."""
         late = thread_time() - self._until
         if self._limits.seconds is not None and late > 0.0:
-            self.overrun = late + MARGIN
+            self.overrun = late + MARGIN_SECONDS
             message = f"a decision took longer than its limit of {self._limits.seconds:g} s, with the reading of its answer"
             raise Forfeit(Ending("timeout", self.number, message))
 

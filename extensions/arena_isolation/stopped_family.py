@@ -14,7 +14,7 @@ from contextlib import suppress
 from time import perf_counter, sleep
 
 from arena.api.run import ProcessTree
-from arena.processes.process_tree import members
+from arena.processes.process_tree import find_members
 
 FIRST_LISTING_SECONDS = 0.02
 """Seconds from a stop to the first listing after it."""
@@ -75,7 +75,7 @@ class StoppedFamily:
 
     def _list(self, stops: int) -> None:
         """Take over who is there, unless the family goes on meanwhile: then the listing is told at its next stop."""
-        found = members([self._tree]) if sys.platform == "linux" else set()
+        found = find_members([self._tree]) if sys.platform == "linux" else set()
         with self._lock:
             if self._closed:
                 return

@@ -12,8 +12,8 @@ import arena
 from arena import ArenaError
 from arena.api.match import Program
 from arena.api.spec import Registry, is_file
-from arena.plugins.dependencies import imported, sources, stands_alone
-from arena.plugins.syntax import SUFFIX, parsed
+from arena.plugins.dependencies import find_imported, find_sources, stands_alone
+from arena.plugins.syntax import SUFFIX, parse_file
 from arena.processes.child import import_path
 from arena_isolation.revisions import GIT, revision, taken_out
 
@@ -176,8 +176,8 @@ def _hash(file: Path, files: set[Path]) -> str:
 
     Comments, docstrings, and the name and place of the file itself change nothing.
     """
-    whole = blake2b(parsed(file).digest, digest_size=16)
-    for name, digest in sorted([(one.name, parsed(one).digest) for one in files - {file}]):
+    whole = blake2b(parse_file(file).digest, digest_size=16)
+    for name, digest in sorted([(one.name, parse_file(one).digest) for one in files - {file}]):
         whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
     return whole.hexdigest()
 
@@ -187,8 +187,8 @@ def files_of(file: Path, path: Sequence[str]) -> set[Path]:
     top = file
     while (top.parent / "__init__.py").is_file():
         top = top.parent
-    own = {file} if top == file else set(sources(top))
-    return own | {found for one in own for found in imported(one, list(path) or None)}
+    own = {file} if top == file else set(find_sources(top))
+    return own | {found for one in own for found in find_imported(one, list(path) or None)}
 
 
 def _python_file(text: str, folder: Path, expected: str) -> Path:

@@ -247,9 +247,9 @@ def audit(obj: Any, most: int) -> int:
     """Print what authors, admins and the ladder did, the latest first."""
     from datetime import UTC, datetime
 
-    from arena.api.spec import one_line
+    from arena.api.spec import escape_line
 
     for line in obj[1].audit(most):
         when = datetime.fromtimestamp(line.time, UTC).isoformat(timespec="seconds")
-        click.echo(one_line(f"{when} {line.who} {line.what} {line.detail}".rstrip()))  # authors write a part of it
+        click.echo(escape_line(f"{when} {line.who} {line.what} {line.detail}".rstrip()))  # authors write a part of it
     return 0

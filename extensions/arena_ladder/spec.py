@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from arena import SpecError
-from arena.api.cli import suggestion
+from arena.api.cli import suggest
 from arena.api.spec import Spec, load_spec
 from arena.secret import SECRET
 from arena.spec.document import Document, Path, read_document
-from arena.spec.faults import Faults
 from arena.spec.model import Count, SpecKeys
-from arena.spec.parameters import UNKNOWN_KEY, adapter, checked, hinting
+from arena.spec.parameters import UNKNOWN_KEY, add_hints, check_value, make_adapter
+from arena.spec.reader import Faults
 
 OPEN = "open"
 """What `authors` says where anybody may register."""
@@ -85,7 +85,7 @@ def load_ladder(file: str | PathLike[str], *, plugins: tuple[str, ...] = ()) -> 
     known = [*(key for key in SpecKeys.model_fields if key not in REFUSED_KEYS), *LADDER_KEYS]
     for key in document.values:
         if key not in known and key not in REFUSED_KEYS:
-            faults.add((key,), f"{UNKNOWN_KEY}; {suggestion(str(key), known)}", key=True)
+            faults.add((key,), f"{UNKNOWN_KEY}; {suggest(str(key), known)}", key=True)
     if document.values.get("isolation") == "none":
         message = "what authors hand in runs in a process of its own; expected sandbox, the default, or process"
         faults.add(("isolation",), message)
@@ -106,7 +106,7 @@ def _read_key(document: Document, key: str, faults: Faults) -> Any:
         faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
 
     given = document.values.get(key)
-    return checked(adapter(model), {} if given is None else given, (key,), hinting(report, model.model_fields))
+    return check_value(make_adapter(model), {} if given is None else given, (key,), add_hints(report, model.model_fields))
 
 
 def _read_authors(document: Document, submissions: SubmissionKeys, faults: Faults) -> tuple[str, ...] | None:

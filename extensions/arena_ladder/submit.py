@@ -14,7 +14,7 @@ import click
 
 from arena import ArenaError
 from arena.api.cli import cut
-from arena.errors import without_controls
+from arena.errors import escape_controls
 
 ENVIRONMENT_VARIABLE = "ARENA_TOKEN"
 ANSWER_SECONDS = 60.0
@@ -47,7 +47,7 @@ def submit(file: Path, url: str, name: str | None) -> int:
             f"{ENVIRONMENT_VARIABLE} is no token: expected one word of letters and digits, as the host of the ladder gave it"
         )
     told = _post(url.rstrip("/") + SUBMISSIONS, token, file.name, content, name)
-    print(without_controls(told["id"]))
+    print(escape_controls(told["id"]))
     return 0
 
 
@@ -65,7 +65,7 @@ def _post(address: str, token: str, file: str, content: bytes, name: str | None)
             told: dict[str, str] = json.load(answer)
             return {"id": str(told["id"])}
     except urllib.error.HTTPError as error:
-        raise ArenaError(without_controls(_explain_refusal(error, address))) from error
+        raise ArenaError(escape_controls(_explain_refusal(error, address))) from error
     except (urllib.error.URLError, OSError, HTTPException) as error:
         raise ArenaError(_explain_silence(error, address)) from error
     except (ValueError, KeyError, TypeError) as error:

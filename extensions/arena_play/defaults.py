@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from arena import ArenaError, Game
-from arena.api.spec import Registry, proposed, refusal
+from arena.api.spec import Registry, find_refusal, propose_agents
 from arena_play import human
 
 DECISION_LIMITS: Mapping[str, Any] = {"nodes": 100_000}
@@ -19,7 +19,7 @@ def propose_agent(registry: Registry, game: Game, heuristic: str | None = None) 
     Agents of local search are left out: they start from states of their own, and a position is asked about here.
     """
     informed = heuristic is not None or (game.name, game.default_heuristic) in registry.heuristics
-    names = [name for name in proposed(registry, game, informed=informed) if "local" not in registry.agents[name].needs]
+    names = [name for name in propose_agents(registry, game, informed=informed) if "local" not in registry.agents[name].needs]
     names = names or list_fitting_agents(registry, game)
     if not names:
         raise ArenaError(f"no agent can play {game.name}; `arena matrix` tells why")
@@ -28,4 +28,4 @@ def propose_agent(registry: Registry, game: Game, heuristic: str | None = None) 
 
 def list_fitting_agents(registry: Registry, game: Game) -> list[str]:
     """The names of all agents that can play or solve a game, a person left out."""
-    return [name for name, agent in sorted(registry.agents.items()) if name != human.NAME and refusal(agent, game) is None]
+    return [name for name, agent in sorted(registry.agents.items()) if name != human.NAME and find_refusal(agent, game) is None]

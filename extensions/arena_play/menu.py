@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import click
 
 from arena import ArenaError
-from arena.api.cli import describe, load, results_alone, suggestion
-from arena.api.spec import one_line
+from arena.api.cli import describe, load, results_alone, suggest
+from arena.api.spec import escape_line
 from arena.console.screen import Screen
 from arena_play.defaults import list_fitting_agents
 from arena_play.workbench import FILE, Workbench
@@ -90,7 +90,7 @@ class Menu:
     def _show_command(self, text: str) -> None:
         """Show a command as it is to be typed: no line of it is broken."""
         for line in f"$ {text}".split("\n"):
-            self._screen.put(one_line(line), "dim")
+            self._screen.put(escape_line(line), "dim")
 
     # Done
 
@@ -180,6 +180,4 @@ class Menu:
             name = typed.partition(":")[0] if options else typed
             if name in names:
                 return typed
-            self._screen.say(
-                f"expected a name or a number from 1 to {len(names)}, got {typed!r}; {suggestion(name, names)}", "bad"
-            )
+            self._screen.say(f"expected a name or a number from 1 to {len(names)}, got {typed!r}; {suggest(name, names)}", "bad")

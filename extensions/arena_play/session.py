@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from time import sleep
 
 from arena import Action, Game, Puzzle, State
-from arena.api.cli import cut, describe, suggestion
-from arena.api.match import Forfeit, IllegalAction, Match, Player, legal_action, lost, standing
+from arena.api.cli import cut, describe, suggest
+from arena.api.match import Forfeit, IllegalAction, Match, Player, legal_action, returns_of_loss, standing
 from arena.api.results import figures
 from arena.api.spec import gives
 from arena.console.screen import Screen
@@ -79,7 +79,7 @@ def parse_line(game: Game, state: State, legal: Sequence[Action], line: str) -> 
         complaint = illegal.complaint or f"{illegal} here"
     except Exception as error:  # a plugin's own parser, whatever it raises
         complaint = f"expected a move, got {line!r} ({describe(error)})"
-    near = suggestion(line, list(COMMANDS))
+    near = suggest(line, list(COMMANDS))
     meant = f"{near} or " if near.startswith("did") else ""
     raise Misunderstood(f"{cut(complaint, MAX_COMPLAINT_CHARACTERS)}; {meant}? lists the moves")
 
@@ -138,7 +138,7 @@ class Session:
             ending = fault.ending
             self._screen.say(f"\n{self._label(ending.seat or 0)} has lost: {because(ending.reason, ending.message)}", "bad")
             if len(self._people) > 1:
-                self._screen.say(self._result(lost(self._game, ending.seat, self.state)), "bold")
+                self._screen.say(self._result(returns_of_loss(self._game, ending.seat, self.state)), "bold")
         except Left:
             moves = len(self._moves)
             self._screen.say(f"left after {moves} {'move' if moves == 1 else 'moves'}")

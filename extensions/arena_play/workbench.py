@@ -7,7 +7,7 @@ import yaml
 
 from arena import ArenaError
 from arena.api.cli import MatchSetup, values_of
-from arena.api.spec import Board, Registry, first_game, load_spec, references, settings, with_defaults
+from arena.api.spec import Board, Registry, find_first_game, list_references, load_spec, make_default, settings
 from arena.console.screen import Screen
 from arena.console.words import options_of
 from arena_play import human
@@ -29,7 +29,7 @@ class Workbench:
     @classmethod
     def first(cls, registry: Registry) -> "Workbench":
         """Return the board of a new menu."""
-        name = first_game(registry, puzzle=True) or first_game(registry, puzzle=False)
+        name = find_first_game(registry, puzzle=True) or find_first_game(registry, puzzle=False)
         if name is None:
             raise ArenaError("there is no game; `arena plugins` tells what became of the plugins")
         return cls.of(registry, name)
@@ -37,11 +37,11 @@ class Workbench:
     @classmethod
     def of(cls, registry: Registry, name: str) -> "Workbench":
         """Return a game with its default parameters, and sensible agents."""
-        game = with_defaults(registry.game(name))
+        game = make_default(registry.game(name))
         if game is None:
             raise ArenaError(f"{name} cannot be made without parameters: `arena show {name}` tells them, `arena play` takes them")
         best = propose_agent(registry, game)
-        others = [next(iter(references(registry, game)), best)] * (game.players - 1)
+        others = [next(iter(list_references(registry, game)), best)] * (game.players - 1)
         return cls.loaded(MatchSetup(name, own_plugins=(human.__name__,)), (best, *others))
 
     @classmethod

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from arena import CHANCE, Action, ArenaError, Game, GameError, State
-from arena.api.cli import shown
+from arena.api.cli import abbreviate
 from arena.api.match import chance_outcomes
 from arena.api.spec import gives, name_of, settings
 from arena_solution.sequence_form import MAX_STATES, check_size, too_large
@@ -77,7 +77,7 @@ class _Writer:
     def _decision(self, state: State, mover: int, actions: Sequence[Action]) -> str:
         game = self.game
         if not 0 <= mover < game.players:
-            raise GameError(f"{name_of(game)}: to_move gave {shown(mover)}; expected CHANCE or a seat below {game.players}")
+            raise GameError(f"{name_of(game)}: to_move gave {abbreviate(mover)}; expected CHANCE or a seat below {game.players}")
         texts = [game.format_action(state, action) for action in actions]
         number, text = self._set(state, mover, texts)
         listed = " ".join(map(_quote, texts))
@@ -92,8 +92,8 @@ class _Writer:
         number, known = self.sets[mover].setdefault(seen, (len(self.sets[mover]) + 1, texts))
         if known != texts:
             raise ArenaError(
-                f"{name_of(self.game)}: seat {mover} observes {shown(seen)} in two states with different actions, "
-                f"{shown(known)} and {shown(texts)}"
+                f"{name_of(self.game)}: seat {mover} observes {abbreviate(seen)} in two states with different actions, "
+                f"{abbreviate(known)} and {abbreviate(texts)}"
             )
         return number, self.game.format_state(seen)
 

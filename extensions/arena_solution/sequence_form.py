@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena import CHANCE, Action, ArenaError, Game, GameError, State
-from arena.api.cli import shown
+from arena.api.cli import abbreviate
 from arena.api.match import chance_outcomes
 from arena.api.spec import gives, name_of
 from arena.errors import GameTooLarge
@@ -139,7 +139,7 @@ class _Expansion:
     def _decide(self, state: State, mover: int, probability: float, sequences: tuple[int, ...]) -> None:
         if not 0 <= mover < self.game.players:
             raise GameError(
-                f"{name_of(self.game)}: to_move gave {shown(mover)}; expected CHANCE or a seat below {self.game.players}"
+                f"{name_of(self.game)}: to_move gave {abbreviate(mover)}; expected CHANCE or a seat below {self.game.players}"
             )
         here = self._information_set(state, mover, sequences[mover])
         before, after = sequences[:mover], sequences[mover + 1 :]
@@ -162,12 +162,12 @@ class _Expansion:
             form.information_sets[seat].append(known)
         elif known.actions != actions:
             raise GameError(
-                f"{name_of(game)}: seat {seat} observes {shown(observation)} in two states with different actions, "
-                f"{shown(list(known.actions))} and {shown(list(actions))}"
+                f"{name_of(game)}: seat {seat} observes {abbreviate(observation)} in two states with different actions, "
+                f"{abbreviate(list(known.actions))} and {abbreviate(list(actions))}"
             )
         elif known.parent != sequence:
             raise ArenaError(
-                f"{name_of(game)}: the observation {shown(observation)} does not tell seat {seat} what it has done before; "
+                f"{name_of(game)}: the observation {abbreviate(observation)} does not tell seat {seat} what it has done before; "
                 "such a game says perfect_recall = False, and has no best responses by information sets"
             )
         return known

@@ -11,8 +11,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from arena import ArenaError
 from arena.api.store import StoreError
-from arena.spec.faults import dotted
-from arena.spec.parameters import explained
+from arena.spec.parameters import explain_faults
+from arena.spec.reader import format_path
 from arena_web.errors import BadRequest, Refusal
 from arena_web.pages import Navigation, fault_page
 from arena_web.plugin_process import Busy, ProcessEnded, ProcessFailed
@@ -56,7 +56,9 @@ def faults_of(error: RequestValidationError) -> list[str]:
     if details[0]["msg"] in _OWN_WORDS:
         return [_OWN_WORDS[details[0]["msg"]]]
     inside = [{**detail, "loc": detail["loc"][1:]} for detail in details]  # the first says that it is in the body
-    return [f"{dotted(where) if where else 'the request'}: {message}" for where, message in explained(inside, error.body)]
+    return [
+        f"{format_path(where) if where else 'the request'}: {message}" for where, message in explain_faults(inside, error.body)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

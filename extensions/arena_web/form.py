@@ -10,9 +10,9 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, InstanceOf, TypeAdapter, ValidationError, WrapValidator
 
-from arena.api.cli import shown
-from arena.spec.faults import dotted
-from arena.spec.parameters import explained, refused
+from arena.api.cli import abbreviate
+from arena.spec.parameters import explain_faults, make_refusal
+from arena.spec.reader import format_path
 from arena_web.errors import BadRequest
 
 MAX_AGENTS = 16
@@ -30,7 +30,7 @@ def _expect(what: str) -> WrapValidator:
         try:
             return handler(value)
         except ValidationError:
-            raise refused(f"expected {what}, got {'nothing' if value is None else shown(value)}") from None
+            raise make_refusal(f"expected {what}, got {'nothing' if value is None else abbreviate(value)}") from None
 
     return WrapValidator(check)
 
@@ -45,7 +45,7 @@ def _without(names: Collection[str], what: str) -> AfterValidator:
     def check(values: dict[str, Any]) -> dict[str, Any]:
         for name in values:
             if name in names:
-                raise refused(f"{name} is no {what}")
+                raise make_refusal(f"{name} is no {what}")
         return values
 
     return AfterValidator(check)
@@ -112,7 +112,7 @@ class LimitsForm(BaseModel):
 def _check_names(limits: Any) -> Any:
     for name, value in limits.items() if isinstance(limits, dict) else ():
         if value is not None and name not in LimitsForm.model_fields:
-            raise refused(f"unknown {name!r}; expected {', '.join(sorted(LimitsForm.model_fields))}")
+            raise make_refusal(f"unknown {name!r}; expected {', '.join(sorted(LimitsForm.model_fields))}")
     return limits
 
 
@@ -182,7 +182,9 @@ def read(adapter: TypeAdapter[T], given: Any, what: str) -> T:
     try:
         return adapter.validate_python(given)
     except ValidationError as error:
-        raise BadRequest(*[f"{dotted((what, *where))}: {message}" for where, message in explained(error, given)]) from None
+        raise BadRequest(
+            *[f"{format_path((what, *where))}: {message}" for where, message in explain_faults(error, given)]
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)

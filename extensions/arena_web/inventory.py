@@ -8,18 +8,18 @@ from typing import Any
 from arena import Agent, Game, Puzzle
 from arena.api.spec import (
     Registry,
-    adapters,
-    board_module,
     chooses,
-    first_game,
-    member,
+    find_first_game,
+    list_references,
+    load_board_module,
+    make_adapters,
+    make_default,
     parameters_of,
-    proposed,
-    references,
+    propose_agents,
+    read_member,
     solves,
-    with_defaults,
 )
-from arena.spec.parameters import plain
+from arena.spec.parameters import make_plain
 
 PEOPLE = frozenset({"human"})
 """Agents that ask somebody at a terminal."""
@@ -30,11 +30,11 @@ def inventory(registry: Registry) -> dict[str, Any]:
 
     A game that cannot be made without being told parameters is left out.
     """
-    modules = {name: board_module(kind) for name, kind in sorted(registry.games.items())}
+    modules = {name: load_board_module(kind) for name, kind in sorted(registry.games.items())}
     games = [_game(registry, name, registry.games[name], module.source is not None) for name, module in modules.items()]
     return {
         "games": [game for game in games if game is not None],
-        "first": {"game": first_game(registry, puzzle=False), "puzzle": first_game(registry, puzzle=True)},
+        "first": {"game": find_first_game(registry, puzzle=False), "puzzle": find_first_game(registry, puzzle=True)},
         "agents": [_agent(name, kind) for name, kind in sorted(registry.agents.items()) if name not in PEOPLE],
         "formats": [{"name": name, "kind": kind.kind} for name, kind in sorted(registry.formats.items())],
         "notes": [
@@ -45,7 +45,7 @@ def inventory(registry: Registry) -> dict[str, Any]:
 
 
 def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[str, Any] | None:
-    game = with_defaults(kind)
+    game = make_default(kind)
     if game is None:  # it can still be played from a spec
         return None
     fit = [agent for agent in registry.agents_for(game) if agent not in PEOPLE]
@@ -64,7 +64,7 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
         "drawn": drawn,
         "parameters": list(form_fields(kind)),
         "agents": fit,
-        "proposed": proposed(registry, game, informed=True),
+        "proposed": propose_agents(registry, game, informed=True),
         "entries": _entries(registry, game),
         "heuristics": heuristics,
         "default_heuristic": kind.default_heuristic,
@@ -76,9 +76,9 @@ def _entries(registry: Registry, game: Game) -> list[str]:
     has more seats; solvers, those that want a heuristic first.
     """
     if isinstance(game, Puzzle):
-        solvers = proposed(registry, game, informed=True)
+        solvers = propose_agents(registry, game, informed=True)
         return sorted(solvers, key=lambda name: not registry.agents[name].wants_heuristic)[:3]
-    found = list(dict.fromkeys([*references(registry, game), *proposed(registry, game, informed=True)]))
+    found = list(dict.fromkeys([*list_references(registry, game), *propose_agents(registry, game, informed=True)]))
     return [*islice(cycle(found), max(game.players, min(3, len(found))))]
 
 
@@ -95,7 +95,7 @@ def _agent(name: str, kind: type[Agent]) -> dict[str, Any]:
 
 def asks_estimates(kind: type[Agent]) -> bool:
     """Tell whether an agent may ask for estimates, so that a form offers it heuristics."""
-    return bool(kind.wants_heuristic or member(kind, "uses_heuristic"))
+    return bool(kind.wants_heuristic or read_member(kind, "hints").uses_heuristic)
 
 
 def form_fields(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:
@@ -103,14 +103,14 @@ def form_fields(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:
     for name, parameter in parameters_of(constructor).items():
         field = _field(constructor, name)
         if field is not None:
-            default = None if parameter.default is Parameter.empty else plain(parameter.default)
+            default = None if parameter.default is Parameter.empty else make_plain(parameter.default)
             yield {"name": name, "default": default, **field}
 
 
 def _field(constructor: Callable[..., Any], name: str) -> dict[str, Any] | None:
     """The field of a form for a parameter; None if no field can hold its values."""
     try:
-        schema: Mapping[str, Any] = adapters(constructor)[name].json_schema()
+        schema: Mapping[str, Any] = make_adapters(constructor)[name].json_schema()
     except Exception:  # a hint that JSON Schema cannot say
         return None
     choices = schema.get("anyOf", [schema])

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from arena import ArenaError
 from arena.api.run import ChildLost, Helper
-from arena.processes.usage import usage_of
+from arena.processes.child import measure_usage
 
 HOST = "arena_web.plugin_host"
 """The module that a process runs."""
@@ -68,7 +68,7 @@ class PluginProcess:
             answer: dict[str, Any] = self._process.ask(request, seconds)
         except ChildLost as lost:
             raise ProcessFailed(self._explain(lost, late)) from None
-        self._worn = usage_of(self._process.pid).memory > self._memory_mb << 19
+        self._worn = measure_usage(self._process.pid).memory > self._memory_mb << 19
         return answer
 
     def end(self) -> None:

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ValidationError
 from arena import CHANCE, ArenaError, Game, Puzzle, SpecError, State
 from arena.api.cli import describe
 from arena.api.match import Chance, IllegalAction, Match, Record, has_chance, legal_action, match_id, play_match
-from arena.api.spec import Board, Registry, board_module, gives, load_spec, overrides, solves, validated
-from arena.match.chance_streams import MOST_OUTCOMES, endless
-from arena.spec.faults import dotted
-from arena.spec.parameters import explained
+from arena.api.spec import Board, Registry, gives, load_board_module, load_spec, overrides, solves, validate_parameters
+from arena.match.chance_streams import MAX_OUTCOMES_IN_A_ROW, endless
+from arena.spec.parameters import explain_faults
+from arena.spec.reader import format_path
 from arena_isolation.agent_process import AgentProcesses
 from arena_isolation.remote import player_maker
 from arena_web.errors import BadRequest
@@ -35,7 +35,7 @@ class Situations:
         self._seed = seed
         self._chance = has_chance(game)
         self._hides = gives(game, "observation")
-        self._drawn = board_module(type(game)).source is not None
+        self._drawn = load_board_module(type(game)).source is not None
 
     def settle(self, state: State, ply: int) -> tuple[State, Reply]:
         """Return the state after chance has moved, `ply` actions into the play, and that position as a frame.
@@ -65,7 +65,7 @@ class Situations:
         game = self._game
         outcomes: list[str] = []
         while not game.is_terminal(state) and game.to_move(state) == CHANCE:
-            if len(outcomes) >= MOST_OUTCOMES:
+            if len(outcomes) >= MAX_OUTCOMES_IN_A_ROW:
                 raise endless(game)
             outcome = chance.outcome(state)
             outcomes.append(game.format_action(state, outcome))
@@ -141,7 +141,7 @@ class Requests:
         for text in asked.actions:
             state, frame = situations.after(state, text, frames[-1]["ply"])
             frames.append(frame)
-        return {"game": with_board(describe_game(game), board_module(type(game))), "frame": frames[0], "frames": frames}
+        return {"game": with_board(describe_game(game), load_board_module(type(game))), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: ActionForm) -> Reply:
         """Return the position after `action`, and after what chance does then, by `seed` and `ply` as in `position`."""
@@ -190,7 +190,7 @@ class Requests:
     def _game(self, given: NamedForm[Plain]) -> Game:
         kind = self._registry.game(given.name)
         faults: list[str] = []
-        values = validated(
+        values = validate_parameters(
             kind, given.parameters, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}")
         )
         if values is None:
@@ -228,7 +228,7 @@ def _read(kind: type[T], asked: Mapping[str, Any]) -> T:
     try:
         return kind.model_validate(asked)
     except ValidationError as error:
-        raise BadRequest(*[f"{dotted(where)}: {message}" for where, message in explained(error, asked)]) from None
+        raise BadRequest(*[f"{format_path(where)}: {message}" for where, message in explain_faults(error, asked)]) from None
 
 
 def _faults_of(error: SpecError) -> list[str]:

@@ -7,11 +7,11 @@ from typing import Any
 
 from arena import Agent, Game, PluginError, Puzzle, SpecError
 from arena.api.match import Record, Seat
-from arena.api.spec import Board, BoardModule, Registry, Spec, board_module, load_spec, real_place, source_line
+from arena.api.spec import Board, BoardModule, Registry, Spec, load_board_module, load_spec, resolve_place, source_line
 from arena.api.store import Store
-from arena.schedule.board_info import known_game
-from arena.spec.named_code import named_code
-from arena.spec.parameters import without_defaults
+from arena.schedule.board_info import make_known_game
+from arena.spec.named_code import list_named_code
+from arena.spec.parameters import drop_defaults
 from arena.store.run import ForeignCode
 from arena_web.errors import BadRequest
 from arena_web.form import LimitsForm
@@ -43,7 +43,7 @@ class StoreRequests:
             spec = run.load(self._allowed_code(asked))
         except (ForeignCode, SpecError, PluginError) as error:
             sheet = run.boards[number]
-            game = known_game(sheet, self._registry)
+            game = make_known_game(sheet, self._registry)
             missing = f"{record.game} is not known here, so its moves are shown as text; {error}"
             told = show_match(game, record) if game is not None else {"view": text_view(record, sheet.game, [missing]).as_dict()}
             return {**told, "play_on": None}
@@ -68,16 +68,16 @@ class StoreRequests:
 
     def _allowed_code(self, asked: Mapping[str, Any]) -> Collection[str]:
         """The places of code that whoever started the server has named: by `--plugin`, or in the spec that is played."""
-        allowed = dict.fromkeys(map(real_place, self._plugins))
+        allowed = dict.fromkeys(map(resolve_place, self._plugins))
         if asked.get("spec") is None:
             return allowed
         spec = load_spec(asked["spec"], plugins=self._plugins)
-        return {**allowed, **named_code(spec.document, spec.plugins, spec.registry)}
+        return {**allowed, **list_named_code(spec.document, spec.plugins, spec.registry)}
 
 
 def show_match(game: Game, record: Record) -> Reply:
     """Return a match as a view with the board that draws it."""
-    module = board_module(type(game))
+    module = load_board_module(type(game))
     found = view(game, record, drawn=module.source is not None).as_dict()
     return {"view": {**found, "game": with_board(found["game"], module)}}
 
@@ -163,5 +163,5 @@ def _agent_form(registry: Registry, board: Board, seat: Seat) -> dict[str, Any] 
 def _changed_values(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any] | None:
     """The parameters that differ from their defaults; None where one of them has no field in a form."""
     fields = {field["name"] for field in form_fields(constructor)}
-    changed = without_defaults(constructor, values)
+    changed = drop_defaults(constructor, values)
     return changed if set(changed) <= fields else None

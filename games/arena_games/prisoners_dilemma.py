@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import CHANCE, Simultaneous
-from arena.limits import MOVES
+from arena.limits import DEFAULT_MOVES
 
 State = str
 """What was done, two letters a turn, seat 0 first: small letters are choices that noise may yet turn, `?` one that is hidden."""
@@ -39,7 +39,7 @@ class PrisonersDilemma(Simultaneous):
         if not defector > both > neither > cooperator:
             raise ValueError(f"payoffs: expected the fourth above the first above the second above the third, got {payoffs}")
         self.turns = turns
-        self.default_moves = max(MOVES, 2 * turns)
+        self.default_moves = max(DEFAULT_MOVES, 2 * turns)
         self.noise = noise
         self.min_return, self.max_return = cooperator, defector
         self.perfect_recall = noise == 0  # what was done is seen, what was meant is forgotten

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import Simultaneous
-from arena.limits import MOVES
+from arena.limits import DEFAULT_MOVES
 
 State = tuple[tuple[str, str], ...]
 """What both chose in each round."""
@@ -27,7 +27,7 @@ class RockPaperScissors(Simultaneous):
 
     def __init__(self, *, rounds: Annotated[int, Field(ge=1, le=10_000)] = 1) -> None:
         self.rounds = rounds
-        self.default_moves = max(MOVES, 2 * rounds)
+        self.default_moves = max(DEFAULT_MOVES, 2 * rounds)
 
     def begin(self, rng: random.Random) -> State:
         """Return the state before the first round."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from arena import CHANCE, Agent, Refused, play
-from arena.traits import refusal, traits
+from arena.traits import find_refusal, find_traits
 from arena_agents.dilemma import Alternate, Always, GenerousTitForTat, Grim, TitForTat, WinStayLoseShift
 from arena_games.prisoners_dilemma import PrisonersDilemma
 from arena_games.tic_tac_toe import TicTacToe
@@ -94,7 +94,7 @@ def test_generosity_forgives_a_third_of_defections() -> None:
 
 def test_the_classics_play_nothing_else() -> None:
     for agent in (*CLASSICS.values(), GenerousTitForTat()):
-        assert refusal(type(agent), PrisonersDilemma(noise=0.1)) is None
+        assert find_refusal(type(agent), PrisonersDilemma(noise=0.1)) is None
     with pytest.raises(Refused, match="tit-for-tat cannot play tic-tac-toe: it plays prisoners-dilemma alone"):
         play(TicTacToe(), [TitForTat(), "random"])
 
@@ -105,8 +105,8 @@ def test_noise_turns_choices_as_often_as_it_says(noise: float) -> None:
     game = PrisonersDilemma(turns=1, noise=noise)
     expected = 3 * (1 - noise) ** 2 + 5 * noise * (1 - noise) + noise**2
     assert value(game, lambda _, __: {"C": 1.0}, "") == pytest.approx(expected)
-    assert traits(game) >= {"chance", "hidden-information", "simultaneous"}
-    assert ("imperfect-recall" in traits(game)) == (noise > 0)
+    assert find_traits(game) >= {"chance", "hidden-information", "simultaneous"}
+    assert ("imperfect-recall" in find_traits(game)) == (noise > 0)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])

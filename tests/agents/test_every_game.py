@@ -8,7 +8,7 @@ import pytest
 
 from arena import CHANCE, Agent, Game, load_plugins, play
 from arena.configured import settings
-from arena.traits import COPED, refusal, traits
+from arena.traits import COPED, find_refusal, find_traits
 
 REGISTRY = load_plugins(environ=False)
 AGENTS = {name: kind for name, kind in REGISTRY.agents.items() if kind.__module__.startswith("arena_agents")}
@@ -69,7 +69,7 @@ def made(name: str, policy: str) -> Agent:
 
 def test_the_table_has_every_game_on_which_an_agent_may_be_refused() -> None:
     """Those whose rules have chance or something hidden."""
-    assert set(PLAYERS) == {name for name, kind in REGISTRY.games.items() if traits(kind()) & set(COPED)}
+    assert set(PLAYERS) == {name for name, kind in REGISTRY.games.items() if find_traits(kind()) & set(COPED)}
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -78,7 +78,7 @@ def test_who_copes_plays_to_the_end_and_others_are_refused(name: str, tmp_path: 
     game = REGISTRY.games[name](**SMALL.get(name, {}))
     policy = policy_of(game, tmp_path)
     for agent, kind in AGENTS.items():
-        told = refusal(kind, game)
+        told = find_refusal(kind, game)
         if agent not in PLAYERS[name]:
             assert told is not None, agent
             assert re.fullmatch(rf"{agent} cannot play {name}: \w.*\w", told)

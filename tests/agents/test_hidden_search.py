@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena import CHANCE, Game, SpecError, run
-from arena.traits import refusal
+from arena.traits import find_refusal
 from arena_agents.hidden_information import ISMCTS, PIMC
 from arena_agents.mcts import MCTS
 from arena_games.kuhn_poker import KuhnPoker
@@ -126,11 +126,12 @@ def test_a_budget_ends_the_search_with_something_to_play(kind: Any, nodes: int, 
 def test_it_is_refused_where_nothing_can_be_drawn(kind: Any) -> None:
     """It needs `resample`; mcts is refused on what is hidden."""
     assert (
-        refusal(kind, TicTacToe()) == f"{kind.name} cannot play tic-tac-toe: needs resample; tic-tac-toe is two-player, zero-sum"
+        find_refusal(kind, TicTacToe())
+        == f"{kind.name} cannot play tic-tac-toe: needs resample; tic-tac-toe is two-player, zero-sum"
     )
-    assert refusal(kind, KuhnPoker()) is None
-    assert refusal(MCTS, KuhnPoker()) == "mcts cannot play kuhn-poker: kuhn-poker has hidden-information"
-    assert refusal(MCTS, Pig()) is None
+    assert find_refusal(kind, KuhnPoker()) is None
+    assert find_refusal(MCTS, KuhnPoker()) == "mcts cannot play kuhn-poker: kuhn-poker has hidden-information"
+    assert find_refusal(MCTS, Pig()) is None
 
 
 @pytest.mark.parametrize("options", [{"agent": "ismcts", "rollouts": 0}, {"agent": "pimc", "worlds": 0}])

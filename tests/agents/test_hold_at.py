@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.traits import refusal
+from arena.traits import find_refusal
 from arena_agents.simple import HoldAt
 from arena_games.pig import Pig
 from arena_games.tic_tac_toe import TicTacToe
@@ -55,5 +55,5 @@ def test_it_holds_with_enough_to_win_and_plays_nothing_but_pig() -> None:
     states = [(0, False, 10, 40, 0), (0, False, 9, 40, 0), (1, False, 14, 0, 30), (1, False, 15, 0, 30)]
     asked = [HoldAt(at=15).choose(game, state, None) for state in states]  # type: ignore[arg-type]
     assert asked == ["hold", "roll", "roll", "hold"]
-    assert refusal(HoldAt, game) is None
-    assert refusal(HoldAt, TicTacToe()) == "hold-at cannot play tic-tac-toe: it plays pig alone"
+    assert find_refusal(HoldAt, game) is None
+    assert find_refusal(HoldAt, TicTacToe()) == "hold-at cannot play tic-tac-toe: it plays pig alone"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.identity import Stream, canonical, drawn, key
+from arena.identity import Stream, canonical, is_used, key
 from arena.limits import Limits
 from arena.match.match import seat_identity
 from arena.schedule.schedule import Schedule, identity_of
@@ -36,9 +36,9 @@ def test_a_stream_draws_what_an_ordinary_generator_of_its_seed_draws(use: Callab
     """Whatever is called first, and again after it; two streams of one text are alike, of two texts not."""
     one, twin, other = Stream("a"), Stream("a"), Stream("b")
     assert isinstance(one, random.Random)
-    assert not drawn(one)
+    assert not is_used(one)
     first = use(one)
-    assert drawn(one)
+    assert is_used(one)
     assert type(one) is random.Random
     assert first == use(twin)
     assert use(one) == use(twin)

@@ -12,7 +12,7 @@ import pytest
 
 from arena import CHANCE, Game
 from arena.configured import settings
-from arena.plugins.board_files import board_module
+from arena.plugins.board_files import load_board_module
 from arena_games.goofspiel import Goofspiel
 from arena_games.hearts import Hearts
 from arena_games.prisoners_dilemma import PrisonersDilemma
@@ -36,7 +36,7 @@ console.log(JSON.stringify(shown.map(({ text, actions }) => {
 
 def shown(game: Game, folder: Path, texts: list[tuple[str, list[str]]]) -> list[list[Any]]:
     """What the module of a game makes of states with their actions: the words, the shapes, and what can be clicked."""
-    module = board_module(type(game))
+    module = load_board_module(type(game))
     assert module.note is None
     (folder / "board.mjs").write_text(str(module.source), "utf-8")
     (folder / "draw.mjs").write_text(SCRIPT, "utf-8")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena import CHANCE
-from arena.traits import traits
+from arena.traits import find_traits
 from arena_games.hearts import CARDS, Hearts, State, cards_in, tricks_of
 from tests.games.game_tree import check_resample, check_state, play_beside, random_match
 
@@ -57,7 +57,7 @@ def test_every_state_keeps_its_promises() -> None:
             if action is not None and GAME.to_move(state) != CHANCE:
                 check_resample(GAME, state, rng)
                 assert could_be(GAME.resample(GAME.observation(state, 2), 2, rng))
-    assert traits(GAME) == {"multi-player", "chance", "hidden-information", "resample"}
+    assert find_traits(GAME) == {"multi-player", "chance", "hidden-information", "resample"}
 
 
 def could_be(state: State) -> bool:

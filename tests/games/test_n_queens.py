@@ -15,7 +15,7 @@ from arena import play, run
 from arena.counting import Meter, counting_view
 from arena.spec import load_spec
 from arena.testing import check_game, check_heuristic
-from arena.traits import traits
+from arena.traits import find_traits
 from arena_agents.local_search import MinConflicts
 from arena_games.n_queens import NQueens, conflicts
 
@@ -178,7 +178,7 @@ def test_the_game_and_its_heuristic_keep_their_contracts(n: int) -> None:
         check_game(NQueens(n=n), matches=5)
         check_heuristic(conflicts, NQueens(n=n), matches=5)
     check_game(NQueens(n=n, actions="all"), matches=1)
-    assert traits(NQueens(n=n)) == {"single-player", "solution-only", "local", "genetic"}
+    assert find_traits(NQueens(n=n)) == {"single-player", "solution-only", "local", "genetic"}
 
 
 def test_notation_is_rows_from_one_by_column() -> None:

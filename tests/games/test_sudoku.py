@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from arena import Agent, Answer, Path, Search, play
 from arena.testing import check_game, check_heuristic
-from arena.traits import traits
+from arena.traits import find_traits
 from arena_games.sudoku import Sudoku, empty_cells
 from arena_games.sudoku_grid import count_solutions, geometry
 
@@ -241,7 +241,7 @@ def test_the_game_and_its_heuristic_keep_their_contracts(cell: Cell) -> None:
     for box in (1, 2, 3):
         check_game(Sudoku(box=box, cell=cell), matches=4)
         assert {"range", "consistent"} <= set(check_heuristic(empty_cells, Sudoku(box=box, cell=cell), matches=4))
-    assert traits(Sudoku()) == {"single-player", "solution-only"}
+    assert find_traits(Sudoku()) == {"single-player", "solution-only"}
 
 
 class Filler(Agent):

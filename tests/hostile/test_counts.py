@@ -13,7 +13,7 @@ from arena.counting import Meter, counting_view
 from arena.match.record import Decision
 from arena.results.leaderboard import leaderboards, stored
 from arena.store import Store
-from arena.unmetered import plain, seen, watch
+from arena.unmetered import seen, unwatched_copy, watch
 from arena_games.n_queens import NQueens
 from arena_games.tic_tac_toe import TicTacToe
 
@@ -180,7 +180,7 @@ def test_a_class_that_is_watched_is_seen_by_hand_alone() -> None:
     """What its methods generate of themselves counts as nodes where it is counted, and is not seen; a subclass is not watched."""
     meter, game = Meter(), Ladder(n=4)
     watch(Ladder)
-    view, state = counting_view(plain(game), meter), game.initial(random.Random(1))
+    view, state = counting_view(unwatched_copy(game), meter), game.initial(random.Random(1))
     before = seen.states
     found = cast(Ladder, view).neighbors(state)
     assert (meter.nodes, seen.states - before) == (len(found), 0)

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from arena.match.record import Record
-from arena.processes.usage import usage_of
+from arena.processes.child import measure_usage
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
@@ -135,12 +135,12 @@ def alive(word: str) -> list[int]:
 
 def test_memory_in_files_is_counted_where_no_group_counts_it() -> None:
     """What this process holds in a file without a name, mapped by nobody, twice by its own descriptors."""
-    before = usage_of(os.getpid()).memory
+    before = measure_usage(os.getpid()).memory
     descriptor = os.memfd_create("counted")
     second = os.dup(descriptor)
     try:
         os.write(descriptor, bytes(64 << 20))
-        grown = usage_of(os.getpid()).memory - before
+        grown = measure_usage(os.getpid()).memory - before
     finally:
         os.close(descriptor)
         os.close(second)

@@ -13,7 +13,7 @@ import yaml
 from arena import Spec, run
 from arena.match import referee
 from arena.spec import load_spec
-from arena.spec.named_code import named_code
+from arena.spec.named_code import list_named_code
 from arena.store.run import run_of
 from arena_agents.alpha_beta import AlphaBeta
 from tests.conftest import Arena
@@ -168,7 +168,7 @@ def test_the_honest_twin_plays_as_under_plugins(isolation: str, walls: Callable[
     assert again == own
     spec = load_spec(path)
     kept = run_of(spec)
-    kept_spec = kept.load(named_code(kept.document, kept.plugins_asked, spec.registry))
+    kept_spec = kept.load(list_named_code(kept.document, kept.plugins_asked, spec.registry))
     assert [seat.identity for seat in kept_spec.boards[0].seats] == [seat.identity for seat in spec.boards[0].seats]
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from arena import Action, Agent, Game, Search, State
+from arena import Action, Agent, Game, Hints, Search, State
 from arena.api.spec import settings
 from arena_bridges.axelrod.strategies import find_strategy
 from arena_bridges.extras import library
@@ -18,7 +18,7 @@ class AxelrodStrategy(Agent):
     name = "axelrod"
     games: ClassVar[frozenset[str]] = frozenset({"prisoners-dilemma"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def __init__(self, *, strategy: str) -> None:
         self._kind = find_strategy(strategy)

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any, ClassVar
 
 from arena import Agent, Game
-from arena.api.cli import describe, suggestion
+from arena.api.cli import describe, suggest
 from arena.api.match import Limits, Program
 from arena.api.spec import EntryAgent, GivenEntry, SourceReader, name_of
 from arena.dialects import dialect_of
@@ -61,7 +61,7 @@ class EngineEntry(CommandAgent):
         points = {point.name: point for point in entry_points(group=GROUP)}
         name, where = self.given.values["agent"][KEY], ("agent", KEY)
         if not isinstance(name, str) or name not in points:
-            hint = suggestion(name, points) if isinstance(name, str) else f"expected one of {', '.join(sorted(points))}"
+            hint = suggest(name, points) if isinstance(name, str) else f"expected one of {', '.join(sorted(points))}"
             message = f"unknown protocol {name!r}; {hint}; without one a program speaks that of docs/protocol.md"
             self.given.report(where, message)
             return None

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from arena import Action, State
-from arena.api.cli import suggestion
+from arena.api.cli import suggest
 from arena.api.match import Limits
 from arena.dialects import Dialect, Uci
 from arena_bridges.engines.adapter import EngineConversation, main
@@ -76,7 +76,7 @@ class UciConversation(EngineConversation):
     def _set(self, name: str, value: Setting) -> None:
         known = {one.lower(): one for one in self._known}  # names are the same in small and large letters
         if name.lower() not in known:
-            raise EngineFault(f"{self.engine.name} has no option {name!r}; {suggestion(name, self._known)}")
+            raise EngineFault(f"{self.engine.name} has no option {name!r}; {suggest(name, self._known)}")
         text = str(value).lower() if isinstance(value, bool) else str(value)
         wrong = option_fault(self._known[known[name.lower()]], text)
         if wrong is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from arena import Action, Agent, Game, Search, State
+from arena import Action, Agent, Game, Hints, Search, State
 from arena.api.cli import cut
 from arena_bridges.llm import prompts
 from arena_bridges.llm.prompts import ModelAnswer, read_answer
@@ -65,7 +65,7 @@ class LanguageModel(Agent):
 
     name = "llm"
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
     waits = True
 
     def __init__(

@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from arena import Action, Agent, ArenaError, Game, Search, Simultaneous, tell_progress
+from arena import Action, Agent, ArenaError, Game, Hints, Search, Simultaneous, tell_progress
 from arena.errors import GameTooLarge, import_extension
-from arena.returns import scaled
+from arena.returns import scale_return
 from arena.simultaneous import OpenTurn
 from arena_bridges.openspiel.game import OpenSpiel
 from arena_bridges.openspiel.library import load_game, pyspiel
@@ -39,7 +39,7 @@ class OpenSpielMCTS(Agent):
     games: ClassVar[frozenset[str]] = frozenset({OpenSpiel.name})
     needs: ClassVar[frozenset[str]] = frozenset({"zero-sum"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class OpenSpielMCTS(Agent):
             return legal[0]
         root = self._bot(state.text, search).mcts_search(state.spiel)
         best = root.best_child()
-        search.report(best.action, value=scaled(game, best.total_reward / max(1, best.explore_count)))
+        search.report(best.action, value=scale_return(game, best.total_reward / max(1, best.explore_count)))
         search.count(min(root.explore_count, search.limits.nodes or root.explore_count))
         return best.action
 
@@ -99,7 +99,7 @@ class OpenSpielCFR(Agent):
     games: ClassVar[frozenset[str]] = frozenset({OpenSpiel.name})
     needs: ClassVar[frozenset[str]] = frozenset({"hidden-information"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def __init__(self, *, iterations: Count = 100) -> None:
         self.iterations = iterations

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from arena import CHANCE, Game, Simultaneous
 from arena.dialects import Dialect, Gtp, Uci
-from arena.limits import MOVES
+from arena.limits import DEFAULT_MOVES
 from arena_bridges.openspiel.library import load_game, pyspiel
 from arena_bridges.openspiel.resampling import draw_state, is_listed
 from arena_bridges.openspiel.state import COLOR, OVER, Observation, State, act, parse, seen_text, state_of
@@ -51,7 +51,7 @@ class OpenSpiel(Game):
         self._knows = kind.provides_information_state_string and not (forgets and kind.provides_observation_string)
         self.perfect_recall = not _hides(spiel) or (self._knows and not forgets)
         moves = spiel.max_game_length() * (self.players if _at_once(spiel) else 1)
-        self.default_moves = moves if moves > MOVES else None
+        self.default_moves = moves if moves > DEFAULT_MOVES else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(OpenSpiel, game=self.game), ()

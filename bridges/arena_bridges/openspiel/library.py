@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from arena.api.cli import suggestion
+from arena.api.cli import suggest
 from arena_bridges.extras import library
 
 EXTRA = "openspiel"
@@ -100,13 +100,13 @@ def _check(parameters: Mapping[str, Any], text: str) -> None:
         spiel = with_python_games()
     kinds = {kind.short_name: kind for kind in spiel.registered_games()}
     if name not in kinds:
-        raise ValueError(f"open_spiel has no game {name!r}; {suggestion(name, kinds)}")
+        raise ValueError(f"open_spiel has no game {name!r}; {suggest(name, kinds)}")
     known = kinds[name].parameter_specification
     for key, value in parameters.items():
         if key == "name":
             continue
         if key not in known:
-            told = suggestion(key, known) if known else "it has none"
+            told = suggest(key, known) if known else "it has none"
             raise ValueError(f"{name} of open_spiel has no parameter {key!r}; {told}")
         expected = type(known[key])
         if type(value) is not expected and not (expected is float and type(value) is int):

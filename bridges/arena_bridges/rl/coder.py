@@ -5,10 +5,10 @@ from math import prod
 from typing import Any
 
 from arena import Action, ArenaError, Game, State, load_plugins
-from arena.api.cli import shown
-from arena.api.spec import BoundEncoding, bind_encoding, gives, name_of, validated
+from arena.api.cli import abbreviate
+from arena.api.spec import BoundEncoding, bind_encoding, gives, name_of, validate_parameters
 from arena.encoding import encodings_of
-from arena.spec.faults import dotted
+from arena.spec.reader import format_path
 
 MAX_TEXT_BYTES = 1024
 """Bytes of the text of an observation, if a game has no encoding."""
@@ -25,11 +25,13 @@ def make_game(game: Game | str | Mapping[str, Any]) -> Game:
         return game
     given = {"name": game} if isinstance(game, str) else game
     if not isinstance(given, Mapping) or "name" not in given:
-        raise ValueError(f"expected a game, its name, or a mapping with its name and parameters, got {shown(game)}")
+        raise ValueError(f"expected a game, its name, or a mapping with its name and parameters, got {abbreviate(game)}")
     faults: list[str] = []
     kind = load_plugins().game(given["name"])
     parameters = {name: value for name, value in given.items() if name != "name"}
-    valid = validated(kind, parameters, (), lambda path, told: faults.append(f"{dotted(path)}: {told}" if path else told))
+    valid = validate_parameters(
+        kind, parameters, (), lambda path, told: faults.append(f"{format_path(path)}: {told}" if path else told)
+    )
     if valid is None:
         raise ValueError(f"{given['name']}: {'; '.join(faults)}")
     return kind(**valid)

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena import Action, ArenaError
-from arena.api.match import Chance, has_chance, lost, standing
-from arena.match.chance_streams import settled
+from arena.api.match import Chance, has_chance, returns_of_loss, standing
+from arena.match.chance_streams import settle_chance
 from arena.match.match import move_limit
-from arena.match.payoffs import checked_returns
+from arena.returns import check_returns
 from arena_bridges.rl.coder import Coder
 
 
@@ -45,9 +45,9 @@ class Episode:
 
     def _arrive(self, state: Any) -> None:
         game = self.game
-        self.state = state = settled(game, state, self._dice) if self._chance else state
+        self.state = state = settle_chance(game, state, self._dice) if self._chance else state
         if game.is_terminal(state):
-            self._end(checked_returns(game, game.returns(state)))
+            self._end(check_returns(game, game.returns(state)))
         elif not self.left:
             self.truncated = True
             self._end(standing(game, state))
@@ -63,7 +63,7 @@ class Episode:
         action = self.coder.action(number, self.legal)
         if action is None:
             self.at_fault = self.seat
-            self._end(lost(self.game, self.seat, self.state))
+            self._end(returns_of_loss(self.game, self.seat, self.state))
         else:
             self.advance(action)
 

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from arena import Action, Agent, ArenaError, Game, Search, State
+from arena import Action, Agent, ArenaError, Game, Hints, Search, State
 from arena.api.spec import name_of, settings
 from arena.configured import SpecFile
 from arena_bridges.rl.coder import Coder
@@ -23,7 +23,7 @@ class Policy(Agent):
 
     name = "policy"
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
 
     def __init__(
         self,

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from arena import Game
 from arena.api.cli import describe
 from arena.api.match import FAULTS, Record
-from arena.api.spec import BoardModule, Registry, board_module
+from arena.api.spec import BoardModule, Registry, load_board_module
 from arena.api.store import Run, Store
-from arena.plugins.members import ignored
-from arena.schedule.board_info import known_game
-from arena.spec.named_code import named_code
+from arena.plugins.members import list_ignored
+from arena.schedule.board_info import make_known_game
+from arena.spec.named_code import list_named_code
 from arena_web.report.evidence import Evidence, Findings, MatchSummary
 from arena_web.views import MatchView, text_view, view
 
@@ -189,13 +189,13 @@ class _Games:
 
 def _games(run: Run, registry: Registry) -> _Games:
     """The games that are known here: a store names plugins, and is no reason to load one."""
-    games = {number: game for number, sheet in enumerate(run.boards) if (game := known_game(sheet, registry)) is not None}
+    games = {number: game for number, sheet in enumerate(run.boards) if (game := make_known_game(sheet, registry)) is not None}
     kinds = {game.name: type(game) for game in games.values()}
-    modules = {name: board_module(kind) for name, kind in kinds.items()}
+    modules = {name: load_board_module(kind) for name, kind in kinds.items()}
     notes = [
         f"game {name}: {note}"
         for name, kind in kinds.items()
-        for note in (*ignored(kind), modules[name].note)
+        for note in (*list_ignored(kind), modules[name].note)
         if note is not None
     ]
     unknown = dict.fromkeys([str(sheet.game["name"]) for number, sheet in enumerate(run.boards) if number not in games])
@@ -203,7 +203,7 @@ def _games(run: Run, registry: Registry) -> _Games:
 
 
 def _trouble(run: Run, unknown: Sequence[str], registry: Registry) -> str:
-    plugins = [plugin for plugin in named_code(run.document, run.plugins_asked, registry).values() if plugin is not None]
+    plugins = [plugin for plugin in list_named_code(run.document, run.plugins_asked, registry).values() if plugin is not None]
     option = shlex.join([word for plugin in plugins for word in ("--plugin", plugin)]) or "--plugin FILE"
     return f"{', '.join(unknown)}: not known here, so its matches are shown as text alone; with {option} they are drawn."
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from arena.api.cli import load, plugin_option, results_alone, say
-from arena.api.spec import one_line
+from arena.api.spec import escape_line
 from arena.api.store import Store
 from arena_web.panels import collect_panels
 from arena_web.report.carried import carry_matches
@@ -47,7 +47,7 @@ def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) 
     content = page(found, kept, panels)
     write_output(out, content)
     for note in (*kept.notes, *([kept.trouble] if kept.trouble else [])):
-        say(f"note: {one_line(note)}")
+        say(f"note: {escape_line(note)}")
     say(f"{out}: {len(kept.listed):,} of {kept.of:,} matches, {len(content) / 1e6:,.1f} MB")
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from arena.plugins.board_files import EXPORT, IMPORT, exports_of
+from arena.plugins.board_files import EXPORT, IMPORT, list_exports
 
 STATIC = Path(__file__).with_name("static")
 """The folder of arena's own modules and the style sheet."""
@@ -57,7 +57,7 @@ def _visit(name: str, sources: Mapping[str, str], order: list[str]) -> None:
 
 def _wrap(source: str) -> str:
     """Return an expression that runs a module in a scope of its own; its value is an object of the exports."""
-    exported = ", ".join(sorted(exports_of(source)))
+    exported = ", ".join(sorted(list_exports(source)))
     text = EXPORT.sub(lambda found: f"{found['kind']} {found['name']}", IMPORT.sub(_constant, source))
     return f'(() => {{\n"use strict";\n{text}\nreturn {{ {exported} }};\n}})()'
 

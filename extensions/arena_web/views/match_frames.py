@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from arena import CHANCE, Game, State
 from arena.api.cli import describe
 from arena.api.match import Decision, Differs, Record, steps
-from arena.api.spec import gives_grid, grid_fault, member, name_of, settings
-from arena.match.replay import Step, against_rules
+from arena.api.spec import find_grid_fault, gives_grid, name_of, read_member, settings
+from arena.match.replay import Step, compare_with_rules
 from arena.plugins.members import GRID
-from arena.spec.parameters import plain
+from arena.spec.parameters import make_plain
 
 MAX_FRAMES = 5000
 """Frames of a match; a longer match is cut to the first ones and the last."""
@@ -93,7 +93,7 @@ def depict(game: Game, state: State, *, drawn: bool = False) -> Depiction:
     if gives_grid(type(game)):
         try:
             cells = game.grid(state)
-            fault = grid_fault(cells)
+            fault = find_grid_fault(cells)
         except Exception as error:  # the author may mean something else by `grid`
             fault = describe(error)
         if fault is None:
@@ -104,8 +104,8 @@ def depict(game: Game, state: State, *, drawn: bool = False) -> Depiction:
 
 def describe_game(game: Game) -> dict[str, Any]:
     """Return the name of a game, all its parameters, and the colours of its grid, as boards take them."""
-    colors = dict(member(type(game), "grid_colors")) if gives_grid(type(game)) else {}
-    return {"name": name_of(game), "parameters": plain(settings(game)), "colors": colors}
+    colors = dict(read_member(type(game), "grid_colors")) if gives_grid(type(game)) else {}
+    return {"name": name_of(game), "parameters": make_plain(settings(game)), "colors": colors}
 
 
 def view(game: Game, record: Record, *, drawn: bool = False, most: int = MAX_FRAMES) -> MatchView:
@@ -134,7 +134,7 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MAX_FRA
         found.append(_frame(game, record, skipped, drawn))
         left_out -= 1
     if first is not None and last is not None and not differences:
-        differences = against_rules(game, record, first, last)
+        differences = compare_with_rules(game, record, first, last)
     shown = {**describe_game(game), "note": next((note for _, note in found if note is not None), None)}
     totals = [_total(seat, label, record.decisions) for seat, label in enumerate(record.labels)]
     return _view(record, shown, [frame for frame, _ in found], differences, left_out=left_out, totals=totals)

@@ -10,7 +10,7 @@ from arena import run
 from arena.errors import ArenaError
 from arena.results.leaderboard import leaderboards
 from arena.testing import check_game
-from arena.traits import traits
+from arena.traits import find_traits
 from arena_bridges.openspiel import OpenSpiel
 from arena_bridges.openspiel.state import Observation, State
 
@@ -84,7 +84,7 @@ def test_searches_for_hidden_games_win_more_than_random_play_does(agent: str) ->
 @pytest.mark.parametrize("text", ["phantom_ttt", "gin_rummy", "dark_chess", "hearts"])
 def test_games_too_large_for_a_list_are_refused(text: str) -> None:
     """Before the first match, and at once; all else plays them."""
-    assert "resample" not in traits(OpenSpiel(game=text))
+    assert "resample" not in find_traits(OpenSpiel(game=text))
     with pytest.raises(ArenaError, match=r"ismcts cannot play .*needs resample"):
         run({"game": {"name": "openspiel", "game": text}, "agents": ["ismcts", "random"]})
 

@@ -9,7 +9,7 @@ import pytest
 
 from arena import ArenaError, play
 from arena.errors import GameTooLarge
-from arena.traits import refusal
+from arena.traits import find_refusal
 from arena_bridges.openspiel import OpenSpiel, OpenSpielCFR, OpenSpielMCTS
 from arena_solution.best_response import nash_gap
 from arena_solution.sequence_form import sequence_form
@@ -49,11 +49,11 @@ def test_tree_search_takes_as_many_simulations_as_fit_into_its_time() -> None:
 
 def test_agents_are_refused_where_they_cannot_play() -> None:
     assert (
-        refusal(OpenSpielMCTS, OpenSpiel(game="kuhn_poker"))
+        find_refusal(OpenSpielMCTS, OpenSpiel(game="kuhn_poker"))
         == "openspiel-mcts cannot play openspiel: openspiel has hidden-information"
     )
-    assert "needs hidden-information" in str(refusal(OpenSpielCFR, HEX))
-    assert refusal(OpenSpielMCTS, OpenSpiel(game="pig")) is None
+    assert "needs hidden-information" in str(find_refusal(OpenSpielCFR, HEX))
+    assert find_refusal(OpenSpielMCTS, OpenSpiel(game="pig")) is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from arena import CHANCE, Simultaneous, run
 from arena.simultaneous import OpenTurn
 from arena.testing import check_game
-from arena.traits import traits
+from arena.traits import find_traits
 from arena_bridges.openspiel import OpenSpiel
 from arena_bridges.openspiel.state import Observation, State
 
@@ -43,7 +43,7 @@ CHEAP = {
 @pytest.mark.parametrize("text", CHEAP)
 def test_games_pass_the_conformance_kit_with_the_traits_that_they_have(text: str) -> None:
     game = OpenSpiel(game=text)
-    assert traits(game) == CHEAP[text]
+    assert find_traits(game) == CHEAP[text]
     assert {"states", "notation", "returns", "pickling", "purity"} <= set(check_game(game, matches=3))
 
 

@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 
 import arena
-from arena.commands.replay import _ending
+from arena.commands.replay import _describe_ending
 from tests.conftest import Arena
 
 
 def test_no_return_is_minus_nought() -> None:
     """A game that negates the value of a draw gives -0.0, which is 0."""
     (record, *_) = arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["minimax", "alpha-beta"]}).records
-    assert _ending(record._replace(returns=(-0.0, 0.0))) == "normal; returns: 0.0 0.0"
+    assert _describe_ending(record._replace(returns=(-0.0, 0.0))) == "normal; returns: 0.0 0.0"
 
 
 def test_a_match_of_a_secret_seed_is_replayed_once_that_is_revealed(tmp_path: Path, arena: Arena) -> None:

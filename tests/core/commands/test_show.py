@@ -9,13 +9,13 @@ from arena.commands.show import show
 from arena.traits import TRAITS
 
 PLUGIN = """
-from arena import Agent, hookimpl
+from arena import Agent, Hints, hookimpl
 
 
 class Blind(Agent):
     "Plays the first action."
     name = "blind"
-    uses_heuristic = False
+    hints = Hints(uses_heuristic=False)
     def choose(self, game, state, search): return game.actions(state)[0]
 
 

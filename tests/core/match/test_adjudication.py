@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import arena
 from arena.match.adjudication import Adjudication, DrawRule, ResignRule
 from arena.match.record import Record
-from arena.match.replay import against_rules, steps
+from arena.match.replay import compare_with_rules, steps
 from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
@@ -200,7 +200,7 @@ def test_a_record_is_held_to_its_reported_values(cup: Cup) -> None:
     def told(**changes: Any) -> list[str]:
         changed = record._replace(**changes)
         gone = list(steps(board.game, changed))
-        return against_rules(board.game, changed, gone[0], gone[-1], 1000, board.adjudication)
+        return compare_with_rules(board.game, changed, gone[0], gone[-1], 1000, board.adjudication)
 
     level = tuple(decision._replace(value=0.0) for decision in record.decisions)
     twice = [decision._replace(seat=number % 2) for number, decision in enumerate(4 * record.decisions)]
@@ -213,8 +213,8 @@ def test_a_record_is_held_to_its_reported_values(cup: Cup) -> None:
     ]
     assert told(termination="timeout", seat=1)[0].startswith("termination: recorded timeout, by the values adjudicated")
     gone = list(steps(board.game, record))
-    assert against_rules(board.game, record, gone[0], gone[-1], 1000) != [], "on a board without adjudication"
-    assert against_rules(board.game, record, gone[0], gone[-1]) == [], "where nobody knows the board"
+    assert compare_with_rules(board.game, record, gone[0], gone[-1], 1000) != [], "on a board without adjudication"
+    assert compare_with_rules(board.game, record, gone[0], gone[-1]) == [], "where nobody knows the board"
 
 
 def test_a_store_replays_it_and_boards_say_it(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

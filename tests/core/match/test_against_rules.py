@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from arena.match.chance_streams import Chance, has_chance
-from arena.match.payoffs import lost
 from arena.match.record import Record
-from arena.match.replay import Differs, against_rules, steps
+from arena.match.replay import Differs, compare_with_rules, steps
+from arena.returns import returns_of_loss
 from arena.schedule.runner import MatchRunner, positions_of
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
@@ -31,7 +31,7 @@ def breaches(spec: Spec, scheduled: Scheduled, record: Record) -> list[str]:
     except Differs as differs:
         return [str(differs)]
     moves = board.seats[scheduled.pairing.seats[0]].limits.moves
-    return against_rules(board.game, record, gone[0], gone[-1], moves, board.adjudication)
+    return compare_with_rules(board.game, record, gone[0], gone[-1], moves, board.adjudication)
 
 
 def first(spec: Spec, wanted: Callable[[Record], bool] = bool) -> tuple[Scheduled, Record]:
@@ -49,7 +49,7 @@ def fault_of(record: Record, reason: Any, seat: int) -> Record:
     used = record.decisions[0]._replace(seat=seat)
     return record._replace(
         actions=record.actions[:4], moves=4, decisions=(*record.decisions[:4], used), termination=reason, seat=seat,
-        returns=lost(TicTacToe(), seat), message="made up",
+        returns=returns_of_loss(TicTacToe(), seat), message="made up",
     )  # fmt: skip
 
 
@@ -245,4 +245,4 @@ def test_a_path_through_the_goal_can_be_replayed(tmp_path: Path) -> None:
     puzzle = spec.boards[0].game
     gone = list(steps(puzzle, record))
     assert [step.state.at for step in gone] == [0, 1, 2, 1]
-    assert against_rules(puzzle, record, gone[0], gone[-1]) == []
+    assert compare_with_rules(puzzle, record, gone[0], gone[-1]) == []

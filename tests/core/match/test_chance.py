@@ -10,8 +10,8 @@ import pytest
 
 import arena
 from arena import CHANCE, Game, Limits, play, uniform
-from arena.match.contradictions import contradiction
-from arena.match.replay import Differs, against_rules, steps
+from arena.match.contradictions import find_contradiction
+from arena.match.replay import Differs, compare_with_rules, steps
 from tests.core.match.chancy import Noter, Race, TwoCards
 
 PLUGIN = str(Path(__file__).with_name("chancy.py"))
@@ -154,16 +154,16 @@ def test_a_seat_at_fault_loses_the_most_and_others_keep_the_sum() -> None:
 
     record = play(TwoCards(), [Noter(), Wild()])
     assert (record.termination, record.seat, record.returns) == ("illegal-action", 1, (2.0, -2.0))
-    assert contradiction(record, TwoCards()) is None
+    assert find_contradiction(record, TwoCards()) is None
 
 
 def test_the_move_limit_counts_decisions() -> None:
     """Two cards are no moves: a limit of 1 ends after the first action, with nothing won."""
     record = play(TwoCards(), [Noter(), Noter()], limits=Limits(moves=1))
     assert (record.termination, record.moves, len(record.actions), record.returns) == ("move-limit", 1, 3, (0.0, 0.0))
-    assert contradiction(record, TwoCards()) is None
+    assert find_contradiction(record, TwoCards()) is None
     *_, last = found = list(steps(TwoCards(), record))
-    assert against_rules(TwoCards(), record, found[0], last, 1) == []
+    assert compare_with_rules(TwoCards(), record, found[0], last, 1) == []
 
 
 def test_a_replay_follows_chance_and_tells_what_cannot_be() -> None:
@@ -172,12 +172,12 @@ def test_a_replay_follows_chance_and_tells_what_cannot_be() -> None:
     *_, last = found = list(steps(game, record))
     assert [step.seat for step in found[:4]] == [None, CHANCE, CHANCE, 0]
     assert [step.decision for step in found[3:]] == list(record.decisions)
-    assert against_rules(game, record, found[0], last) == []
+    assert compare_with_rules(game, record, found[0], last) == []
     twice = record._replace(actions=(record.actions[0], *record.actions[0:1], *record.actions[2:]))
     with pytest.raises(Differs, match="action 2"):
         list(steps(game, twice))
     miscounted = record._replace(moves=len(record.actions))
-    assert against_rules(game, miscounted, found[0], last) != []
+    assert compare_with_rules(game, miscounted, found[0], last) != []
 
 
 def test_openings_count_decisions() -> None:

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from arena import CHANCE, Agent, Game, Limits, Search, play
 from arena.counting import Meter, counting_view
 from arena.identity import Stream
-from arena.match.contradictions import contradiction
-from arena.match.luck import adjusted_returns
+from arena.match.contradictions import find_contradiction
 from arena.match.record import Record
-from arena.match.replay import against_rules, steps
-from arena.returns import scaled, unscaled
+from arena.match.replay import adjusted_returns, compare_with_rules, steps
+from arena.returns import scale_return, unscale_value
 from arena.search import SharedStart
 from arena_games.tic_tac_toe import TicTacToe
 from tests.core.match.chancy import Noter, Race, TwoCards, lead
@@ -65,7 +64,7 @@ class Wild(Agent):
 def against_the_rules(game: Game, record: Record) -> list[str]:
     """What the record contradicts, by itself and by the rules."""
     *_, last = found = list(steps(game, record))
-    return [*against_rules(game, record, found[0], last, record.moves), *filter(None, [contradiction(record, game)])]
+    return [*compare_with_rules(game, record, found[0], last, record.moves), *filter(None, [find_contradiction(record, game)])]
 
 
 def test_where_nobody_loses_what_others_win_a_fault_costs_the_seat_alone() -> None:
@@ -159,9 +158,9 @@ def test_the_scale_goes_both_ways(value: float, low: float, span: float) -> None
     class Open(TwoCards):
         min_return, max_return = low, float("inf")
 
-    assert low - 1e-9 <= unscaled(Some(), value) <= low + span + 1e-9
-    assert scaled(Some(), unscaled(Some(), value)) == pytest.approx(value, abs=1e-9)
-    assert unscaled(Open(), value) == scaled(Open(), value) == value
+    assert low - 1e-9 <= unscale_value(Some(), value) <= low + span + 1e-9
+    assert scale_return(Some(), unscale_value(Some(), value)) == pytest.approx(value, abs=1e-9)
+    assert unscale_value(Open(), value) == scale_return(Open(), value) == value
 
 
 class Quick(Race):

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from arena import Agent, Game, load_plugins, play, run
+from arena import Agent, Game, Hints, load_plugins, play, run
 from arena.configured import parameters_of
-from arena.plugins.members import gives_grid, grid_fault, ignored, member
+from arena.plugins.members import find_grid_fault, gives_grid, list_ignored, read_member
 from arena.spec import load_spec
-from arena.traits import made_for
+from arena.traits import read_games
 from tests.conftest import arena_in
 
 GAME = """
@@ -62,9 +62,9 @@ def test_a_member_of_another_shape_is_ignored_with_a_note(tmp_path: Path, words:
     (tmp_path / "pebbles.py").write_text(GAME.format(member=written))
     game = load_plugins([tmp_path / "pebbles.py"]).game("pebbles")
     assert name in vars(game)
-    assert member(game, name) == {"board": None, "grid": None, "grid_colors": {}}[name]
+    assert read_member(game, name) == {"board": None, "grid": None, "grid_colors": {}}[name]
     assert not gives_grid(game)
-    (note,) = ignored(game)
+    (note,) = list_ignored(game)
     assert note.startswith(f"{name}: expected ")
     assert play(game(), ["random", "greedy"]).termination == "normal"
 
@@ -117,8 +117,8 @@ class Counted(Pebbles):
 @dataclass
 class Cites(Agent):
     "Plays the first action."
-    reference: str
-    proposed: list[str]
+    hints: str
+    refuses: list[str]
     name = "cites"
 
     def choose(self, game, state, search): return game.actions(state)[0]
@@ -142,22 +142,22 @@ def test_fields_of_a_dataclass_stay_required(tmp_path: Path, slots: bool) -> Non
     registry = load_plugins([tmp_path / "counted.py"])
     game, agent = registry.game("pebbles"), registry.agent("cites")
     parameters = [*parameters_of(game).values(), *parameters_of(agent).values()]
-    assert [one.name for one in parameters if one.default is one.empty] == ["board", "grid", "reference", "proposed"]
+    assert [one.name for one in parameters if one.default is one.empty] == ["board", "grid", "hints", "refuses"]
     notes = registry.plugins[-1].notes
     assert len(notes) == 5
     assert all(note.endswith("got a field of a dataclass, which is ignored") for note in notes)
-    assert {name: member(game, name) for name in ("board", "grid", "grid_colors")} == {
+    assert {name: read_member(game, name) for name in ("board", "grid", "grid_colors")} == {
         "board": None,
         "grid": None,
         "grid_colors": {},
     }
-    assert {name: member(agent, name) for name in ("reference", "proposed")} == {"reference": False, "proposed": {}}
+    assert {name: read_member(agent, name) for name in ("hints", "refuses")} == {"hints": Hints(), "refuses": None}
     made: Any = game
     with pytest.raises(TypeError, match="board"):
         made()
     spec = {
         "game": {"name": "pebbles", "board": 8, "grid": [3, 3]},
-        "agents": ["random", {"agent": "cites", "reference": "Knuth 1975", "proposed": ["yes"]}],
+        "agents": ["random", {"agent": "cites", "hints": "Knuth 1975", "refuses": ["yes"]}],
         "rounds": 1,
     }
     assert {record.termination for record in run(load_spec(spec, plugins=[str(tmp_path / "counted.py")])).records} == {"normal"}
@@ -173,11 +173,11 @@ def test_members_of_their_own_shape_hold() -> None:
         def grid(state: Any) -> list[list[str]]:
             return [["x"]]
 
-    assert member(Drawn, "board") == "boards/drawn.js"
-    assert member(Drawn, "grid_colors") == {"x": "#d33", "": "gold", "o": "#00AAff"}
+    assert read_member(Drawn, "board") == "boards/drawn.js"
+    assert read_member(Drawn, "grid_colors") == {"x": "#d33", "": "gold", "o": "#00AAff"}
     derived: Any = type("Derived", (Drawn,), {})
     assert gives_grid(derived)
-    assert list(ignored(Drawn)) == []
+    assert list(list_ignored(Drawn)) == []
 
 
 @pytest.mark.parametrize(
@@ -198,42 +198,43 @@ def test_members_of_their_own_shape_hold() -> None:
     ],
 )
 def test_a_grid_is_rows_of_short_texts(cells: object, fault: str | None) -> None:
-    assert grid_fault(cells) == fault
+    assert find_grid_fault(cells) == fault
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    "given",
     [
-        ("reference", "Knuth 1975"),
-        ("reference", 1),
-        ("reference", ["games"]),
-        ("proposed", "yes"),
-        ("proposed", {"chess": 1}),
-        ("proposed", {"path": 0.5}),
-        ("uses_heuristic", "only at the leaves"),
+        "press h for a hint",
+        Hints,
+        {"reference": "Knuth 1975"},
+        {"reference": 1},
+        {"reference": ["games"]},
+        {"proposed": "yes"},
+        {"proposed": {"chess": 1}},
+        {"proposed": {"path": 0.5}},
+        {"uses_heuristic": "only at the leaves"},
     ],
 )
-def test_a_flag_of_an_agent_that_is_something_else_is_ignored(name: str, given: Any) -> None:
+def test_hints_of_an_agent_that_are_something_else_are_ignored(given: Any) -> None:
     class Cites(Agent):
         name = "cites"
 
-    setattr(Cites, name, given)
-    assert member(Cites, name) == {"reference": False, "proposed": {}, "uses_heuristic": True}[name]
-    (note,) = ignored(Cites)
-    assert note.startswith(f"{name}: expected ")
+    Cites.hints = Hints(**given) if isinstance(given, dict) else given
+    assert read_member(Cites, "hints") == Hints()
+    (note,) = list_ignored(Cites)
+    assert note.startswith("hints: expected an arena.Hints, with ")
 
 
-def test_a_flag_of_an_agent_is_not_inherited() -> None:
+def test_hints_of_an_agent_are_not_inherited() -> None:
     class Strong(Agent):
         name = "strong"
-        reference = True
-        proposed = MappingProxyType({"two-player": 9})
+        hints = Hints(reference=True, proposed=MappingProxyType({"two-player": 9}))
 
     class Mine(Strong):
         name = "mine"
 
-    assert (member(Strong, "reference"), member(Strong, "proposed")) == (True, {"two-player": 9})
-    assert (member(Mine, "reference"), member(Mine, "proposed")) == (False, {})
+    assert read_member(Strong, "hints") == Hints(reference=True, proposed={"two-player": 9})
+    assert read_member(Mine, "hints") == Hints()
 
 
 @pytest.mark.parametrize(
@@ -242,9 +243,9 @@ def test_a_flag_of_an_agent_is_not_inherited() -> None:
 def test_games_of_an_agent_are_a_frozenset_of_names_or_its_own(given: Any) -> None:
     """What is anything else is ignored with a note, and the agent plays every game."""
     kind: type[Agent] = type("Collector", (Agent,), {"name": "collector", "games": given, "choose": lambda *_: None})
-    (note,) = ignored(kind)
+    (note,) = list_ignored(kind)
     assert note.startswith("games: expected a frozenset of names of games, got ")
-    assert made_for(kind) == frozenset()
+    assert read_games(kind) == frozenset()
     named = type("Specialist", (kind,), {"games": frozenset({"go"})})
-    assert list(ignored(named)) == []
-    assert made_for(named) == frozenset({"go"})
+    assert list(list_ignored(named)) == []
+    assert read_games(named) == frozenset({"go"})

@@ -9,20 +9,18 @@ from typing import Any
 import pytest
 
 from arena import load_plugins
-from arena.plugins.proposals import first_game, proposed, references
-from arena.plugins.registry import Registry
+from arena.plugins.registry import Registry, find_first_game, list_references, propose_agents
 from arena_play.defaults import propose_agent
 from arena_web.inventory import inventory
 from tests.conftest import arena_in
 
 FLAGGED = """
-from arena import Agent, hookimpl
+from arena import Agent, Hints, hookimpl
 
 class First(Agent):
     "Plays the first action; a reference, and proposed."
     name = "first"
-    reference = {reference!r}
-    proposed = {proposed!r}
+    hints = Hints(reference={reference!r}, proposed={proposed!r})
 
     def choose(self, game, state, search):
         return game.actions(state)[0]
@@ -65,7 +63,7 @@ def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
     games = {name: registry.games[name]() for name in WITHOUT_CHANCE}
     players = ["random", "greedy", "lookahead", "alpha-beta", "mcts"]
     solvers = ["random", "greedy", "bfs", "best-first", "a-star"]
-    assert {name: references(registry, game) for name, game in games.items()} == {
+    assert {name: list_references(registry, game) for name, game in games.items()} == {
         "tic-tac-toe": players,
         "connect-four": players,
         "othello": players,
@@ -81,8 +79,8 @@ def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
         "n-queens": "dfs",
         "sudoku": "dfs",
     }
-    assert proposed(registry, games["othello"], informed=False)[0] == "mcts"
-    assert {name: proposed(registry, game, informed=True)[:2] for name, game in games.items() if game.players == 1} == {
+    assert propose_agents(registry, games["othello"], informed=False)[0] == "mcts"
+    assert {name: propose_agents(registry, game, informed=True)[:2] for name, game in games.items() if game.players == 1} == {
         "sliding-tiles": ["a-star", "ida-star"],
         "n-queens": ["min-conflicts", "dfs"],
         "sudoku": ["dfs", "a-star"],
@@ -106,7 +104,7 @@ def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
 def test_a_plugin_brings_a_reference(tmp_path: Path, reference: Any, games: set[str]) -> None:
     """Behind arena's own; what derives from it is none."""
     registry = flagged(tmp_path, reference)
-    found = {name: references(registry, registry.game(name)()) for name in ("othello", "sudoku")}
+    found = {name: list_references(registry, registry.game(name)()) for name in ("othello", "sudoku")}
     assert {name for name, names in found.items() if names[-1] == "first"} == games
     assert all("plain" not in names for names in found.values())
 
@@ -122,13 +120,14 @@ def test_an_unknown_trait_is_ignored_with_a_note(tmp_path: Path) -> None:
     registry = flagged(tmp_path, weights={"chess": 6})
     (note,) = registry.plugins[-1].notes
     assert "agent first" in note
-    assert "proposed: expected a mapping of traits to whole numbers, got {'chess': 6}" in note
+    assert "hints: expected an arena.Hints, with " in note
+    assert "proposed={'chess': 6}" in note
     assert propose_agent(registry, registry.game("othello")()) == "alpha-beta"
 
 
 def test_without_flags_the_first_that_can_play_is_taken() -> None:
     registry = load_plugins(entry_points=False, environ=False)
-    assert first_game(registry, puzzle=True) is None
+    assert find_first_game(registry, puzzle=True) is None
     registry = load_plugins()
     for agent in ("alpha-beta", "mcts", "expectimax"):
         del registry.agents[agent]

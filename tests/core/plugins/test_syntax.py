@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.plugins.syntax import Import, Parsed, already_read, parsed, take_over
+from arena.plugins.syntax import Import, Parsed, list_parsed, parse_file, take_over
 
 CODE = '''
 """A module."""
@@ -82,7 +82,7 @@ def digest(folder: Path, content: str | bytes, name: str = "file.py") -> bytes:
     place = folder / name
     place.write_bytes(content.encode() if isinstance(content, str) else content)
     os.utime(place, ns=(0, hash(content) & 0xFFFFFFFF))  # as of another moment, however quick the test is
-    return parsed(place).digest
+    return parse_file(place).digest
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
@@ -117,7 +117,7 @@ def test_the_digest_is_the_same_under_every_python(tmp_path: Path) -> None:
 def test_what_is_no_python_counts_by_its_bytes(tmp_path: Path, content: bytes) -> None:
     """Nothing is raised, nothing is imported, and a change is seen."""
     assert digest(tmp_path, content) != digest(tmp_path, content + b" ")
-    assert parsed(tmp_path / "file.py").imports == frozenset()
+    assert parse_file(tmp_path / "file.py").imports == frozenset()
 
 
 def test_large_numbers_and_long_sums_are_read(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_other_languages_count_by_their_bytes(tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read_are_empty(tmp_path: Path) -> None:
     """A folder, and what is not there."""
-    assert parsed(tmp_path) == parsed(tmp_path / "nothing.py") == Parsed(digest(tmp_path, "", "empty.txt"), frozenset())
+    assert parse_file(tmp_path) == parse_file(tmp_path / "nothing.py") == Parsed(digest(tmp_path, "", "empty.txt"), frozenset())
 
 
 def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
         tmp_path,
         "import a, b.c, d.e as f\nfrom g import h as i\nclass J:\n  def k():\n    from .. import l\n    from .m import *\n",
     )
-    assert parsed(tmp_path / "file.py").imports == {
+    assert parse_file(tmp_path / "file.py").imports == {
         Import(0, "a", None),
         Import(0, "b.c", None),
         Import(0, "d", "e"),
@@ -158,7 +158,7 @@ def test_a_process_takes_over_what_another_has_read(tmp_path: Path) -> None:
     """A file is read anew when it has changed since."""
     digest(tmp_path, "x = 1\n")
     place = tmp_path / "file.py"
-    stamp, known = already_read()[place]
+    stamp, known = list_parsed()[place]
     take_over({place: (stamp, known._replace(digest=b"taken over"))})
-    assert parsed(place).digest == b"taken over"
+    assert parse_file(place).digest == b"taken over"
     assert digest(tmp_path, "x = 2\n") not in (b"taken over", known.digest)

@@ -7,7 +7,7 @@ import pytest
 
 CODE = """
 import threading
-from arena.processes.threads import deaths
+from arena.processes.threads import collect_deaths
 
 go = threading.Event()
 
@@ -15,7 +15,7 @@ def die():
     go.wait()
     raise LookupError("late")
 
-with deaths(last={last}):
+with collect_deaths(last={last}):
     thread = threading.Thread(target=die)
     thread.start()
 go.set()

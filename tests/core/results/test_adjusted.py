@@ -9,7 +9,7 @@ import pytest
 import arena
 from arena.errors import StoreDamaged
 from arena.heuristic import bind
-from arena.match.luck import adjusted_returns
+from arena.match.replay import adjusted_returns
 from arena.results.leaderboard import leaderboards, stored
 from arena.store import Store
 

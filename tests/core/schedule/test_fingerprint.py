@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.schedule.fingerprint import Fingerprint, fingerprints
+from arena.schedule.fingerprint import Fingerprint, take_fingerprints
 from arena.spec import Spec, load_spec
 
 HOOKS = """
@@ -90,7 +90,7 @@ def edit(place: Path, more: str) -> None:
 
 
 def hashes(spec: Spec) -> dict[str, str]:
-    return {key: found for one in fingerprints(spec).values() for key, found in one.hashes.items()}
+    return {key: found for one in take_fingerprints(spec).values() for key, found in one.hashes.items()}
 
 
 @pytest.mark.parametrize("first", IMPORTS)
@@ -133,7 +133,7 @@ def test_the_users_own_files_outside_count_too(package: Callable[[str], Path], t
 def test_every_class_of_a_spec_has_a_hash_under_its_source() -> None:
     """The game, the heuristic that is used, and the agents; nothing of built-in formats, which are a part of arena."""
     spec = load_spec({"game": "sliding-tiles", "agents": ["a-star"], "rounds": 1})
-    found = {name: list(one.hashes) for name, one in fingerprints(spec).items()}
+    found = {name: list(one.hashes) for name, one in take_fingerprints(spec).items()}
     assert found == {
         "fairarena:builtin-agents": ["agent a-star"],
         "fairarena:builtin-games": ["game sliding-tiles", "heuristic sliding-tiles manhattan"],

@@ -11,10 +11,10 @@ import pytest
 
 from arena import Spec, SpecError, run
 from arena.match.match import seat_identity
-from arena.schedule.fingerprint import fingerprints
+from arena.schedule.fingerprint import take_fingerprints
 from arena.schedule.schedule import Schedule, identity_of
 from arena.spec import load_spec
-from arena.spec.named_code import named_code
+from arena.spec.named_code import list_named_code
 from arena.store import Store
 from arena.store.run import run_of
 from arena_isolation.describe import _read_checked, _read_description
@@ -99,7 +99,9 @@ def test_two_versions_meet(tmp_path: Path, commit: Callable[..., None], kind: st
         columns = {label: "7" if label == now else "1" for label in record.labels}
         assert record.actions == tuple([columns[record.labels[ply % 2]] for ply in range(7)])
         assert record.returns == (1.0, -1.0)
-    code = {found for one in fingerprints(spec).values() for key, found in one.hashes.items() if key.startswith("agent edge")}
+    code = {
+        found for one in take_fingerprints(spec).values() for key, found in one.hashes.items() if key.startswith("agent edge")
+    }
     assert len(code) == 2, "each version has a hash of its own"
 
 
@@ -127,7 +129,7 @@ def test_a_revision_stays_what_it_was(tmp_path: Path, commit: Callable[..., None
     ids = spec_ids(spec)
     kept = run_of(spec)
     commit({"edge.py": source(-1, before="x = 1")})
-    assert spec_ids(kept.load(named_code(kept.document, kept.plugins_asked, spec.registry))) == ids
+    assert spec_ids(kept.load(list_named_code(kept.document, kept.plugins_asked, spec.registry))) == ids
     moved = load_spec(path)
     assert len(set(spec_ids(moved)) & set(ids)) < len(ids), "HEAD~1 is another commit by now"
 

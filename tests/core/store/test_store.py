@@ -17,12 +17,12 @@ import pytest
 import arena
 from arena.errors import StoreConflict, StoreError, StoreFull
 from arena.format import Pairing
-from arena.limits import LARGEST
+from arena.limits import MAX_COUNT
 from arena.match.record import Decision, Record
 from arena.results.leaderboard import leaderboard, leaderboards, stored
 from arena.results.stored_tallies import tallies_of
 from arena.results.tally import Tally
-from arena.schedule.board_info import board_info
+from arena.schedule.board_info import describe_board
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
@@ -90,7 +90,7 @@ def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec
     path = tmp_path / "a.db"
     results = arena.run(values[spec], store=path)
     by_store = stored(path)
-    tally = Tally(board_info(results.spec.boards[0]))
+    tally = Tally(describe_board(results.spec.boards[0]))
     for played in results.played:
         tally.add(played.number, played.pairing, played.record)
     by_record = leaderboard(tally, finished=True, store=str(path))
@@ -459,7 +459,7 @@ def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) ->
     spec = load_spec({"game": {"name": "n-queens", "n": 4}, "agents": ["dfs"], "rounds": rounds})
     with closing(MatchRunner(spec)) as stage:
         first = Schedule(spec).take(1)[0]
-        record = stage.play(first)._replace(answer="2 4 1 3", moves=LARGEST, cost=None)
+        record = stage.play(first)._replace(answer="2 4 1 3", moves=MAX_COUNT, cost=None)
     with Store.open(tmp_path / "a.db", write=True) as store:
         store.begin(run_of(spec))
         for number in range(rounds):
@@ -467,7 +467,7 @@ def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) ->
         store.flush()
         (tally,) = tallies_of(store, store.last().boards)
     assert (tally.games, tally.counts[0].solved, tally.counts[0].moves_of) == (rounds, rounds, rounds)
-    assert tally.counts[0].moves / rounds == LARGEST
+    assert tally.counts[0].moves / rounds == MAX_COUNT
 
 
 def test_a_store_that_was_never_made_is_told_from_one_of_another_program(tmp_path: Path) -> None:

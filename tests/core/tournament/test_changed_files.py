@@ -14,7 +14,7 @@ import pytest
 
 from arena import run
 from arena.errors import ArenaError, StoreConflict
-from arena.schedule.fingerprint import Fingerprint, fingerprints, trusted
+from arena.schedule.fingerprint import Fingerprint, is_trusted, take_fingerprints
 from arena.spec import Spec, load_spec, reload_spec
 from arena.store import Store
 from arena.store.merger import merge
@@ -193,8 +193,8 @@ def test_files_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
         (tmp_path / folder / "net.tsv").write_text(f".../.../...\t{len(folder)}=1\n")
         entries.append({"agent": "policy-table", "file": str(tmp_path / folder / "net.tsv"), "missing": "uniform"})
     spec = load_spec({"game": "tic-tac-toe", "agents": entries})
-    assert trusted(spec)
-    found = fingerprints(spec)
+    assert is_trusted(spec)
+    found = take_fingerprints(spec)
     ours = [one for name, one in found.items() if name.endswith("net.tsv")]
     assert len({text for one in ours for text in one.hashes.values()}) == len(folders)
     assert [Fingerprint.of(None, one.text) for one in ours] == ours

@@ -12,7 +12,7 @@ import pytest
 from arena import run
 from arena.errors import StoreError
 from arena.formats import RoundRobin
-from arena.schedule.fingerprint import fingerprints
+from arena.schedule.fingerprint import take_fingerprints
 from arena.spec import load_spec
 from arena.store import Store
 from arena.store.run import run_of
@@ -179,7 +179,7 @@ def calls() -> Callable[..., int]:
 def test_code_is_hashed_once_in_a_run(calls: Callable[..., int], mine: Path, tmp_path: Path, workers: int, keeps: bool) -> None:
     """Not at all where nobody asks; agents' processes and workers compare on their own."""
     store = tmp_path / "new.db" if keeps else None
-    assert calls(fingerprints, lambda: run(tmp_path / "s.yaml", workers=workers, store=store)) == (
+    assert calls(take_fingerprints, lambda: run(tmp_path / "s.yaml", workers=workers, store=store)) == (
         1 if keeps or workers > 1 else 0
     )
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.workers.messages import Frames, Garbled, frame
+from arena.workers.messages import Frames, Garbled, make_frame
 
 VALUES = st.lists(st.one_of(st.integers(), st.text(), st.binary(max_size=50), st.lists(st.floats(allow_nan=False))), max_size=6)
 
@@ -26,27 +26,27 @@ def fed(pieces: list[bytes]) -> tuple[list[Any], bool]:
 @given(VALUES, st.integers(1, 40))
 def test_values_arrive_whole_in_pieces_of_any_size(values: list[Any], size: int) -> None:
     """Cut anywhere."""
-    data = b"".join(map(frame, values))
+    data = b"".join(map(make_frame, values))
     assert fed([data[start : start + size] for start in range(0, len(data), size)]) == (values, False)
 
 
 @given(VALUES, st.binary(min_size=1), st.data())
 def test_what_somebody_else_writes_is_no_value(values: list[Any], garbage: bytes, data: st.DataObject) -> None:
     """What comes out is what went in before the garbage; behind it comes nothing, and that it is there is noticed."""
-    frames = [frame(value) for value in values]
+    frames = [make_frame(value) for value in values]
     place = data.draw(st.integers(0, len(values)))
-    mixed = b"".join([*frames[:place], garbage, *frames[place:], frame("end")])
+    mixed = b"".join([*frames[:place], garbage, *frames[place:], make_frame("end")])
     found, noticed = fed([mixed])
     assert found == values[:place]
-    assert noticed or garbage.startswith(frame("")[:8])
+    assert noticed or garbage.startswith(make_frame("")[:8])
 
 
 @given(st.binary(min_size=20, max_size=200), st.data())
 def test_a_frame_that_is_changed_is_noticed(value: bytes, data: st.DataObject) -> None:
     """One bit of it, or something written into the middle of it, never gives another value."""
-    whole = bytearray(frame(value))
+    whole = bytearray(make_frame(value))
     whole[data.draw(st.integers(0, len(whole) - 1))] ^= 1 << data.draw(st.integers(0, 7))
-    found, _ = fed([bytes(whole), frame("end") * 3])
+    found, _ = fed([bytes(whole), make_frame("end") * 3])
     assert value not in found
     assert all(one == "end" for one in found)
 

@@ -14,7 +14,7 @@ import pytest
 from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search
 from arena.plugins.registry import Registry
 from arena.testing import check_agent
-from arena.traits import refusal
+from arena.traits import find_refusal
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
 from tests.agents.test_every_game import OPTIONS, SMALL
@@ -183,7 +183,7 @@ def test_every_built_in_agent_passes_on_every_game_that_fits(registry: Registry)
     for name, agent in registry.agents.items():
         for game in games:
             ours = agent.__module__.startswith("arena_agents") and name != "policy-table"
-            if ours and refusal(agent, game) is None:
+            if ours and find_refusal(agent, game) is None:
                 assert check_agent(agent(**OPTIONS.get(name, {})), game, matches=1)[0].startswith(f"{game.name}: plays")
 
 
@@ -191,7 +191,7 @@ def test_every_built_in_agent_passes_on_every_game_that_fits(registry: Registry)
 def test_named_alone_an_agent_is_checked_on_every_game_that_fits(name: str, registry: Registry) -> None:
     """On each installed game that it can play, and on no other; on those that may end the process where they are named."""
     games = [game for game in registry.games.values() if not game.native]
-    fitting = [game.name for game in games if refusal(registry.agents[name], game()) is None]
+    fitting = [game.name for game in games if find_refusal(registry.agents[name], game()) is None]
     assert [line.split(":")[0] for line in check_agent(name, matches=1)] == fitting != []
 
 

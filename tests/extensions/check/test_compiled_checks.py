@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.configured import with_defaults
+from arena.configured import make_default
 from arena.heuristic import bind
 from arena.plugins.sources import load_plugins
 from arena.testing import Verdict
@@ -217,7 +217,7 @@ def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checked:
         file.write_text(text)
         registry = load_plugins([str(file)])
         name = "pile" if "Pile" in text else "walk"
-        game = with_defaults(registry.game(name))
+        game = make_default(registry.game(name))
         assert game is not None
         evaluation = bind(registry.heuristic(name, "remainder" if name == "pile" else "distance"), game)
         how = {"seed": 0, "matches": 5, "patience": 10.0, **options}

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 from arena.results.leaderboard import Leaderboard
-from arena.schedule.board_info import board_info
+from arena.schedule.board_info import describe_board
 from arena.spec import load_spec
 from arena.stats.observations import Pair, WinDrawLoss
 from arena_check.trial_board import Tried, against_each, place
@@ -83,7 +83,7 @@ def tried(scores: list[float | None], games: int, pairs: dict[str, list[Pair]]) 
     """A board of three with a first row of scores, and the pairs of games of its first agent."""
     rows = tuple([{"agent": name, "rank": rank, "games": 2 * games} for rank, name in enumerate("abc", 1)])
     told: dict[str, Any] = {field.name: None for field in fields(Leaderboard)}
-    sheet = board_info(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]}).boards[0])
+    sheet = describe_board(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]}).boards[0])
     board = Leaderboard(**{**told, "sheet": sheet, "rows": rows, "cross": (tuple(scores), (), ())})
     return Tried(board, {("a", other): found for other, found in pairs.items()})
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from arena.errors import ClusterError
 from arena.match.record import Record
-from arena.schedule.runner import MatchRunner, unplayed
+from arena.schedule.runner import MatchRunner, make_unplayed
 from arena.schedule.schedule import Schedule
 from arena.spec import Spec, load_spec
 from arena.tournament.queue import MatchQueue
@@ -325,8 +325,8 @@ def test_every_honest_record_is_believed_as_it_is(game: str) -> None:
     stage, reader, plan = MatchRunner(spec), wire.Reader(spec), Schedule(spec).take(100)
     records = [stage.play(one) for one in plan]
     seats = len(plan[0].pairing.seats)
-    records.append(unplayed(spec, plan[0], message="\ud800 is no character"))
-    records.append(unplayed(spec, plan[0], "crash", seats - 1, "gone")._replace(timing={"overrun": 0.5}))
+    records.append(make_unplayed(spec, plan[0], message="\ud800 is no character"))
+    records.append(make_unplayed(spec, plan[0], "crash", seats - 1, "gone")._replace(timing={"overrun": 0.5}))
     asked = [*plan, plan[0], plan[0]]
     assert reader.read(wire.answer(records, 1.0), asked, reader.identities(asked)).records == records
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.configured import with_defaults
+from arena.configured import make_default
 from arena.heuristic import bind
 from arena.plugins.sources import load_plugins
 from arena.testing import Verdict
@@ -21,7 +21,7 @@ HIGH = HIGH.replace("min(3, ", "min(9, ").replace("<= 3", "<= 9")
 def checked(file: Path, text: str, agents: dict[str, Any]) -> dict[str, Verdict]:
     file.write_text(text)
     registry = load_plugins([str(file)])
-    game = with_defaults(registry.game("pile"))
+    game = make_default(registry.game("pile"))
     assert game is not None
     evaluation = bind(registry.heuristic("pile", "remainder"), game)
     found = compiled_verdicts(game, evaluation, agents, seed=0, matches=1, patience=10.0)

@@ -189,7 +189,7 @@ def test_a_game_whose_states_are_watched_compiles(compiling: None) -> None:
 
     unmetered.watch(Seen)
     try:
-        record = arena.play(unmetered.plain(Seen(heap=9)), [Minimax(), Minimax()])
+        record = arena.play(unmetered.unwatched_copy(Seen(heap=9)), [Minimax(), Minimax()])
     finally:
         del unmetered.WATCHED[Seen]
     assert record.timing == {"compiled": True}

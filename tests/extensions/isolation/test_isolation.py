@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from arena.configured import with_defaults
+from arena.configured import make_default
 from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.plugins.registry import Registry
 from arena.processes.process_tree import OF_AGENT
-from arena.schedule.fingerprint import trusted
+from arena.schedule.fingerprint import is_trusted
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
-from arena.traits import refusal
+from arena.traits import find_refusal
 from arena.workers.pool import WorkerPool
 from arena_isolation.agent_start import namespaces_work
 
@@ -79,8 +79,8 @@ def test_every_agent_plays_the_same_in_a_process_of_its_own(
 ) -> None:
     """The records of all agents that come with arena, isolated or not, are equal but for the clock."""
     rules = registry.game(game["name"])(**{key: value for key, value in game.items() if key != "name"})
-    made = {name for name, agent in registry.agents.items() if with_defaults(agent) is not None}  # a policy is of a file
-    names = sorted(name for name in made if refusal(registry.agents[name], rules) is None)
+    made = {name for name, agent in registry.agents.items() if make_default(agent) is not None}  # a policy is of a file
+    names = sorted(name for name in made if find_refusal(registry.agents[name], rules) is None)
     agents = names if rules.players == 1 else ["random", *[name for name in names if name != "random"]]
     spec = {"game": game, "agents": agents, "rounds": 1, "limits": limits, "seed": 5}
     assert timeless(played({**spec, "isolation": "process"})) == timeless(played(spec))
@@ -243,7 +243,7 @@ def test_an_agent_that_turns_on_its_parent_takes_no_run_down(tmp_path: Path, dee
     short = {"agent": "parricide", "limits": {"seconds": 0.5}}
     values = {"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy", short], "plugins": [plugin]}
     spec = load_spec({**values, "limits": {"seconds": AMPLE}})
-    assert not trusted(spec)  # so a run has workers, and plays nothing in its own process
+    assert not is_trusted(spec)  # so a run has workers, and plays nothing in its own process
     with closing(WorkerPool(spec, 1, Schedule(spec).take, hang=1.0).play()) as finished:  # type: ignore[type-var]
         records = [record for _, record in finished]
     expected = {"normal"} if namespaces_work() else {"normal", "void"}

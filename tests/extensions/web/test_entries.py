@@ -15,7 +15,7 @@ import yaml
 from arena import run
 from arena.results.leaderboard import of_tallies
 from arena.results.stored_tallies import tallies_of
-from arena.schedule.board_info import board_info
+from arena.schedule.board_info import describe_board
 from arena.spec import load_spec
 from arena.stats.sprt import forecast
 from arena.store import Store
@@ -94,7 +94,7 @@ def test_downloads_are_whole(server: Any, place: Path) -> None:
 
 def test_limits_are_told_in_words() -> None:
     def told(**spec: Any) -> str:
-        return limits_text([board_info(board) for board in load_spec({"game": "tic-tac-toe", **spec}).boards])
+        return limits_text([describe_board(board) for board in load_spec({"game": "tic-tac-toe", **spec}).boards])
 
     assert told(agents=["random", "greedy"]) == "none"
     assert told(agents=["random", "greedy"], limits={"nodes": 5000, "seconds": 0.5}) == "5,000 nodes, 0.5 s"

@@ -12,7 +12,7 @@ import pytest
 from arena import PluginError, hookimpl, load_plugins
 from arena.api.spec import Registry
 from arena.api.store import Store
-from arena.plugins.contract import brought
+from arena.plugins.contract import list_brought
 from arena_web.api import Panel
 from arena_web.panels import collect_panels
 from tests.conftest import arena_in
@@ -178,7 +178,7 @@ def test_a_hook_of_an_extension_is_checked_as_those_of_the_core_are(tmp_path: Pa
             return ["a text"]
 
     with pytest.raises(Exception, match="arena_panels returned 'a text'; expected objects of Panel"):
-        list(brought(Plugin()))
+        list(list_brought(Plugin()))
     (tmp_path / "mine.py").write_text(PANELS.replace("arena_panels", "arena_pannels"))
     with pytest.raises(PluginError, match="unknown hook 'arena_pannels'"):
         load_plugins([tmp_path / "mine.py"])

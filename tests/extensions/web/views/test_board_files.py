@@ -7,7 +7,7 @@ import pytest
 
 from arena import load_plugins
 from arena.game import Game
-from arena.plugins.board_files import board_module, check_module
+from arena.plugins.board_files import check_module, load_board_module
 from arena_web.views.bundle import address_imports, board_script
 
 MODULE = """import { CELL } from "arena/grid.js";
@@ -44,7 +44,7 @@ def game(folder: Path, board: str) -> type[Game]:
 def test_a_module_lies_beside_its_game_or_below(tmp_path: Path) -> None:
     (tmp_path / "boards").mkdir()
     (tmp_path / "boards" / "dots.js").write_text(MODULE)
-    assert board_module(game(tmp_path, "boards/dots.js")) == (MODULE, None)
+    assert load_board_module(game(tmp_path, "boards/dots.js")) == (MODULE, None)
 
 
 @pytest.mark.parametrize("place", ["absolute", "above", "by a link", "by a folder that is a link"])
@@ -60,7 +60,7 @@ def test_a_module_outside_of_the_folder_is_not_read(tmp_path: Path, place: str) 
         "by a link": "link.js",
         "by a folder that is a link": "beyond/dots.js",
     }[place]
-    source, note = board_module(game(inner, board))
+    source, note = load_board_module(game(inner, board))
     assert source is None
     assert note == f"board {board}: outside of {inner}, the folder of its package; states are shown as text"
 
@@ -86,7 +86,7 @@ def test_a_module_outside_of_the_folder_is_not_read(tmp_path: Path, place: str) 
 def test_a_module_that_cannot_be_used_is_left_out_with_a_note(tmp_path: Path, content: bytes | None, fault: str) -> None:
     if content is not None:
         (tmp_path / "dots.js").write_bytes(content)
-    source, note = board_module(game(tmp_path, "dots.js"))
+    source, note = load_board_module(game(tmp_path, "dots.js"))
     assert source is None
     assert fault in str(note)
     assert str(note).startswith("board dots.js: ")
@@ -96,7 +96,7 @@ def test_a_module_that_cannot_be_used_is_left_out_with_a_note(tmp_path: Path, co
 @pytest.mark.parametrize("board", ["\0.js", "x" * 300 + ".js", "circle/dots.js", ".js"])
 def test_a_path_that_is_none_is_told_likewise(tmp_path: Path, board: str) -> None:
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
-    assert board_module(game(tmp_path, board)).note is not None
+    assert load_board_module(game(tmp_path, board)).note is not None
 
 
 def test_a_package_keeps_modules_anywhere_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +114,7 @@ def test_a_package_keeps_modules_anywhere_in_its_folder(tmp_path: Path, monkeypa
     monkeypatch.syspath_prepend(tmp_path)
     try:
         registry = load_plugins(["dotted.rules", "derived.rules"])
-        assert board_module(registry.game("dots")) == board_module(registry.game("more")) == (MODULE, None)
+        assert load_board_module(registry.game("dots")) == load_board_module(registry.game("more")) == (MODULE, None)
     finally:
         for name in [name for name in sys.modules if name.partition(".")[0] in ("dotted", "derived")]:
             del sys.modules[name]

@@ -12,7 +12,7 @@ import pytest
 
 import arena
 from arena.match.replay import Differs, steps
-from arena.plugins.board_files import board_module
+from arena.plugins.board_files import load_board_module
 from arena.plugins.registry import Registry
 from arena_play.endings import result
 from arena_web.views import bundle, static_files, view
@@ -100,7 +100,7 @@ def test_a_match_that_is_too_long_keeps_its_beginning_and_its_end(registry: Regi
 def test_every_built_in_game_has_a_board(registry: Registry) -> None:
     built_in = {key[1] for key, source in registry.sources.items() if key[0] == "game" and source.name.startswith("fairarena:")}
     built_in -= {"openspiel"}  # a hundred games with texts of their own
-    modules = {name: board_module(registry.games[name]) for name in built_in or {name for name, _ in GAMES}}
+    modules = {name: load_board_module(registry.games[name]) for name in built_in or {name for name, _ in GAMES}}
     assert {name: module.note for name, module in modules.items()} == dict.fromkeys(modules)
     assert all("export function draw" in str(module.source) for module in modules.values())
 

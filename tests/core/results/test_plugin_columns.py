@@ -1,0 +1,121 @@
+"""Columns of boards that a plugin computes from the matches of a run, and sums of what its agents spend."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from scipy import stats  # type: ignore[import-untyped]
+
+import arena
+from arena import PluginError
+from arena.cli import cli
+from arena.results.cells import board_table
+from arena.results.leaderboard import leaderboards
+
+PLUGIN = """
+from arena import Agent, hookimpl
+from arena.api.results import BoardColumn, Measured
+
+
+class Thrifty(Agent):
+    '''Spends a letter for each decision.'''
+    name = "thrifty"
+
+    def choose(self, game, state, search):
+        search.spend(letters=1)
+        return search.rng.choice(game.actions(state))
+
+
+def read_lengths(matches):
+    for record, place in matches:
+        for entry in place.pairing.seats:
+            yield Measured(place.board, place.pairing.round, entry, len(record.actions))
+
+
+def read_nonsense(matches):
+    yield Measured(0, 0, 0, float("nan"))
+
+
+@hookimpl
+def arena_agents():
+    return [Thrifty]
+
+
+@hookimpl
+def arena_columns():
+    return [
+        BoardColumn("length", "Length", description="Actions of a match.", read=read_lengths),
+        BoardColumn("letters", "Letters", "count", amount="letters"),
+        BoardColumn("nonsense", "Nonsense", read=read_nonsense),
+    ]
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Path:
+    (tmp_path / "columns.py").write_text(PLUGIN)
+    return tmp_path / "columns.py"
+
+
+def spec_with(plugin: Path, **more: Any) -> dict[str, Any]:
+    agents = ["random", "greedy", "thrifty"]
+    return {"game": "tic-tac-toe", "rounds": 8, "agents": agents, "plugins": [str(plugin)], **more}
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_plugin_brings_columns(plugin: Path, tmp_path: Path, stored: bool) -> None:
+    """The mean of rounds with Student's interval and the sum of an amount, in rows and on the board; no fault costs a result."""
+    results = arena.run(spec_with(plugin), store=tmp_path / "cup.db" if stored else None)
+    lengths: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    decisions = 0
+    for played in results.played:
+        for label in played.record.labels:
+            lengths[label][played.pairing.round].append(len(played.record.actions))
+            decisions += sum(played.record.labels[one.seat] == label == "thrifty" for one in played.record.decisions)
+    (board,) = leaderboards(results)
+    rows = {row["agent"]: row for row in board.rows}
+    for label, found in lengths.items():
+        means = [fmean(values) for values in found.values()]
+        low, high = stats.t.interval(0.95, 7, loc=fmean(means), scale=stats.sem(means))
+        row = rows[label]
+        assert [row["length"], row["length_low"], row["length_high"]] == pytest.approx([fmean(means), low, high])
+    assert [rows[label]["letters"] for label in ("random", "greedy", "thrifty")] == [None, None, decisions]
+    headings = board_table(board).headings
+    place = headings.index("Length")
+    assert headings[place : place + 3] == ["Length", "95 % interval", "Letters"]
+    assert "nonsense" not in rows["random"]
+    assert any(remark.startswith("The column nonsense is left out: ValueError: expected a number") for remark in board.remarks)
+
+
+def test_a_store_shows_them_without_the_plugin(plugin: Path, tmp_path: Path) -> None:
+    """In JSON, too, and as the spec names and sorts them."""
+    store = tmp_path / "cup.db"
+    arena.run(spec_with(plugin, columns=["agent", "length_low", "length"], sort="-length"), store=store)
+    plugin.unlink()
+    shown = CliRunner().invoke(cli, ["leaderboard", str(store), "--format", "json"], standalone_mode=False).output
+    rows = json.loads(shown)["boards"][0]["rows"]
+    assert all(row["length_low"] < row["length"] < row["length_high"] for row in rows)
+    text = CliRunner().invoke(cli, ["leaderboard", str(store)], standalone_mode=False).output
+    assert text.splitlines()[2].split() == ["Agent", "Length", "from", "Length"]
+    lengths = [float(line.split()[2]) for line in text.splitlines()[4:7]]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ('BoardColumn("score", "Score", read=read)', "column score"),
+        ('BoardColumn("mine", "Mine", "loud", read=read)', "unknown style 'loud'"),
+        ('BoardColumn("mine", "Mine")', "expected an amount, or a function that reads matches"),
+    ],
+)
+def test_a_column_that_cannot_be_is_refused(tmp_path: Path, column: str, words: str) -> None:
+    """When the plugin is loaded."""
+    head = "from arena import hookimpl\nfrom arena.api.results import BoardColumn\ndef read(matches): return []\n"
+    (tmp_path / "bad.py").write_text(f"{head}@hookimpl\ndef arena_columns(): return [{column}]\n")
+    with pytest.raises(PluginError, match=words):
+        arena.load_plugins([tmp_path / "bad.py"])
