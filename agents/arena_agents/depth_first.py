@@ -33,7 +33,7 @@ class DepthFirst(Agent):
         self.engine = "dfs" if visited else "iterative-deepening"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return the first way to a goal that is found; None where there is none within the depth."""
+        """Return the first way to a goal that is found; None if there is none within the depth."""
         deepest = min(self.depth or UNLIMITED, search.limits.depth or UNLIMITED)
         return depth_first(cast(Puzzle, game), state, deepest, search, visited=self.visited)[0]
 
@@ -57,7 +57,7 @@ class IterativeDeepening(Agent):
     optimal = "length"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a shortest way to a goal; None where there is none."""
+        """Return a shortest way to a goal; None if there is none."""
         for depth in search.depths():
             found, cut = depth_first(cast(Puzzle, game), state, depth, search, visited=False)
             if found is not None or not cut:
@@ -150,7 +150,7 @@ class IdaStar(Agent):
         self.optimal = "admissible" if weight == 1 else None
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a way to a goal of at most `weight` times the lowest cost; None where there is none."""
+        """Return a way to a goal of at most `weight` times the lowest cost; None if there is none."""
         puzzle = cast(Puzzle, game)
         if puzzle.is_goal(state):
             return Path(())

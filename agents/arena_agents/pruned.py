@@ -94,8 +94,8 @@ WINS, BLOCKS, IMPROVES, KEEPS, WORSENS = range(1, 6)
 class Priorities:
     """Takes actions from a heap: 1 wins, 2 blocks a win, 3 improves the heuristic, 4 keeps it, 5 worsens it.
 
-    Where it is not `coarse`, those of 3 to 5 come by the heuristic itself, the highest first. A successor is generated
-    when it is its turn, or when its heuristic is needed for its priority. So where a win or a block cuts the search off, the rest
+    If it is not `coarse`, those of 3 to 5 come by the heuristic itself, the highest first. A successor is generated
+    when it is its turn, or when its heuristic is needed for its priority. So if a win or a block cuts the search off, the rest
     is never made.
     """
 

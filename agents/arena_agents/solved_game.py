@@ -40,7 +40,7 @@ class SolvedGame(Agent):
 
     @abstractmethod
     def solution(self, game: Game) -> Solution:
-        """Return the solution of a game that nothing counts; ArenaError where it is too large."""
+        """Return the solution of a game that nothing counts; ArenaError if it is too large."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return an action, drawn by the probabilities of the solution."""
@@ -52,7 +52,7 @@ class SolvedGame(Agent):
         return self.unmet(game, observation) if found is None else found
 
     def unmet(self, game: Game, observation: State) -> Sequence[float]:
-        """Return the probabilities at an observation that the solution does not have; ArenaError where it has them all."""
+        """Return the probabilities at an observation that the solution does not have; ArenaError if it has them all."""
         raise ArenaError(
             f"{name_of(self)} has solved {name_of(game)} from its start, and {abbreviate(observation)} does not follow from there"
         )

@@ -33,6 +33,10 @@ MAX_SUCCESSORS = 12
 """Actions of a state whose successors are compared."""
 MAX_PLIES = 200
 """Plies of a random play that is looked at for what is hidden."""
+PLAYS = 20
+"""Random plays that are looked at for it."""
+SHOWN_PLIES = 6
+"""Plies of random play before the state whose observations are shown."""
 
 
 def inapplicable(game: Game | type[Game]) -> set[str]:
@@ -152,7 +156,7 @@ def _looks_alike(game: Game, distinct: Sequence[State], seat: int) -> bool:
     return len({game.observation(state, seat) for state in distinct}) < len(distinct)
 
 
-def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
+def all_seeing(game: Game, seed: int = 0) -> list[int]:
     """Return the seats from which nothing was hidden in some random plays, though something was from others.
 
     None if seats act at once: the seat that is asked first sees no more than the one that is asked last.
@@ -162,7 +166,7 @@ def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
     found = set(range(game.players))
 
     def look() -> list[int]:
-        for number in range(plays):
+        for number in range(PLAYS):
             rng = random.Random(f"{seed}/{number}")
             state = game.initial(rng)
             for _ in range(MAX_PLIES):
@@ -177,7 +181,7 @@ def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
     return call_foreign(look, lambda _: [])
 
 
-def observations_of(game: Game, seed: int = 0, plies: int = 6) -> list[str]:
+def observations_of(game: Game, seed: int = 0) -> list[str]:
     """Return what each seat sees of one state of random play, drawn, for an author to look at; none without observations."""
     if not gives(game, "observation"):
         return []
@@ -185,7 +189,7 @@ def observations_of(game: Game, seed: int = 0, plies: int = 6) -> list[str]:
 
     def shown() -> list[str]:
         state = game.initial(rng)
-        for _ in range(plies):
+        for _ in range(SHOWN_PLIES):
             successor = None if game.is_terminal(state) else game.result(state, rng.choice(list(game.actions(state))))
             if successor is None or game.is_terminal(successor):
                 break

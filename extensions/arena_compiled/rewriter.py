@@ -30,7 +30,7 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
         self._local = local
 
     def _chain(self, node: ast.expr) -> tuple[str, ...] | None:
-        """The attributes that lead from the object to an expression; None where it does not begin there."""
+        """The attributes that lead from the object to an expression; None if it does not begin there."""
         if isinstance(node, ast.Name):
             return self._path if node.id == self._own and self._own not in self._local else None
         if isinstance(node, ast.Attribute):
@@ -130,7 +130,7 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
         return call(name, *arguments)
 
     def _counted(self, node: ast.expr) -> ast.expr | None:
-        """Return the number that a filler would write, where that is what is asked for."""
+        """Return the number that a filler would write; None if an expression does not ask for it."""
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLERS):
             return None
         path = self._chain(node.func.value)

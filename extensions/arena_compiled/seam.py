@@ -1,4 +1,4 @@
-"""Where a search asks for its compiled loop, and gets None where it is to run plain."""
+"""A search asks here for its compiled loop, and gets None if it is to run plain."""
 
 import os
 import random
@@ -45,7 +45,7 @@ class CompiledPair:
     engine: str
     loop: Loop | None = None
     reason: str | None = None
-    """Why it runs plain for good; None where it runs compiled, or may later."""
+    """Why it runs plain for good; None if it runs compiled, or may later."""
     missed: bool = False
     """Whether its code was not in the cache; nobody looks there again until something was compiled."""
 
@@ -96,7 +96,7 @@ def can_load() -> bool:
 
 
 def prepare(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> str | None:
-    """Get the loop of an engine ready before a clock runs; return why it runs plain, None where it does not or will not."""
+    """Get the loop of an engine ready before a clock runs; return why it runs plain, None if it does not or will not."""
     if wants_plain():
         return None
     pair = _pair(game, evaluation, engine)
@@ -174,7 +174,7 @@ def mark_unfit(game: Game, engine: str) -> None:
 
 
 def load_loop(game: Game, evaluation: Evaluation | None, engine: str | type[Loop], *, compiling: bool) -> Loop | None:
-    """Return the loop of an engine for a game; None where it has to be compiled first. NotCompilable where it runs plain."""
+    """Return the loop of an engine for a game; None if it has to be compiled first. NotCompilable if it runs plain."""
     if not installed("llvmlite"):
         raise NotCompilable(MISSING)
     require_loading()
@@ -232,7 +232,7 @@ def assemble_engine(
 
 
 def compile_module(module: Module, *, compiling: bool) -> tuple[str, bytes] | None:
-    """Return the symbol and the code of a module, from the cache, or compiled now; None where that is not wanted."""
+    """Return the symbol and the code of a module, from the cache, or compiled now; None if that is not wanted."""
     key = cache.key_of(module.text, module.kinds)
     found = cache.read(key)
     if found is None and compiling:
