@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract, isclass
 from typing import Any
 
@@ -19,10 +20,12 @@ from arena.errors import abbreviate, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle
 from arena.heuristic import info_of
-from arena.parts import PARTS, BoardColumn
+from arena.parts import PARTS, BoardColumn, Part
 from arena.traits import find_unknown_need
 
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)
+HOOK_GROUP = "arena.hooks"
+"""The entry points of hooks that extensions have: the name is that of the hook, the value the class of its parts."""
 NAME = re.compile(r"[a-z0-9-]+")
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED = {
@@ -42,6 +45,9 @@ def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield all that a plugin brings, each under the key of its kind and name; Unfit if it is not as it must be."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
+    added = _hooks_of_extensions(plugin)
+    if added:
+        manager.add_hookspecs(type("HooksOfExtensions", (), {name: hookspecs.hookspec(lambda: ()) for name in added}))
     try:
         manager.register(plugin)
     except pluggy.PluginValidationError as error:
@@ -52,45 +58,60 @@ def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
     except pluggy.PluginValidationError as error:
         hooks = re.findall(r"hook '(\w+)'", str(error))
         raise Unfit(f"unknown hook {hooks[0]!r}; {suggest(hooks[0], HOOKS)}" if hooks else str(error)) from error
-    for hook in HOOKS:
+    for hook in (*HOOKS, *added):
         implementations = getattr(manager.hook, hook).get_hookimpls()
         if not implementations and inspect.isroutine(getattr(plugin, hook, None)):
             raise Unfit(f"{hook} is not decorated with @hookimpl ({locate(getattr(plugin, hook))})")
+        part = _load_part(added[hook]) if hook in added and implementations else PARTS.get(hook)
         for implementation in implementations:
             returned = implementation.function()
             if not isinstance(returned, Iterable):
                 raise Unfit(f"{hook} returned {abbreviate(returned)}; expected a list ({locate(implementation.function)})")
             for value in returned:
-                yield _check_value(hook, value, implementation.function)
+                yield _check_value(hook, part, value, implementation.function)
 
 
-def _check_value(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
-    def unfit(expected: str) -> Unfit:
-        return Unfit(f"{hook} returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
+def _hooks_of_extensions(plugin: object) -> dict[str, EntryPoint]:
+    """Return the hooks that extensions have, as far as a plugin may mean one of them. Nothing is loaded."""
+    names = {name for name in dir(plugin) if name.startswith("arena_")} - {*HOOKS}
+    return {point.name: point for point in entry_points(group=HOOK_GROUP) if point.name in names} if names else {}
 
-    if hook in ("arena_heuristics", "arena_encodings"):
-        word, wanted = (
-            ("heuristic", ("state", "player=0")) if hook == "arena_heuristics" else ("encoding", ("observation", "seat"))
-        )
-        info = info_of(value) if word == "heuristic" else encoding_info_of(value)
+
+def _load_part(point: EntryPoint) -> type[Part]:
+    """Return the class of the parts of a hook that an extension has."""
+    part = point.load()
+    if not isclass(part) or not issubclass(part, Part):
+        raise Unfit(f"the hook {point.name} is to name a class derived from Part, got {point.value}")
+    return part
+
+
+def _check_value(
+    hook: str, part: type[Part] | None, value: Any, implementation: Callable[..., Any]
+) -> tuple[tuple[str, ...], Any]:
+    if hook == "arena_heuristics":
+        info = info_of(value)
         if info is None:
-            raise unfit(f"functions or classes decorated with @{word}")
-        _check_name(word, info.name, value)
-        if word == "heuristic" and isclass(value):
-            _check_parameters(word, info.name, value)
-        _check_call(word, info.name, value, wanted)
-        return (word, info.game, info.name), value
-    if hook in PARTS:
-        part = PARTS[hook]
+            expected = "functions or classes decorated with @heuristic"
+            raise Unfit(f"{hook} returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
+        _check_name("heuristic", info.name, value)
+        if isclass(value):
+            _check_parameters("heuristic", info.name, value)
+        _check_call("heuristic", info.name, value, ("state", "player=0"))
+        return ("heuristic", info.game, info.name), value
+    if hook == "arena_encodings":
+        return _check_encoding(value, implementation)
+    if part is not None:
         if not isinstance(value, part):
-            raise unfit(f"objects of {part.__name__}")
+            raise Unfit(f"{hook} returned {abbreviate(value)}; expected objects of {part.__name__} ({locate(implementation)})")
         _check_name(part.kind, value.name, value)
         if isinstance(value, BoardColumn):
             _check_board_column(f"column {value.name} ({locate(implementation)})", value)
         return (part.kind, value.name), value
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
     if not isclass(value) or not issubclass(value, base):
-        raise unfit(f"classes derived from {base.__name__}")
+        raise Unfit(
+            f"{hook} returned {abbreviate(value)}; expected classes derived from {base.__name__} ({locate(implementation)})"
+        )
     name = getattr(value, "name", None)
     _check_name(kind, name, value)
     if isabstract(value):
@@ -108,6 +129,16 @@ def _check_value(hook: str, value: Any, implementation: Callable[..., Any]) -> t
     if issubclass(value, Format):
         _check_format(value)
     return (kind, str(name)), value
+
+
+def _check_encoding(value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
+    info = encoding_info_of(value)
+    if info is None:
+        expected = "functions or classes decorated with @encoding"
+        raise Unfit(f"arena_encodings returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
+    _check_name("encoding", info.name, value)
+    _check_call("encoding", info.name, value, ("observation", "seat"))
+    return ("encoding", info.game, info.name), value
 
 
 def _check_name(kind: str, name: object, value: object) -> None:
