@@ -103,7 +103,11 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
         reading.faults.add(("agents",), message)
     rounds = len(texts) if texts is not None else reading.values.get("rounds") or format_.default_rounds(len(playing))
     changed = drop_defaults(type(rules.game), rules.parameters)
-    positions = Positions(rules.game, rules.name, changed, reading.seed, texts, _opening_plies(reading, rules))
+    openings = reading.values.get("openings")
+    if openings is not None and rules.puzzle and not reading.several:
+        reading.faults.add(("openings",), f"{rules.name} is a puzzle; openings are for games", key=True)
+    plies = 0 if openings is None or rules.puzzle else int(openings["plies"])
+    positions = Positions(rules.game, rules.name, changed, reading.seed, texts, plies)
     if positions.plies and not _can_open(reading, rules, positions):
         return None
     keys = tuple([key(seat.identity) for seat in seats])
@@ -165,16 +169,6 @@ def _can_open(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
     except Exception:  # the referee says what is wrong with a game
         return True
     return True
-
-
-def _opening_plies(reading: SpecReader, rules: Rules) -> int:
-    """Return the number of random plies before the agents play."""
-    given = reading.values.get("openings")
-    if given is None:
-        return 0
-    if rules.puzzle and not reading.several:
-        reading.faults.add(("openings",), f"{rules.name} is a puzzle; openings are for games", key=True)
-    return 0 if rules.puzzle else int(given["plies"])
 
 
 def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
