@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator
 from arena.api.match import FAULTS
 from arena.api.results import BoardInfo
 from arena.api.store import Store, returns_of, seats_of
-from arena.results.match_list import outcome, seated
+from arena.results.match_list import outcome, select_entries
 
 PLACED = "FROM place p JOIN record r ON r.number = p.record"
 """The matches on the boards of the last run, as every question here begins."""
@@ -58,7 +58,9 @@ class MatchFilter(BaseModel, frozen=True):
         wanted = [label for label in (self.agent, self.opponent if self.agent else "") if label]
         if not wanted and self.board is None:
             return [], []
-        part, values = seated([(number, sheet) for number, sheet in enumerate(boards) if self.board in (None, number)], wanted)
+        part, values = select_entries(
+            [(number, sheet) for number, sheet in enumerate(boards) if self.board in (None, number)], wanted
+        )
         return [part], values
 
     def _ending(self) -> tuple[list[str], list[Any]]:
