@@ -101,6 +101,13 @@ class Agent(Configured, ABC):
             A run calls it once, before the first match.
             """
 
+        @classmethod
+        def check_entries(cls, entries: Sequence[Mapping[str, Any]]) -> Iterable[tuple[int, str, str]]:
+            """Check the options of all entries of this agent in a spec against each other; optional.
+
+            Yield a fault as the number of the entry, the option that is wrong, and the message.
+            """
+
         def refuses(self, game: Game) -> str | None:
             """Return why the agent, with its options, cannot play `game`; None if it can. Optional.
 

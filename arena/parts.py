@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from arena.agent import Agent
     from arena.game import Game
     from arena.heuristic import Evaluation
-    from arena.match.match import Match
+    from arena.match.match import Match, Seat
     from arena.match.player import Player
     from arena.match.record import Record
     from arena.schedule.fingerprint import Fingerprint
@@ -189,6 +189,11 @@ class Isolation(Part):
     """Whether agents reach neither the network nor any file but their own, and leave none."""
     shields: Callable[[], bool] = lambda: True
     """Whether agents cannot end other processes of the user."""
+    why_plain: "Callable[[Seat, Game], str | None]" = lambda _seat, _game: None
+    """Returns why searches run plain where a seat plays, as far as it can be told before a match; None if they do not.
+
+    IsolationError if the agent of the seat cannot be started.
+    """
 
 
 @dataclass(frozen=True)

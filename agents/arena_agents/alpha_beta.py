@@ -8,12 +8,12 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from arena import Action, Agent, Game, Hints, Limits, Search, State
-from arena_agents.deepening import BEST, Depth, Horizon, Plies, Probe, deepen, each, endless
+from arena_agents.deepening import BEST, Depth, Horizon, Plies, Probe, deepen, each, is_endless
 from arena_agents.pruned import Priorities, forced_first, in_order, search_pruned
 from arena_agents.transposition import GrowingTable, SizedTable, Table, best_first, search_with_table
 
-UNITS = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
-NAMES = {10**9: "GB", 10**6: "MB", 10**3: "kB", 1: "B"}
+UNIT_BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+UNIT_NAMES = {10**9: "GB", 10**6: "MB", 10**3: "kB", 1: "B"}
 PAIR_BYTES = 128
 """Bytes of two rows of a table: 64 each, for states of up to four numbers."""
 MAX_PAIRS = 1 << 31
@@ -22,24 +22,20 @@ _EXPECTED = "expected true, false, or a size of at least 128 bytes such as 64MB 
 
 
 def size_of(written: str | int) -> int:
-    """Return the bytes of a size; ValueError says what was expected for one that is none, too small, or above the memory."""
+    """Return the bytes of a size; ValueError for a text that is none, and for a size that is too small or above the memory."""
     parts = None if isinstance(written, bool) else _WRITTEN.fullmatch(str(written))
     if parts is None:
         raise ValueError(f"{_EXPECTED}, got {written!r}")
-    size = int(float(parts[1]) * UNITS[(parts[2] or "b").lower()])
+    size = int(float(parts[1]) * UNIT_BYTES[(parts[2] or "b").lower()])
     if size < PAIR_BYTES:
         raise ValueError(f"{_EXPECTED}, got {written!r}")
-    memory = _measure_memory()
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # a system that does not tell
+        memory = MAX_PAIRS * PAIR_BYTES
     if size > min(memory, MAX_PAIRS * PAIR_BYTES):
         raise ValueError(f"expected a table of at most {memory / 10**9:.1f} GB, the memory of this machine, got {written!r}")
     return size
-
-
-def _measure_memory() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # a system that does not tell
-        return MAX_PAIRS * PAIR_BYTES
 
 
 def _check_size(given: Any) -> Any:
@@ -50,8 +46,8 @@ def _check_size(given: Any) -> Any:
         size = size_of(given)
     except ValueError as error:
         raise PydanticCustomError("refused", "{message}", {"message": str(error)}) from None
-    unit = next(unit for unit in NAMES if size % unit == 0)
-    return f"{size // unit}{NAMES[unit]}"
+    unit = next(unit for unit in UNIT_NAMES if size % unit == 0)
+    return f"{size // unit}{UNIT_NAMES[unit]}"
 
 
 TableSize = Annotated[bool | str, BeforeValidator(_check_size)]
@@ -96,7 +92,7 @@ class AlphaBeta(Agent):
             if loop is not None:
                 value = loop
             elif table is not None:
-                hinted = priorities.numbered if ordered else best_first(game, order)
+                hinted = priorities.enumerate_actions if ordered else best_first(game, order)
                 value = search_with_table(game, search, depth, horizon, hinted, table)
             else:
                 successors = priorities.successors if ordered else in_order(game, order)
@@ -108,7 +104,7 @@ class AlphaBeta(Agent):
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a depth and without a budget."""
-        return endless(self.depth, limits)
+        return is_endless(self.depth, limits)
 
 
 class TypeAPlus(Agent):

@@ -34,11 +34,11 @@ def to_path(actions: Sequence[Action] | None) -> Path | None:
 
 
 def step_costs(puzzle: Puzzle) -> Callable[[State, Action, State], float] | None:
-    """Return what tells the cost of a step; None where every step costs 1, so that nobody needs to ask."""
+    """Return what tells the cost of a step; None if every step costs 1, so that nobody needs to ask."""
     return puzzle.step_cost if overrides(puzzle, "step_cost") else None
 
 
-def unbounded(limits: Limits) -> bool:
+def is_unbounded(limits: Limits) -> bool:
     """Tell whether a search that remembers states has neither a budget nor a limit of its memory."""
     return not limits.budget and limits.memory_mb is None
 
@@ -61,7 +61,7 @@ class GraphSearch(Agent):
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a budget and without a limit of memory."""
-        return unbounded(limits)
+        return is_unbounded(limits)
 
 
 class BreadthFirst(GraphSearch):
@@ -77,7 +77,7 @@ class BreadthFirst(GraphSearch):
     optimal = "length"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a shortest way to a goal; None where there is none."""
+        """Return a shortest way to a goal; None if there is none."""
         puzzle = cast(Puzzle, game)
         if puzzle.is_goal(state):
             return Path(())
@@ -97,7 +97,7 @@ class BreadthFirst(GraphSearch):
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a depth, a budget and a limit of memory."""
-        return limits.depth is None and unbounded(limits)
+        return limits.depth is None and is_unbounded(limits)
 
 
 def _advance(puzzle: Puzzle, reached: Reached, layer: list[State]) -> list[State]:
@@ -136,7 +136,7 @@ class UniformCost(GraphSearch):
     optimal = "cost"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a cheapest way to a goal; None where there is none."""
+        """Return a cheapest way to a goal; None if there is none."""
         loop = search.compiled("uniform-cost")
         if loop is not None:
             return to_path(loop(state))
@@ -155,7 +155,7 @@ class BestFirst(GraphSearch):
     hints = Hints(reference=True)
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a way to a goal; None where there is none."""
+        """Return a way to a goal; None if there is none."""
         cost_to_go = search.cost_to_go
         loop = search.compiled("best-first")
         if loop is not None:
@@ -182,7 +182,7 @@ class AStar(GraphSearch):
         self.optimal = "admissible" if weight == 1 else None
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a way to a goal of at most `weight` times the lowest cost; None where there is none."""
+        """Return a way to a goal of at most `weight` times the lowest cost; None if there is none."""
         weight, cost_to_go = self.weight, search.cost_to_go
         loop = search.compiled("a-star", weight=weight)
         if loop is not None:
@@ -193,7 +193,7 @@ class AStar(GraphSearch):
 
 
 def best_first(puzzle: Puzzle, start: State, priority: Priority) -> Path | None:
-    """Return the way to the first goal that is expanded; None where the states run out or only infinity is left.
+    """Return the way to the first goal that is expanded; None if the states run out or only infinity is left.
 
     A cheaper way to a known state replaces the dearer one, whether the state was expanded or not, and the state is then
     expanded (again): so a heuristic that is admissible but not consistent does no harm.

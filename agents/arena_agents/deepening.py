@@ -25,7 +25,7 @@ Probe = Callable[[State, float], float]
 
 
 def scaled_returns(game: Game) -> Callable[[State], Sequence[float]]:
-    """Return a function for the returns of a terminal state on the scale from -1 to 1; as they are where their range is open."""
+    """Return a function for the returns of a terminal state on the scale from -1 to 1; as they are if their range is open."""
     returns = game.returns
     if bounds(game) == (-1, 1):
         return returns
@@ -53,7 +53,7 @@ def deepen(
 ) -> Action:
     """Return the best action, the first of equals, searched to `depth` plies, or to the end for None.
 
-    Under a budget, or `stepwise` where there is a depth, the search deepens ply by ply until its value is exact, starts each
+    Under a budget, or `stepwise` with a depth, the search deepens ply by ply until its value is exact, starts each
     time with the best action so far, and reports as it goes. `look` makes the probe for one search; a value of `enough` ends
     it, and one beyond `proven` is exact. Successors are generated once.
     """
@@ -101,7 +101,7 @@ def each(game: Game, state: State, order: Iterable[Action]) -> Iterator[Move]:
         yield action, game.result(state, action)
 
 
-def endless(depth: Plies, limits: Limits) -> bool:
+def is_endless(depth: Plies, limits: Limits) -> bool:
     """Tell whether `deepen` searches to the end of the game: without a depth and without a budget."""
     return _smaller(depth, limits.depth) is None and not limits.budget
 

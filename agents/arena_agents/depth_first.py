@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, cast
 from pydantic import Field
 
 from arena import Action, Agent, Game, Hints, Limits, Path, Puzzle, Search, State
-from arena_agents.best_first import Weight, clear_without_memory, step_costs, to_path, unbounded
+from arena_agents.best_first import Weight, clear_without_memory, is_unbounded, step_costs, to_path
 
 UNLIMITED = float("inf")
 Depth = Annotated[int, Field(ge=1)]
@@ -33,13 +33,13 @@ class DepthFirst(Agent):
         self.engine = "dfs" if visited else "iterative-deepening"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return the first way to a goal that is found; None where there is none within the depth."""
+        """Return the first way to a goal that is found; None if there is none within the depth."""
         deepest = min(self.depth or UNLIMITED, search.limits.depth or UNLIMITED)
         return depth_first(cast(Puzzle, game), state, deepest, search, visited=self.visited)[0]
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a depth, a budget and a limit of memory."""
-        return self.depth is None and limits.depth is None and unbounded(limits)
+        return self.depth is None and limits.depth is None and is_unbounded(limits)
 
 
 class IterativeDeepening(Agent):
@@ -57,7 +57,7 @@ class IterativeDeepening(Agent):
     optimal = "length"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a shortest way to a goal; None where there is none."""
+        """Return a shortest way to a goal; None if there is none."""
         for depth in search.depths():
             found, cut = depth_first(cast(Puzzle, game), state, depth, search, visited=False)
             if found is not None or not cut:
@@ -150,7 +150,7 @@ class IdaStar(Agent):
         self.optimal = "admissible" if weight == 1 else None
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a way to a goal of at most `weight` times the lowest cost; None where there is none."""
+        """Return a way to a goal of at most `weight` times the lowest cost; None if there is none."""
         puzzle = cast(Puzzle, game)
         if puzzle.is_goal(state):
             return Path(())

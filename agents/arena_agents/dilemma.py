@@ -20,7 +20,7 @@ class DilemmaAgent(Agent):
         """Return the probability of C after two histories, a letter C or D for each turn."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return C or D; random numbers are drawn only where both are possible."""
+        """Return C or D; random numbers are drawn only if both are possible."""
         share, _ = self.policy(game, state)
         return "C" if share == 1 or (share > 0 and search.rng.random() < share) else "D"
 

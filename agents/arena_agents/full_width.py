@@ -6,12 +6,13 @@ C. A. Luckhardt, K. B. Irani, An Algorithmic Solution of N-Person Games, 1986 (m
 """
 
 import sys
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from arena import CHANCE, Action, Agent, Game, Hints, Limits, Puzzle, Search, State
 from arena.game import gives
-from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, endless, scaled_returns
+from arena_agents.deepening import PROVEN, STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless, scaled_returns
 
 Value = Callable[[State, int, int], float]
 """(state, seat, ply) -> the value of the state to `seat`, `ply` actions after the root."""
@@ -22,7 +23,7 @@ def full_width(
 ) -> Value:
     """Return a function that looks at every line to `depth` plies, and beyond it while the state is not quiet.
 
-    Who moves is asked of the game at every state, so a seat may have several turns running. Where chance moves, the value is the
+    Who moves is asked of the game at every state, so a seat may have several turns running. If chance moves, the value is the
     mean of those after it, and no ply is counted.
     """
     actions, result, to_move = game.actions, game.result, game.to_move
@@ -65,7 +66,7 @@ def ahead(game: Game, search: Search, depth: int, horizon: Horizon) -> Value:
 
 
 def is_settled(game: Game) -> Callable[[State], bool] | None:
-    """Return a function that tells whether chance does not move in an unfinished state; None where it never does."""
+    """Return a function that tells whether chance does not move in an unfinished state; None if it never does."""
     to_move = game.to_move
     return (lambda state: to_move(state) != CHANCE) if gives(game, "chance_outcomes") else None
 
@@ -106,7 +107,29 @@ def _for_everyone(game: Game, search: Search, depth: int, horizon: Horizon) -> C
     return values
 
 
-class Minimax(Agent):
+class FullWidthSearch(Agent):
+    """Plays the first of the best actions by a full-width search, which deepens under a budget."""
+
+    depth: Plies
+    proven: ClassVar[float] = PROVEN
+    """A value beyond this is exact."""
+
+    @abstractmethod
+    def values(self, game: Game, search: Search, depth: Plies, horizon: Horizon) -> Value:
+        """Return a function for the values of states, searched to `depth` plies."""
+
+    def choose(self, game: Game, state: State, search: Search) -> Action:
+        """Return the first of the best actions."""
+        seat = game.to_move(state)
+
+        def look(depth: Plies, horizon: Horizon) -> Probe:
+            value = self.values(game, search, depth, horizon)
+            return lambda child, top: value(child, seat, 1)
+
+        return deepen(search, each(game, state, game.actions(state)), self.depth, look, proven=self.proven)
+
+
+class Minimax(FullWidthSearch):
     """Plays the best action against the best replies, looking at every line to `depth` plies or to the end.
 
     Of equal actions it plays the first. Under a budget it deepens ply by ply.
@@ -119,23 +142,17 @@ class Minimax(Agent):
     def __init__(self, *, depth: Depth | None = None) -> None:
         self.depth = depth
 
-    def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return the first of the best actions."""
-        seat = game.to_move(state)
-
-        def look(depth: Plies, horizon: Horizon) -> Probe:
-            loop = search.compiled("full-width", depth=depth, horizon=horizon)
-            value = full_width(game, search, depth, horizon) if loop is None else loop
-            return lambda child, top: value(child, seat, 1)
-
-        return deepen(search, each(game, state, game.actions(state)), self.depth, look)
+    def values(self, game: Game, search: Search, depth: Plies, horizon: Horizon) -> Value:
+        """Return values by the best replies."""
+        loop: Value | None = search.compiled("full-width", depth=depth, horizon=horizon)
+        return loop or full_width(game, search, depth, horizon)
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a depth and without a budget."""
-        return endless(self.depth, limits)
+        return is_endless(self.depth, limits)
 
 
-class TypeA(Agent):
+class TypeA(FullWidthSearch):
     """Looks at every line to `depth` plies, and beyond while a state is not quiet, and evaluates where it stops.
 
     C. E. Shannon, Programming a Computer for Playing Chess, 1950.
@@ -149,16 +166,10 @@ class TypeA(Agent):
     def __init__(self, *, depth: Depth = 2) -> None:
         self.depth = depth
 
-    def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return the first of the best actions."""
-        seat = game.to_move(state)
-
-        def look(depth: Plies, horizon: Horizon) -> Probe:
-            loop = search.compiled("type-a", depth=depth, horizon=horizon)
-            value = full_width(game, search, depth, horizon, game.is_quiet) if loop is None else loop
-            return lambda child, top: value(child, seat, 1)
-
-        return deepen(search, each(game, state, game.actions(state)), self.depth, look)
+    def values(self, game: Game, search: Search, depth: Plies, horizon: Horizon) -> Value:
+        """Return values by the best replies, beyond the depth while a state is not quiet."""
+        loop: Value | None = search.compiled("type-a", depth=depth, horizon=horizon)
+        return loop or full_width(game, search, depth, horizon, game.is_quiet)
 
 
 class Lookahead(Agent):
@@ -184,7 +195,7 @@ class Lookahead(Agent):
         return search.best(game.actions(state), key=lambda action: value(game.result(state, action), seat, 1))
 
 
-class Expectimax(Agent):
+class Expectimax(FullWidthSearch):
     """Plays the action with the best value `depth` decisions on; what chance does in between counts for no ply.
 
     Any number of seats: two in a zero-sum game play against each other, else everybody for himself, a single seat for its score.
@@ -194,16 +205,11 @@ class Expectimax(Agent):
 
     name = "expectimax"
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
+    proven = float("inf")
 
     def __init__(self, *, depth: Depth = 2) -> None:
-        self.depth = depth
+        self.depth: int = depth
 
-    def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return the first of the best actions."""
-        seat = game.to_move(state)
-
-        def look(depth: Plies, horizon: Horizon) -> Probe:
-            value = ahead(game, search, depth or self.depth, horizon)
-            return lambda child, top: value(child, seat, 1)
-
-        return deepen(search, each(game, state, game.actions(state)), self.depth, look, proven=float("inf"))
+    def values(self, game: Game, search: Search, depth: Plies, horizon: Horizon) -> Value:
+        """Return values by the best lines, with the mean if chance moves."""
+        return ahead(game, search, depth or self.depth, horizon)

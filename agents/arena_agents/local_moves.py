@@ -14,7 +14,7 @@ from arena import Answer, Game, Puzzle, Search, State, overrides
 Step = Any
 """A move of a view: whatever its `propose` and `moves` give. It is good until the next `apply`."""
 SAMPLED_MOVES = 100
-"""Proposals that stand for all moves where neither the view nor the puzzle can list them."""
+"""Proposals that stand for all moves if neither the view nor the puzzle can list them."""
 
 
 class LocalView(Protocol):
@@ -56,11 +56,11 @@ class Landscape:
         self._drawn = overrides(self.puzzle, "random_state")
 
     def start(self) -> State:
-        """The state that all local searches of the round start from; the position itself where none can be drawn."""
+        """The state that all local searches of the round start from; the position itself if none can be drawn."""
         return self._search.start() if self._drawn else self._position
 
     def fresh(self) -> State:
-        """A state for a restart, drawn at random; the position itself where none can be drawn."""
+        """A state for a restart, drawn at random; the position itself if none can be drawn."""
         return self.puzzle.random_state(self._search.rng) if self._drawn else self._position
 
     def view(self, state: State) -> LocalView:
@@ -70,7 +70,7 @@ class Landscape:
         return Neighborhood(self.puzzle, self._search, state)
 
     def listing(self, state: State) -> Listing:
-        """A view that lists its moves. Where nothing can list them, each list is a sample of proposals."""
+        """A view that lists its moves. If nothing can list them, each list is a sample of proposals."""
         view = self.view(state)
         if getattr(view, "moves", None) is not None:
             return cast(Listing, view)
@@ -84,7 +84,7 @@ class Landscape:
             return cast(LocalView, self.puzzle.local(state)).cost
         return self._search.cost_to_go(state)
 
-    def solved(self, view: LocalView) -> bool:
+    def is_solved(self, view: LocalView) -> bool:
         """Tell whether a view stands at a goal."""
         return view.cost <= 0 and self.puzzle.is_goal(view.state())
 
@@ -110,7 +110,7 @@ class Neighborhood:
         return self._moves
 
     def propose(self, rng: random.Random) -> State:
-        """A successor at random; only that one is generated where the puzzle can mutate."""
+        """A successor at random; only that one is generated if the puzzle can mutate."""
         return rng.choice(self.moves()) if self._mutate is None else self._mutate(self._state, rng)
 
     def delta(self, move: State) -> float:
@@ -126,7 +126,7 @@ class Neighborhood:
         self._moves = None
 
     def state(self) -> State:
-        """Where the view stands."""
+        """The state of the view."""
         return self._state
 
 

@@ -38,7 +38,7 @@ class HillClimb(Agent):
             for restart in range(self.restarts + 1):
                 if restart:
                     walk.go_on_from(land.listing(land.fresh()))
-                if self._climb(walk, rng, land.solved):
+                if self._climb(walk, rng, land.is_solved):
                     break
         return walk.answer()
 
@@ -46,20 +46,19 @@ class HillClimb(Agent):
         """Go up until no successor is better, and sideways for as long as that is allowed; tell whether it led to a goal."""
         view = walk.view
         moves, delta, apply = view.moves, view.delta, view.apply
-        best = _first_best if self.choice == "first" else _all_best
-        pick = rng.choice
+        pick = None if self.choice == "first" else rng.choice
         sideways, left = self.sideways, self.sideways
         while not solved(view):
-            change, found = best(moves(), delta)
+            change, found = _find_best(moves(), delta)
             if change > 0 or (change == 0 and left == 0):
                 return False
             left = sideways if change < 0 else left - 1
-            apply(found[0] if len(found) == 1 else pick(found))
+            apply(found[0] if pick is None or len(found) == 1 else pick(found))
             walk.steps += 1
         return True
 
 
-def _all_best(moves: Iterable[Step], delta: Callable[[Step], float]) -> tuple[float, list[Step]]:
+def _find_best(moves: Iterable[Step], delta: Callable[[Step], float]) -> tuple[float, list[Step]]:
     """The lowest change of cost, and all moves that bring it."""
     lowest = float("inf")
     best: list[Step] = []
@@ -73,19 +72,7 @@ def _all_best(moves: Iterable[Step], delta: Callable[[Step], float]) -> tuple[fl
     return lowest, best
 
 
-def _first_best(moves: Iterable[Step], delta: Callable[[Step], float]) -> tuple[float, list[Step]]:
-    """The lowest change of cost, and the first move that brings it."""
-    lowest = float("inf")
-    best: list[Step] = []
-    for move in moves:
-        change = delta(move)
-        if change < lowest:
-            lowest = change
-            best = [move]
-    return lowest, best
-
-
-Patience = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Proposals = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
 
 class MinConflicts(Agent):
@@ -101,7 +88,7 @@ class MinConflicts(Agent):
     needs: ClassVar[frozenset[str]] = frozenset({"solution-only", "local"})
     hints = Hints(reference=True, proposed={"local": 4})
 
-    def __init__(self, *, patience: Patience = 10_000, restarts: Count = 10) -> None:
+    def __init__(self, *, patience: Proposals = 10_000, restarts: Count = 10) -> None:
         self.patience = patience
         self.restarts = restarts
 
@@ -112,7 +99,7 @@ class MinConflicts(Agent):
             for restart in range(self.restarts + 1):
                 if restart:
                     walk.go_on_from(land.view(land.fresh()))
-                if land.solved(walk.view) or _repair(walk, search.rng, self.patience, land.solved):
+                if land.is_solved(walk.view) or _repair(walk, search.rng, self.patience, land.is_solved):
                     break
         return walk.answer()
 
@@ -163,8 +150,8 @@ class Annealing(Agent):
         land = Landscape(game, state, search)
         factor = (self.end / self.start) ** (1.0 / max(1, self.steps - 1))
         with Walk(search, land.view(land.start())) as walk:
-            if not land.solved(walk.view):
-                _cool(walk, search.rng, self.start, factor, self.steps, land.solved)
+            if not land.is_solved(walk.view):
+                _cool(walk, search.rng, self.start, factor, self.steps, land.is_solved)
         return walk.answer()
 
 

@@ -30,7 +30,7 @@ class Node:
         self.best: Node | None = None
         """Of the children whose values are proven, the one that the mover likes best."""
         self.proven = proven
-        """The value to every seat where it is proven, a win n plies from the root worth 1 - n * STEP."""
+        """The value to every seat if it is proven, a win n plies from the root worth 1 - n * STEP."""
         self.visits = 0
         self.total = 0.0
         """The sum of what the visits gave to the seat that chose to come here."""
@@ -38,7 +38,7 @@ class Node:
     def settle(self, child: "Node", value: float, win: float) -> None:
         """Note that the value of a child to the mover is proven, and whether that proves the value of this node.
 
-        It does so where it is more than `win`, and where no other child is left.
+        It does so if it is more than `win`, and if no other child is left.
         """
         self.children.remove(child)
         best = self.best
@@ -104,7 +104,7 @@ class GameTree:
 
     @property
     def proven(self) -> Returns | None:
-        """What the root is worth to every seat, where that is known for certain."""
+        """The value of the root to every seat, if it is known for certain."""
         return self._root.proven
 
     def simulate(self) -> Returns:
@@ -140,7 +140,7 @@ class GameTree:
     def _descend(self) -> list[Node]:
         """The way from the root to a node with an untried action, each step to the child with the highest UCT value.
 
-        Where chance moves it goes to an outcome that is drawn, and ends before one that has no child yet, or at one that is
+        If chance moves it goes to an outcome that is drawn, and ends before one that has no child yet, or at one that is
         proven.
         """
         node = self._root
@@ -198,7 +198,7 @@ class GameTree:
     def _back_up(self, path: list[Node], returns: Returns) -> Returns:
         """Count a visit of every node on the way up, and settle what has become proven.
 
-        Where a proven child is better than the one that was chosen, its value goes on up: that is what the mover would
+        If a proven child is better than the one that was chosen, its value goes on up: that is what the mover would
         choose, now that simulations no longer go there.
         """
         child = path.pop()
@@ -261,7 +261,7 @@ def _child(grown: Any) -> Node:
 
 
 DEFAULT_ROLLOUTS = 1_000
-"""Simulations of a decision where neither `rollouts` nor a budget says how many; the most in a row that use no budget, too."""
+"""Simulations of a decision if there is neither `rollouts` nor a budget; the most in a row that use no budget, too."""
 
 Exploration = Annotated[float, Field(ge=0, le=1_000)]
 Rollouts = Annotated[int, Field(ge=1, le=1_000_000_000)]

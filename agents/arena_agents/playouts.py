@@ -13,7 +13,7 @@ from arena_agents.deepening import scaled_returns
 MAX_PLIES = 1_000
 """Plies after which a game counts as unfinished, unless `limits.depth` says less: it is evaluated there."""
 MAX_PUZZLE_PLIES = 100
-"""The same for puzzles, where random play may never end."""
+"""The same for puzzles, in which random play may never end."""
 
 Returns = Sequence[float]
 """A value for every seat."""

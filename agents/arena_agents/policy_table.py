@@ -63,7 +63,7 @@ class PolicyTable(Agent):
 
 
 class PolicyFile:
-    """The rows of a file, and what they mean in each game that asks."""
+    """The rows of a file, and their policies in each game that asks."""
 
     def __init__(self, rows: Iterable[TableRow]) -> None:
         self._rows = tuple(rows)
@@ -90,7 +90,7 @@ def _read(game: Game, row: TableRow) -> tuple[State, Sequence[float]]:
 
 
 def _open(file: str) -> PolicyFile:
-    """Return what is in a file; ValueError tells what is wrong with it, and where."""
+    """Return the rows of a file; ValueError names the fault and its line."""
     path = Path(file).expanduser()
     try:
         stamp = path.stat()
@@ -135,14 +135,13 @@ def _read_lines(path: Path) -> Iterator[TableRow]:
             raise ValueError(
                 f"{place}: expected OBSERVATION, a tab, and ACTION=PROBABILITY of some actions, got {line.strip()[:80]!r}"
             )
-        yield TableRow(place, observation, {action: _parse_share(place, share) for action, share in found})
-
-
-def _parse_share(place: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"{place}: expected a probability, got {text!r}") from None
+        shares = {}
+        for action, share in found:
+            try:
+                shares[action] = float(share)
+            except ValueError:
+                raise ValueError(f"{place}: expected a probability, got {share!r}") from None
+        yield TableRow(place, observation, shares)
 
 
 def _read_arrays(path: Path) -> Iterator[TableRow]:

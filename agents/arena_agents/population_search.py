@@ -1,7 +1,7 @@
 """Local searches that hold several states at once: local beam search and a genetic algorithm."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop
 from itertools import chain
 from operator import attrgetter
@@ -42,20 +42,20 @@ class Beam(Agent):
         incumbent.offer(first.cost, first.state(), 0)
         others = (land.listing(land.fresh()) for _ in range(self.width - 1))
         seen: set[State] = set()
-        beam = list(_unseen(chain([first], others), seen, self.width))
+        beam = list(_skip_seen(chain([first], others), seen, self.width))
         steps, left, lowest = 0, self.sideways, float("inf")
         while beam:
             best = min(beam, key=attrgetter("cost"))
             if best.cost < lowest:
                 left, lowest = self.sideways, best.cost
                 incumbent.offer(lowest, best.state(), steps)
-                if land.solved(best):
+                if land.is_solved(best):
                     break
             elif left == 0:
                 break
             else:
                 left -= 1
-            beam = list(_unseen(_best_first(beam, land, search.rng), seen, self.width))
+            beam = list(_skip_seen(_best_first(beam, land, search.rng), seen, self.width))
             steps += 1
         return incumbent.answer(steps)
 
@@ -78,7 +78,7 @@ def _best_first(beam: list[Listing], land: Landscape, rng: random.Random) -> Ite
         yield successor
 
 
-def _unseen(views: Iterator[Listing], seen: set[State], most: int) -> Iterator[Listing]:
+def _skip_seen(views: Iterator[Listing], seen: set[State], most: int) -> Iterator[Listing]:
     """Yield those that stand at states not seen before, so many at most."""
     for view in views:
         state = view.state()
@@ -92,11 +92,8 @@ def _unseen(views: Iterator[Listing], seen: set[State], most: int) -> Iterator[L
 
 Size = Annotated[int, Field(ge=2, le=1_000_000)]
 Probability = Annotated[float, Field(ge=0, le=1)]
-Selection = Callable[[Sequence[State], Sequence[float], int, random.Random], Sequence[State]]
-"""(population, costs, how many, rng) -> parents, with repetition."""
-
 TOURNAMENT_SIZE = 3
-"""How many meet in a round of tournament selection."""
+"""The members that meet in a round of tournament selection."""
 
 
 class Genetic(Agent):
@@ -141,15 +138,24 @@ class Genetic(Agent):
 
     def _generations(self, population: list[State], land: Landscape, rng: random.Random) -> Iterator[tuple[int, float, State]]:
         """Yield the number of each generation, from 0, with its lowest cost and the first member of that cost."""
-        select = _roulette if self.selection == "roulette" else _tournament
         for generation in range(self.generations + 1):
             costs = [land.cost(member) for member in population]
             lowest = min(costs)
             yield generation, lowest, population[costs.index(lowest)]
             if generation < self.generations:
-                population = self._children(land.puzzle, select(population, costs, 2 * len(population), rng), rng)
+                population = self._breed(land.puzzle, self._select(population, costs, rng), rng)
 
-    def _children(self, puzzle: Puzzle, parents: Sequence[State], rng: random.Random) -> list[State]:
+    def _select(self, population: Sequence[State], costs: Sequence[float], rng: random.Random) -> Sequence[State]:
+        """Draw two parents for each member, with repetition."""
+        number = 2 * len(population)
+        if self.selection == "tournament":
+            members = range(len(population))
+            return [population[min(rng.choices(members, k=TOURNAMENT_SIZE), key=costs.__getitem__)] for _ in range(number)]
+        dearest = max(costs)
+        fitness = [dearest - cost for cost in costs]
+        return rng.choices(population, fitness if any(fitness) else None, k=number)
+
+    def _breed(self, puzzle: Puzzle, parents: Sequence[State], rng: random.Random) -> list[State]:
         """One child of every two parents in turn."""
         crossover, mutate, chance, mutation = puzzle.crossover, puzzle.mutate, rng.random, self.mutation
         children = []
@@ -157,16 +163,3 @@ class Genetic(Agent):
             child = crossover(a, b, rng)
             children.append(mutate(child, rng) if chance() < mutation else child)
         return children
-
-
-def _roulette(population: Sequence[State], costs: Sequence[float], number: int, rng: random.Random) -> Sequence[State]:
-    """Draw with a chance in proportion to the fitness: how much cheaper a state is than the dearest."""
-    dearest = max(costs)
-    fitness = [dearest - cost for cost in costs]
-    return rng.choices(population, fitness if any(fitness) else None, k=number)
-
-
-def _tournament(population: Sequence[State], costs: Sequence[float], number: int, rng: random.Random) -> Sequence[State]:
-    """Draw the cheapest of a few that meet at random, again and again."""
-    members = range(len(population))
-    return [population[min(rng.choices(members, k=TOURNAMENT_SIZE), key=costs.__getitem__)] for _ in range(number)]

@@ -94,8 +94,8 @@ WINS, BLOCKS, IMPROVES, KEEPS, WORSENS = range(1, 6)
 class Priorities:
     """Takes actions from a heap: 1 wins, 2 blocks a win, 3 improves the heuristic, 4 keeps it, 5 worsens it.
 
-    Where it is not `coarse`, those of 3 to 5 come by the heuristic itself, the highest first. A successor is generated
-    when it is its turn, or when its heuristic is needed for its priority. So where a win or a block cuts the search off, the rest
+    If it is not `coarse`, those of 3 to 5 come by the heuristic itself, the highest first. A successor is generated
+    when it is its turn, or when its heuristic is needed for its priority. So if a win or a block cuts the search off, the rest
     is never made.
     """
 
@@ -106,16 +106,16 @@ class Priorities:
 
     def successors(self, state: State, mover: int) -> Iterator[State]:
         """Yield the successors of a state, the highest priority first, equal ones in the order of the game."""
-        for _, child in self.numbered(state, mover, None):
+        for _, child in self.enumerate_actions(state, mover, None):
             yield child
 
     def moves(self, state: State, mover: int) -> Iterator[Move]:
         """Yield every action with its successor, the highest priority first, equal ones in the order of the game."""
         legal = self._game.actions(state)
-        for number, child in self.numbered(state, mover, None):
+        for number, child in self.enumerate_actions(state, mover, None):
             yield legal[number], child
 
-    def numbered(self, state: State, mover: int, hint: int | None) -> Iterator[tuple[int, State]]:
+    def enumerate_actions(self, state: State, mover: int, hint: int | None) -> Iterator[tuple[int, State]]:
         """Yield the number of every action among those of the game with its successor; the one of `hint` comes first."""
         game = self._game
         legal = game.actions(state)

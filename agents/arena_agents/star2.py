@@ -64,7 +64,7 @@ class _Star2Search:
         self.most = 1.0 if all(map(isfinite, bounds(game))) else OPEN_RETURN
 
     def value(self, state: State, seat: int, ply: int, alpha: float, beta: float, first: float | None = None) -> float:
-        """Return the value of a state; `first` is that of the first reply to it, where it is known already."""
+        """Return the value of a state; `first` is that of the first reply to it, if it is known already."""
         leaf = self._leaf(state, seat, ply)
         if leaf is not None:
             return leaf

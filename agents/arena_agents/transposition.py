@@ -21,7 +21,7 @@ class TableEntry(NamedTuple):
     """What is known of a state: its value to whoever moves lies between two bounds."""
 
     depth: int
-    """Plies searched below the state; WHOLE where nothing was cut off."""
+    """Plies searched below the state; WHOLE if nothing was cut off."""
     low: float
     high: float
     ply: int
@@ -41,14 +41,14 @@ class GrowingTable:
     pairs = 0
     most = MAX_STATES
     rows: Any = None
-    """Where a compiled loop keeps the same; it goes on with what has been learnt until then."""
+    """The same, as a compiled loop keeps it; it goes on with what has been learnt until then."""
 
     def __init__(self) -> None:
         self._entries: dict[State, TableEntry] = {}
         self.find = self._entries.get
 
     def keep(self, state: State, entry: TableEntry, *, known: bool) -> None:
-        """Note what is known of a state now; `known` where there was an entry of it."""
+        """Note what is known of a state now; `known` if there was an entry of it."""
         if known or len(self._entries) < self.most:
             self._entries[state] = entry
 
@@ -77,7 +77,7 @@ class SizedTable:
         self._kept: dict[int, Learnt] = {}
 
     def find(self, state: State) -> TableEntry | None:
-        """Return the entry of a state; None where it has none."""
+        """Return the entry of a state; None if it has none."""
         first = self._first(state)
         for row in (first, first + 1):
             kept = self._kept.get(row)
@@ -181,7 +181,7 @@ def best_first(game: Game, order: Callable[[State, int], Sequence[Action]]) -> H
 
 
 def _look_up(entry: TableEntry, deepest: int, ply: int, alpha: float, beta: float) -> float | None:
-    """The value, or a bound outside the window, that spares a search; None where the entry does not say enough."""
+    """The value, or a bound outside the window, that spares a search; None if the entry does not say enough."""
     if entry.depth < deepest - ply:
         return None
     low, high = entry.low, entry.high

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from arena.errors import escape_line
     from arena.game import gives, overrides
     from arena.heuristic import Evaluation, bind, info_of
-    from arena.parts import AgentSource, SearchEngine
+    from arena.parts import AgentSource, Part, SearchEngine
     from arena.plugins.board_files import BoardModule, load_board_module
     from arena.plugins.contract import source_line
     from arena.plugins.members import find_grid_fault, gives_grid, read_member
@@ -28,7 +28,7 @@ _HOMES = {
     "arena.errors": "escape_line",
     "arena.game": "gives overrides",
     "arena.heuristic": "Evaluation bind info_of",
-    "arena.parts": "AgentSource SearchEngine",
+    "arena.parts": "AgentSource Part SearchEngine",
     "arena.plugins.board_files": "BoardModule load_board_module",
     "arena.plugins.contract": "source_line",
     "arena.plugins.members": "gives_grid find_grid_fault read_member",
@@ -50,6 +50,7 @@ __all__ = [
     "Evaluation",
     "GivenEntry",
     "Key",
+    "Part",
     "Registry",
     "SearchEngine",
     "SoundAgent",

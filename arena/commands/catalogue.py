@@ -1,6 +1,6 @@
 """The commands list, plugins and matrix, and descriptions of what plugins bring."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 from textwrap import wrap
 from typing import IO, Any
@@ -15,7 +15,6 @@ from arena.console.output import results_alone, room
 from arena.errors import ArenaError, call_foreign, describe
 from arena.game import Game
 from arena.heuristic import bind
-from arena.parts import KINDS
 from arena.plugins.registry import Plugin, Registry, own_prefix
 from arena.plugins.sources import survey
 from arena.results.layout import crossing, fits, folded, table
@@ -112,19 +111,19 @@ BUILT_IN = "builtin-"
 def plugins(plugins: tuple[str, ...]) -> int:
     """Show every plugin, what it brought, and what is wrong with it."""
     with results_alone() as out:
-        found = sorted(survey(plugins).plugins, key=lambda plugin: not plugin.source.name.startswith(own_prefix() + BUILT_IN))
-        width = text_width(out)
-        print("\n\n".join(["\n".join(_plugin_lines(plugin, width)) for plugin in found]), file=out)
+        registry, width = survey(plugins), text_width(out)
+        found = sorted(registry.plugins, key=lambda plugin: not plugin.source.name.startswith(own_prefix() + BUILT_IN))
+        print("\n\n".join(["\n".join(_plugin_lines(plugin, registry.parts, width)) for plugin in found]), file=out)
     return 2 if any(plugin.source.asked and plugin.problem is not None for plugin in found) else 0
 
 
-def _plugin_lines(plugin: Plugin, width: int) -> Iterator[str]:
+def _plugin_lines(plugin: Plugin, parts: Iterable[str], width: int) -> Iterator[str]:
     yield str(plugin.source)
     yield f"  file: {plugin.file or 'unknown'}"
     if plugin.problem is not None:
         yield f"  left out: {plugin.problem}"
         return
-    for kind in ("game", "agent", "heuristic", "encoding", "format", *KINDS):
+    for kind in ("game", "agent", "heuristic", "encoding", "format", *parts):
         names = [name.removeprefix(f"{kind} ") for name in plugin.names if name.startswith(f"{kind} ")]
         if names:
             yield paragraph(f"{kind}s: {', '.join(names)}", width)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract, isclass
 from typing import Any
 
@@ -19,10 +20,12 @@ from arena.errors import abbreviate, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle
 from arena.heuristic import info_of
-from arena.parts import PARTS, BoardColumn
+from arena.parts import PARTS, BoardColumn, Part
 from arena.traits import find_unknown_need
 
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)
+HOOK_GROUP = "arena.hooks"
+"""The entry points of hooks that extensions have: the name is that of the hook, the value the class of its parts."""
 NAME = re.compile(r"[a-z0-9-]+")
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED = {
@@ -42,6 +45,9 @@ def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield all that a plugin brings, each under the key of its kind and name; Unfit if it is not as it must be."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
+    added = _hooks_of_extensions(plugin)
+    if added:
+        manager.add_hookspecs(type("HooksOfExtensions", (), {name: hookspecs.hookspec(lambda: ()) for name in added}))
     try:
         manager.register(plugin)
     except pluggy.PluginValidationError as error:
@@ -52,19 +58,36 @@ def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
     except pluggy.PluginValidationError as error:
         hooks = re.findall(r"hook '(\w+)'", str(error))
         raise Unfit(f"unknown hook {hooks[0]!r}; {suggest(hooks[0], HOOKS)}" if hooks else str(error)) from error
-    for hook in HOOKS:
+    for hook in (*HOOKS, *added):
         implementations = getattr(manager.hook, hook).get_hookimpls()
         if not implementations and inspect.isroutine(getattr(plugin, hook, None)):
             raise Unfit(f"{hook} is not decorated with @hookimpl ({locate(getattr(plugin, hook))})")
+        part = _load_part(added[hook]) if hook in added and implementations else PARTS.get(hook)
         for implementation in implementations:
             returned = implementation.function()
             if not isinstance(returned, Iterable):
                 raise Unfit(f"{hook} returned {abbreviate(returned)}; expected a list ({locate(implementation.function)})")
             for value in returned:
-                yield _check_value(hook, value, implementation.function)
+                yield _check_value(hook, part, value, implementation.function)
 
 
-def _check_value(hook: str, value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
+def _hooks_of_extensions(plugin: object) -> dict[str, EntryPoint]:
+    """Return the hooks that extensions have, as far as a plugin may mean one of them. Nothing is loaded."""
+    names = {name for name in dir(plugin) if name.startswith("arena_")} - {*HOOKS}
+    return {point.name: point for point in entry_points(group=HOOK_GROUP) if point.name in names} if names else {}
+
+
+def _load_part(point: EntryPoint) -> type[Part]:
+    """Return the class of the parts of a hook that an extension has."""
+    part = point.load()
+    if not isclass(part) or not issubclass(part, Part):
+        raise Unfit(f"the hook {point.name} is to name a class derived from Part, got {point.value}")
+    return part
+
+
+def _check_value(
+    hook: str, part: type[Part] | None, value: Any, implementation: Callable[..., Any]
+) -> tuple[tuple[str, ...], Any]:
     if hook == "arena_heuristics":
         info = info_of(value)
         if info is None:
@@ -77,8 +100,7 @@ def _check_value(hook: str, value: Any, implementation: Callable[..., Any]) -> t
         return ("heuristic", info.game, info.name), value
     if hook == "arena_encodings":
         return _check_encoding(value, implementation)
-    if hook in PARTS:
-        part = PARTS[hook]
+    if part is not None:
         if not isinstance(value, part):
             raise Unfit(f"{hook} returned {abbreviate(value)}; expected objects of {part.__name__} ({locate(implementation)})")
         _check_name(part.kind, value.name, value)

@@ -10,7 +10,7 @@ from arena.configured import make_default
 from arena.errors import PluginError, UnknownName
 from arena.format import Format
 from arena.game import Game, Puzzle
-from arena.parts import KINDS, SearchEngine
+from arena.parts import KINDS, Part, SearchEngine
 from arena.plugins.contract import Unfit, locate, source_line
 from arena.plugins.members import HEURISTIC, read_member
 from arena.search_engines import add_search_engine
@@ -203,6 +203,8 @@ def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
         registry.plugins.append(Plugin(source, problem=both, file=source_line(value)))
         registry.table(key[0]).pop(_name(key), None)
         return
+    if isinstance(value, Part):
+        registry.parts.setdefault(value.kind, {})
     registry.sources[key] = source
     registry.table(key[0])[_name(key)] = value
     if isinstance(value, SearchEngine):  # it serves matches without a registry, too

@@ -68,7 +68,12 @@ def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
         return []
     if not given:
         reading.faults.add(("agents",), "no agents; list some of `arena list agents`")
-    return [entry for number, value in enumerate(given) for entry in _read_variants(reading, rules, ("agents", number), value)]
+    entries = [entry for number, value in enumerate(given) for entry in _read_variants(reading, rules, ("agents", number), value)]
+    for agent in dict.fromkeys([entry.agent for entry in entries if hasattr(entry.agent, "check_entries")]):
+        own = [entry for entry in entries if entry.agent is agent]
+        for number, option, message in agent.check_entries([entry.options for entry in own]):
+            reading.faults.add((*own[number].path, option), message)
+    return entries
 
 
 def common_limits(reading: SpecReader) -> Limits:

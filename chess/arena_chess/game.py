@@ -1,4 +1,4 @@
-"""Chess as a game of arena. python-chess, which takes long to import, is imported where a position is first needed."""
+"""Chess as a game of arena. python-chess, which takes long to import, is imported when a position is first needed."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ class Chess(Game):
         return 0 if state.board.turn else 1
 
     def actions(self, state: "Position") -> Sequence[str]:
-        """Return the legal moves, in the order of python-chess; none where the game is over."""
+        """Return the legal moves, in the order of python-chess; none if the game is over."""
         return state.actions
 
     def result(self, state: "Position", action: str) -> "Position":

@@ -17,7 +17,7 @@ QUIET_PLIES = 100
 
 
 class Position:
-    """A position that nobody changes. Two are equal where play began anew from the same one, and the same moves followed."""
+    """A position that is never changed. Two are equal if play began anew from the same one, and the same moves followed."""
 
     def __init__(self, board: chess.Board, root: chess.Board, moves: tuple[str, ...], seen: tuple[Key, ...]) -> None:
         self.board = board
@@ -54,7 +54,7 @@ class Position:
 
     @cached_property
     def actions(self) -> tuple[str, ...]:
-        """The legal moves as UCI writes them, none where the game is over."""
+        """The legal moves as UCI writes them, none if the game is over."""
         return () if self.drawn else tuple([move.uci() for move in self.board.legal_moves])
 
 
@@ -109,7 +109,7 @@ def san(position: Position, action: str) -> str:
 
 
 def action_of(position: Position, text: str) -> str:
-    """Return the action of a text, in the notation of UCI or the standard algebraic one; ValueError where it is neither."""
+    """Return the action of a text, in the notation of UCI or the standard algebraic one; ValueError if it is neither."""
     text = text.strip()
     if text in position.actions:
         return text

@@ -38,7 +38,7 @@ def near_goal(puzzle: Puzzle, ends: Iterable[Known], most: int) -> Iterator[Know
     """Yield at most `most` states from which a way to a goal is known, the nearest first, each with the cost of the cheapest.
 
     Dijkstra's algorithm from the last states of a way, a goal among them, along the actions that can be undone: a state
-    comes before another if an action of either leads to the other. The cost is the distance where all actions can be undone
+    comes before another if an action of either leads to the other. The cost is the distance if all actions can be undone
     and the goal is the only one; else the distance may be less, never more.
     """
 
@@ -91,8 +91,8 @@ def shortest_way(puzzle: Puzzle, position: State, most: int, cost: Cost | None =
 def way_to_goal(puzzle: Puzzle, position: State, most: int, estimate: Evaluation | None = None) -> list[Known]:
     """The states on some way to a goal, the goal first, each with the cost from there; none if the search takes more than `most`.
 
-    Best-first search by an estimate of the distance if there is one; else breadth-first search where the path matters, so that a
-    goal is near, and depth-first search where it does not.
+    Best-first search by an estimate of the distance if there is one; else breadth-first search if the path matters, so that a
+    goal is near, and depth-first search if it does not.
     """
     order = count() if estimate is not None or puzzle.path_matters else count(0, -1)
     frontier: list[tuple[float, int, State]] = [(0.0, next(order), position)]

@@ -1,4 +1,4 @@
-"""A broken promise: where play was, what was expected and what came."""
+"""A broken promise: the position and the actions of play, the expected value and the actual one."""
 
 import re
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ from arena.api.cli import call_foreign
 from arena.api.match import chance_outcomes
 from arena.api.spec import gives
 from arena_check.state_checks import PlayedStep
-from arena_check.trial import Trial, copied
+from arena_check.trial import Trial, copy_value
 
 CHECKS = {
     "chance": "chance_outcomes gives the actions of chance with probabilities above 0 that add up to 1",
@@ -33,6 +33,10 @@ MAX_SUCCESSORS = 12
 """Actions of a state whose successors are compared."""
 MAX_PLIES = 200
 """Plies of a random play that is looked at for what is hidden."""
+PLAYS = 20
+"""Random plays that are looked at for it."""
+SHOWN_PLIES = 6
+"""Plies of random play before the state whose observations are shown."""
 
 
 def inapplicable(game: Game | type[Game]) -> set[str]:
@@ -53,7 +57,7 @@ def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequen
             _check_outcomes(game, trial, state)
     elif gives(game, "action_space"):
         with trial.checking("action space"):
-            space = trial.listed("action_space", game.action_space)
+            space = trial.list_values("action_space", game.action_space)
             trial.expect(len(set(space)) == len(space), "action_space has no duplicates", "each action once", space)
             missing = [action for action in legal if action not in set(space)]
             trial.expect(not missing, "action_space has every legal action", "all of them", f"no {missing}")
@@ -115,7 +119,7 @@ def _check_outcomes(game: Game, trial: Trial, state: State) -> None:
 
 def _check_observation(game: Game, trial: Trial, state: State, observer: int, seat: int, legal: Sequence[Action]) -> None:
     """Check the observation of one seat: a value, and of the seat that moves one with the state's actions."""
-    before = copied(state)
+    before = copy_value(state)
     seen = trial.call("observation", game.observation, state, observer)
     trial.call("observations must be hashable: hash(observation)", hash, seen)
     again = trial.call("observation", game.observation, before, observer)
@@ -152,7 +156,7 @@ def _looks_alike(game: Game, distinct: Sequence[State], seat: int) -> bool:
     return len({game.observation(state, seat) for state in distinct}) < len(distinct)
 
 
-def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
+def all_seeing(game: Game, seed: int = 0) -> list[int]:
     """Return the seats from which nothing was hidden in some random plays, though something was from others.
 
     None if seats act at once: the seat that is asked first sees no more than the one that is asked last.
@@ -162,7 +166,7 @@ def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
     found = set(range(game.players))
 
     def look() -> list[int]:
-        for number in range(plays):
+        for number in range(PLAYS):
             rng = random.Random(f"{seed}/{number}")
             state = game.initial(rng)
             for _ in range(MAX_PLIES):
@@ -177,7 +181,7 @@ def all_seeing(game: Game, seed: int = 0, plays: int = 20) -> list[int]:
     return call_foreign(look, lambda _: [])
 
 
-def observations_of(game: Game, seed: int = 0, plies: int = 6) -> list[str]:
+def observations_of(game: Game, seed: int = 0) -> list[str]:
     """Return what each seat sees of one state of random play, drawn, for an author to look at; none without observations."""
     if not gives(game, "observation"):
         return []
@@ -185,7 +189,7 @@ def observations_of(game: Game, seed: int = 0, plies: int = 6) -> list[str]:
 
     def shown() -> list[str]:
         state = game.initial(rng)
-        for _ in range(plies):
+        for _ in range(SHOWN_PLIES):
             successor = None if game.is_terminal(state) else game.result(state, rng.choice(list(game.actions(state))))
             if successor is None or game.is_terminal(successor):
                 break

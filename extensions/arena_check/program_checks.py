@@ -66,9 +66,9 @@ class PatientProcess(AgentProcess):
         return True
 
 
-def program_of(command: Sequence[str], folder: Path | None = None) -> Program:
-    """The program of a command, run in a folder; by default in the working one."""
-    return Program(called(command), {}, None, (), str(folder or Path.cwd()), tuple(command))
+def program_of(command: Sequence[str]) -> Program:
+    """The program of a command, run in the working folder."""
+    return Program(called(command), {}, None, (), str(Path.cwd()), tuple(command))
 
 
 def greeting_verdicts(program: Program, *, patience: float = CALL_SECONDS) -> Iterator[Verdict]:

@@ -16,11 +16,11 @@ from arena.schedule.schedule import Backlog, Take
 from arena_cluster import wire
 from arena_cluster.engine import Change, Engine, Order, Reply
 
-LOOK_SECONDS = 0.25
+POLL_SECONDS = 0.25
 """Seconds between two looks for nodes that have come or gone."""
 MAX_REASON_CHARACTERS = 600
 """Characters of a node's reason not to play."""
-LONELY_SECONDS = 5.0
+ALONE_NOTICE_SECONDS = 5.0
 """Seconds without any node after which that is said."""
 MAX_LOST_ORDERS = 10
 """Orders in a row for each of its threads, all lost on the way, after which a node is refused."""
@@ -159,7 +159,7 @@ class Coordinator:
     A node is refused if it has another version of anything, or sends a record that cannot be one: `say` is told why, and the node
     gets nothing more. ClusterError if no node is left. Nodes are trusted apart from that: nothing is played a second time.
 
-    `check` is called every LOOK_SECONDS or so; what it raises ends the iteration.
+    `check` is called every POLL_SECONDS or so; what it raises ends the iteration.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class Coordinator:
                             "the schedule waits for results although all have been given; tell it each before the next"
                         )
                     break
-                for reply in self._engine.replies(LOOK_SECONDS):
+                for reply in self._engine.replies(POLL_SECONDS):
                     self._heard = monotonic()
                     yield from self._take_in(reply)
                 self._look_around()
@@ -241,12 +241,12 @@ class Coordinator:
                 break
             self._send(job, node, told=False)
         for node in [node for node in self._room if not self._nodes[node].orders]:  # nothing else is left to play
-            late = self._overdue(node)
+            late = self._find_overdue(node)
             if late is not None:
                 self._say(f"{late}; {node} plays what is overdue, too")
                 self._send(late.job, node, told=False)
 
-    def _overdue(self, node: str | None) -> Sent | None:
+    def _find_overdue(self, node: str | None) -> Sent | None:
         """The oldest order that is long overdue, is out once, and with another node."""
         now = monotonic()
         for sent in self._out.values():
@@ -276,7 +276,7 @@ class Coordinator:
         sent.job.orders.discard(reply.key)
         self._room[sent.node] = None
         if reply.killed:
-            yield from self._blamed(sent)
+            yield from self._blame(sent)
         elif reply.body is None:
             self._put_back(sent.job)
             state.lost += 1
@@ -339,13 +339,13 @@ class Coordinator:
             if leave or place >= state.threads:
                 self._put_back(sent.job)
             else:
-                yield from self._blamed(sent)
+                yield from self._blame(sent)
 
     def _put_back(self, job: Job) -> None:
         if not job.orders:  # else another node is still at it
             self._jobs.put_back(job)
 
-    def _blamed(self, sent: Sent) -> Iterator[Finished]:
+    def _blame(self, sent: Sent) -> Iterator[Finished]:
         culprit = None if sent.job.orders else self._jobs.lost(sent.job)
         if culprit is not None:
             message = "two machines of the cluster were lost while they played this match"
@@ -369,10 +369,10 @@ class Coordinator:
             self._alone_since, self.alone = None, False
         elif self._alone_since is None:
             self._alone_since = monotonic()
-        elif monotonic() - self._alone_since > LONELY_SECONDS:
+        elif monotonic() - self._alone_since > ALONE_NOTICE_SECONDS:
             self._say(_NOBODY_LEFT if self._number else _NOBODY)
             self._alone_since, self.alone = inf, True
-        late = self._overdue(None) if monotonic() - self._heard > OVERDUE_SECONDS else None
+        late = self._find_overdue(None) if monotonic() - self._heard > OVERDUE_SECONDS else None
         if late is not None:
             self._say(f"{late}, and from nobody anything has come since; still waiting")
             self._heard = inf

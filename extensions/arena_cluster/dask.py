@@ -25,13 +25,13 @@ from arena_cluster.parcel import versions
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
-SILENT_SECONDS = 10.0
+SCHEDULER_SILENCE_SECONDS = 10.0
 """Seconds without an answer after which a scheduler counts as gone."""
-PULSE_SECONDS = 5.0
+PULSE_POLL_SECONDS = 5.0
 """Seconds between two questions to a scheduler when it has last heard of each worker."""
-STILL_SECONDS = 30.0
+WORKER_SILENCE_SECONDS = 30.0
 """Seconds of silence after which a worker counts as gone; Dask itself waits for 5 to 10 minutes."""
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two questions who is there."""
 END_SECONDS = 5.0
 """Seconds that leaving may take."""
@@ -96,14 +96,14 @@ class Pulses:
 
     def take(self, heard: Mapping[str, float], now: float) -> None:
         """Take in when each worker was heard of."""
-        self.due = now + PULSE_SECONDS
+        self.due = now + PULSE_POLL_SECONDS
         before = self._last
         self._last = {
             address: before[address] if address in before and before[address][0] == last else (last, now)
             for address, last in heard.items()
         }
-        patience = max(STILL_SECONDS, len(heard) / 20)  # Dask's own beat slows down to 200 a second in all
-        self.still = frozenset([address for address, (_, since) in self._last.items() if now - since > patience])
+        silence = max(WORKER_SILENCE_SECONDS, len(heard) / 20)  # Dask's own beat slows down to 200 a second in all
+        self.still = frozenset([address for address, (_, since) in self._last.items() if now - since > silence])
 
     def restart(self) -> None:
         """Begin anew, since the scheduler has been away."""
@@ -114,7 +114,7 @@ class Pulses:
 @contextmanager
 def dask_engine(address: Address) -> Iterator["DaskEngine"]:
     """The engine at an address, for as long as the block lasts; ClusterError where there is none."""
-    with _silent_logs(), _large_parcels():
+    with _silence_logs(), _allow_large_parcels():
         client, cluster = connect(address)
         engine = DaskEngine(client, cluster, address)
         try:
@@ -124,7 +124,7 @@ def dask_engine(address: Address) -> Iterator["DaskEngine"]:
 
 
 @contextmanager
-def _large_parcels() -> Iterator[None]:
+def _allow_large_parcels() -> Iterator[None]:
     """Keep Dask from warning of parcels above 10 MB: each goes to a node but once."""
     try:
         from dask import config
@@ -136,7 +136,7 @@ def _large_parcels() -> Iterator[None]:
 
 
 @contextmanager
-def _silent_logs() -> Iterator[None]:
+def _silence_logs() -> Iterator[None]:
     """Keep Dask from logging: what matters of it is said by arena, in one line."""
     with suppress(ImportError):
         import distributed  # noqa: F401 - sets its loggers up
@@ -187,10 +187,11 @@ class DaskEngine:
         elapsed, self._asked = min(now - self._asked, 1.0), now  # time in which this process itself stood still counts little
         self._silence = 0.0 if self._heard != self._noted else self._silence + elapsed
         self._noted = self._heard
-        if self._silence > SILENT_SECONDS:
+        if self._silence > SCHEDULER_SILENCE_SECONDS:
             self._lost = True
+            scheduler = self._address.url or self._address.given
             raise ClusterLost(
-                f"the scheduler {self._address.url or self._address.given} has not answered for {SILENT_SECONDS:.0f} s; "
+                f"the scheduler {scheduler} has not answered for {SCHEDULER_SILENCE_SECONDS:.0f} s; "
                 "see whether it runs, start it again if need be, and go on with the same command"
             )
         return self._workers.changes()
@@ -242,7 +243,7 @@ class DaskEngine:
         self._workers.again()
         if self._lost:
             return
-        _in_time(lambda: self._client.run(nodes.forget, run, on_error="ignore"))
+        _try_within(lambda: self._client.run(nodes.forget, run, on_error="ignore"))
 
     def leave(self) -> None:
         """Close the connection, and the cluster where it was started for this run."""
@@ -252,13 +253,13 @@ class DaskEngine:
         if not self._lost:
             with suppress(Exception):  # who leaves while he listens makes the scheduler complain
                 self._client.unsubscribe_topic("all")
-        _in_time(lambda: self._client.close(timeout=END_SECONDS), 2.0 if self._lost else END_SECONDS)
+        _try_within(lambda: self._client.close(timeout=END_SECONDS), 2.0 if self._lost else END_SECONDS)
         if self._cluster is not None:
             with suppress(ImportError):  # when Python ends, Dask would close it once more, and Ctrl-C would tear that apart
                 from distributed.deploy.spec import close_clusters
 
                 atexit.unregister(close_clusters)
-            _in_time(self._cluster.close)
+            _try_within(self._cluster.close)
 
     # In threads of their own
 
@@ -275,19 +276,16 @@ class DaskEngine:
                     listening = True
                 threads = self._client.nthreads()
                 if began >= pulses.due:
-                    pulses.take(self._pulses(), began)
+                    # Not scheduler_info(), which leaves workers out in some versions.
+                    found = self._client.sync(self._client.scheduler.identity)
+                    pulses.take({address: worker["last_seen"] for address, worker in found["workers"].items()}, began)
             except Exception:  # the scheduler does not answer, and one that comes back has forgotten us
                 listening = False
                 pulses.restart()
             else:
                 self._workers.seen({address: number for address, number in threads.items() if address not in pulses.still}, began)
                 self._heard += 1
-            self._wake.wait(LOOK_SECONDS)
-
-    def _pulses(self) -> dict[str, float]:
-        """The time at which the scheduler has last heard of each worker, by its own clock."""
-        found = self._client.sync(self._client.scheduler.identity)  # scheduler_info() leaves workers out in some versions
-        return {address: worker["last_seen"] for address, worker in found["workers"].items()}
+            self._wake.wait(POLL_SECONDS)
 
     def _take_event(self, event: tuple[float, Any]) -> None:
         """Take in an event of the scheduler. Called in the thread of Dask's client."""
@@ -329,22 +327,19 @@ def _failure(future: "Future") -> Reply:
     if future.status != "error":
         return Reply(future.key)
     try:
-        return _read_failure(future.key, future.exception(timeout=END_SECONDS))
+        from distributed import KilledWorker
+
+        error = future.exception(timeout=END_SECONDS)
+        if isinstance(error, KilledWorker):
+            return Reply(future.key, killed=True)
+        if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] == "arena":
+            return Reply(future.key, failed=f"arena {versions()['arena']} is not installed there; install it on every machine")
+        return Reply(future.key, failed="gave no reason" if error is None else describe(error))
     except BaseException as error:  # whatever the node has put into its exception: this thread must go on
         return Reply(future.key, failed=f"its failure cannot be read: {type(error).__name__}")
 
 
-def _read_failure(key: str, error: BaseException | None) -> Reply:
-    from distributed import KilledWorker
-
-    if isinstance(error, KilledWorker):
-        return Reply(key, killed=True)
-    if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] == "arena":
-        return Reply(key, failed=f"arena {versions()['arena']} is not installed there; install it on every machine")
-    return Reply(key, failed="gave no reason" if error is None else describe(error))
-
-
-def _in_time(call: Callable[[], object], seconds: float = END_SECONDS) -> None:
+def _try_within(call: Callable[[], object], seconds: float = END_SECONDS) -> None:
     """Do what may hang or fail, and leave it alone when it does."""
     with suppress(Exception):
         call_within(seconds, call)

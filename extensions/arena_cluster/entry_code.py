@@ -58,7 +58,7 @@ class SentVersion(NamedTuple):
     path: tuple[str, ...]
     """The folders at the coordinator from which it imports, in order."""
 
-    def moved(self, parcel: Path) -> PluginVersion:
+    def move_to(self, parcel: Path) -> PluginVersion:
         """Return the version as it is where the parcel lies in a folder."""
         version, base = self.version, parcel / self.folder
         file = f"{base}{version.file}"
@@ -142,7 +142,7 @@ def share_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> dic
 
     `plugins` are the organiser's there, by their places at home.
     """
-    here = [(sent, sent.moved(parcel)) for sent in code.versions]
+    here = [(sent, sent.move_to(parcel)) for sent in code.versions]
     home = {resolve_place(place): resolve_place(name) for place, name in plugins.items()}
     moved = SharedCode(
         _move_descriptions(code, parcel, plugins),
@@ -157,15 +157,16 @@ def _move_descriptions(code: EntryCode, parcel: Path, plugins: Mapping[str, str]
     names = {make_absolute(place): make_absolute(name) for place, name in plugins.items()}
     found = {}
     for sent in code.versions:
-        home, here = sent.version.plugin, sent.moved(parcel).plugin
+        home, here = sent.version.plugin, sent.move_to(parcel).plugin
         for (plugin, digest, isolation, *others), told in code.described.items():
             if (plugin, digest) == (home, sent.version.code):
                 key = (here, digest, isolation, *[names.get(one, one) for one in others])
-                found[key] = {_moved_request(line, here, names): answer for line, answer in told.items()}
+                found[key] = {_move_request(line, here, names): answer for line, answer in told.items()}
     return found
 
 
-def _moved_request(line: bytes, plugin: str, names: Mapping[str, str]) -> bytes:
+def _move_request(line: bytes, plugin: str, names: Mapping[str, str]) -> bytes:
+    """Return a request with the paths that its files have in the parcel."""
     request = protocol.parse(line)
     if request["type"] != "describe":
         return line

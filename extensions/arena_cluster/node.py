@@ -85,7 +85,11 @@ def check_isolation(spec: Spec) -> None:
 def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
     """Disagrees where the source of anything that the spec uses differs; the parcel lies in a folder."""
     wanted = parcel.fingerprints
-    inside = {str(folder / name): name for name in parcel.organiser.values()} | _commands(spec)
+    inside = {str(folder / name): name for name in parcel.organiser.values()}
+    home = {here: word for word, here in spec.shared.get(COMMAND, {}).items()}  # of the programs that were sent along
+    started = [seat.program for board in spec.boards for seat in board.seats if seat.program is not None]
+    for command in [program.command for program in started if program.command]:
+        inside[" ".join(command)] = " ".join([home.get(word, word) for word in command])
     there = {inside.get(name, name): found for name, found in take_fingerprints(spec).items()}
     for name in sorted(wanted.keys() | there.keys()):
         if name not in there or name not in wanted:
@@ -94,13 +98,6 @@ def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
             raise Disagrees(f"{name}: version {there[name].version} there, {wanted[name].version} here; install the same on both")
         if there[name].hashes != wanted[name].hashes:
             raise Disagrees(f"{name} differs from the one here, by the hash of its source; install the same on both")
-
-
-def _commands(spec: Spec) -> dict[str, str]:
-    """The commands of programs that were sent along, as they are here: what they are at the coordinator."""
-    home = {here: word for word, here in spec.shared.get(COMMAND, {}).items()}
-    found = [seat.program.command for board in spec.boards for seat in board.seats if seat.program and seat.program.command]
-    return {" ".join(command): " ".join([home.get(word, word) for word in command]) for command in found}
 
 
 def check_programs(spec: Spec, wanted: Sequence[bool]) -> None:
@@ -132,7 +129,7 @@ class NodeSlot:
     def __init__(self, spec: Spec) -> None:
         self._waiting: deque[Scheduled] = deque()
         self._check: Callable[[], None] | None = None
-        pool = WorkerPool(spec, 1, self._take, command=GUARDED_WORKER, check=self._look)
+        pool = WorkerPool(spec, 1, self._take, command=GUARDED_WORKER, check=self._check_order)
         self._playing = cast(Generator[Finished, None, None], pool.play())
         self.idle_since = monotonic()
 
@@ -153,7 +150,7 @@ class NodeSlot:
         """End the worker process and all that it has started."""
         self._playing.close()
 
-    def _look(self) -> None:
+    def _check_order(self) -> None:
         if self._check is not None:
             self._check()
 
@@ -174,11 +171,11 @@ class NodeTournament:
         check_installed(parcel)
         lay_out(parcel, folder)
         os.environ.pop(ENVIRONMENT, None)  # what is loaded, here and in workers, is the coordinator's to say
-        self._renamed = dict(_names(parcel, folder))
+        self._renamed = dict(_pair_names(parcel, folder))
         try:
-            self.spec = _loaded(parcel, folder)
+            self.spec = _load_spec(parcel, folder)
         except SpecError as error:
-            raise Disagrees(f"{self._translated(str(error))}; {NOT_SENT_HINT}") from error
+            raise Disagrees(f"{self._translate(str(error))}; {NOT_SENT_HINT}") from error
         check_sources(self.spec, parcel, folder)
         check_isolation(self.spec)
         check_programs(self.spec, parcel.starting)
@@ -205,7 +202,7 @@ class NodeTournament:
             if not kept:
                 slot.close()
         records = [
-            record._replace(message=self._translated(record.message), traceback=self._translated(record.traceback))
+            record._replace(message=self._translate(record.message), traceback=self._translate(record.traceback))
             for record in played.records
         ]
         return records, played.seconds
@@ -230,7 +227,7 @@ class NodeTournament:
         forget_below(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _translated(self, text: str | None) -> str | None:
+    def _translate(self, text: str | None) -> str | None:
         """Return a text that names the files which were sent along as the coordinator knows them."""
         if text is not None:
             for here, there in self._renamed.items():
@@ -238,7 +235,7 @@ class NodeTournament:
         return text
 
 
-def _loaded(parcel: Parcel, folder: Path) -> Spec:
+def _load_spec(parcel: Parcel, folder: Path) -> Spec:
     """The spec of a parcel in a folder: code of entries is loaded by their own processes alone, as at the coordinator."""
     sent = {name: str(folder / name) for name in parcel.organiser.values()}
     plugins = {place: sent[name] for place, name in parcel.organiser.items()}
@@ -250,7 +247,7 @@ def _loaded(parcel: Parcel, folder: Path) -> Spec:
     )
 
 
-def _names(parcel: Parcel, folder: Path) -> Sequence[tuple[str, str]]:
+def _pair_names(parcel: Parcel, folder: Path) -> Sequence[tuple[str, str]]:
     """Pairs of names, here and at the coordinator, of the files of a parcel and of the modules made of them."""
     names = []
     for file in parcel.files:
@@ -272,10 +269,10 @@ def play(order: Mapping[str, Any]) -> bytes:
     """
     try:
         check_versions(order["versions"])
-        tournament = _known(order["run"], order["parcel"])
+        tournament = _find_tournament(order["run"], order["parcel"])
         if tournament is None:
             return wire.wants_parcel()
-        records, seconds = tournament.play(wire.matches_of(order["matches"]), _wanted(order["key"]))
+        records, seconds = tournament.play(wire.matches_of(order["matches"]), _make_check(order["key"]))
     except ArenaError as error:
         return wire.refusal(str(error))
     except Withdrawn:
@@ -293,13 +290,13 @@ def forget(run: str) -> None:
         tournament.end()
 
 
-def _known(run: str, parcel: bytes | None) -> NodeTournament | None:
+def _find_tournament(run: str, parcel: bytes | None) -> NodeTournament | None:
     """The tournament of a run, made where the order says how; None where it must be asked for."""
     with _guard:
         if run not in _tournaments:
             if parcel is None:
                 return None
-            folder = _folder()
+            folder = _make_folder()
             try:
                 _tournaments[run] = NodeTournament(unpack_parcel(parcel), folder)
             except BaseException:
@@ -309,14 +306,14 @@ def _known(run: str, parcel: bytes | None) -> NodeTournament | None:
         return _tournaments[run]
 
 
-def _folder() -> Path:
+def _make_folder() -> Path:
     """A new folder for files of a tournament, inside that of the Dask worker, with which it goes."""
     from distributed import get_worker
 
     return Path(tempfile.mkdtemp(prefix="arena-", dir=get_worker().local_directory)).resolve()
 
 
-def _wanted(key: str) -> Callable[[], None]:
+def _make_check(key: str) -> Callable[[], None]:
     """A check that raises Withdrawn once nobody waits for the order: it was taken back, or its coordinator is gone."""
     from distributed import get_worker
 

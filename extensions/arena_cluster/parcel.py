@@ -58,16 +58,16 @@ def pack_parcel(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> by
         else:
             plugins.append(place)
     inside = {place: name for place, name in zip(places, plugins, strict=True) if place != name}
-    found = _named_within(spec, take_fingerprints(spec) if code is None else code, inside)
+    found = _rename_fingerprints(spec, take_fingerprints(spec) if code is None else code, inside)
     entries, brought = entry_code(spec)
     values = {key: value for key, value in spec.document.values.items() if key != "plugins"}  # they are all in `plugins`
     document = replace(spec.document, values=values, folder=Path(), places={}, keys={}, faults=())
-    files = [*sent, *_programs(spec), *_named_by_options(spec), *brought]
+    files = [*sent, *_files_of_programs(spec), *_files_of_options(spec), *brought]
     parcel = Parcel(document, spec.seed, plugins, files, inside, entries, found, starting(spec))
     return zlib.compress(pickle.dumps(parcel, pickle.HIGHEST_PROTOCOL), 6)
 
 
-def _named_within(spec: Spec, code: Mapping[str, Fingerprint], inside: Mapping[str, str]) -> dict[str, Fingerprint]:
+def _rename_fingerprints(spec: Spec, code: Mapping[str, Fingerprint], inside: Mapping[str, str]) -> dict[str, Fingerprint]:
     """Fingerprints by names within a parcel; the code of an entry is called as the entry calls it, whoever else has its file."""
     versions = [(seat.agent, seat.program.version) for board in spec.boards for seat in board.seats if seat.program]
     own = {(version.source, f"agent {agent} {version.mark}") for agent, version in versions if version is not None}
@@ -109,7 +109,7 @@ def versions() -> Mapping[str, str]:
     return {"arena": __version__, "Python": platform.python_version(), "arena source": whole.hexdigest()}
 
 
-def _programs(spec: Spec) -> list[File]:
+def _files_of_programs(spec: Spec) -> list[File]:
     """The files that commands name by paths below the folder of the spec, with what Python files import from beside them.
 
     What lies elsewhere must be there already.
@@ -130,7 +130,7 @@ def _programs(spec: Spec) -> list[File]:
     return list(found.values())
 
 
-def _named_by_options(spec: Spec) -> list[File]:
+def _files_of_options(spec: Spec) -> list[File]:
     """The files that options name by paths below the folder of the spec, such as weights; what lies elsewhere must be there."""
     found: dict[str, File] = {}
     for text, file in dict.fromkeys(named for board in spec.boards for seat in board.seats for named in seat.files):

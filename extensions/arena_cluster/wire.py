@@ -118,7 +118,7 @@ class Reader:
 
     def read(self, body: Any, asked: Sequence[Scheduled], identities: Sequence[str]) -> NodeAnswer:
         """The answer to an order for these matches with their ids; Invalid where it is none."""
-        said = _decoded(body)
+        said = _decode(body)
         if said.get("asks") is True:
             return NodeAnswer(asks=True)
         if isinstance(said.get("refused"), str):
@@ -140,7 +140,9 @@ class Reader:
         try:
             record = Record._make(_ROW.validate_python(row))
         except ValidationError as error:
-            raise Invalid(f"match {identity}: {_explained(error, row)}") from None
+            (number, *inside), message = explain_faults(error, row)[0]  # the first fault: what was expected and what came
+            place = f"{Record._fields[int(number)]}{''.join([f'[{part}]' for part in inside])}"
+            raise Invalid(f"match {identity}: {place}: {message}") from None
         if record.id != identity:
             raise Invalid(f"match {identity}: got a record of {abbreviate(record.id)}, which was not asked for")
         fault = self._fault(record, scheduled)
@@ -169,7 +171,7 @@ class Reader:
         return find_contradiction(record, board.game)
 
 
-def _decoded(body: Any) -> dict[str, Any]:
+def _decode(body: Any) -> dict[str, Any]:
     if not isinstance(body, bytes):
         raise Invalid(f"expected bytes, got {type(body).__name__}")
     try:
@@ -183,9 +185,3 @@ def _decoded(body: Any) -> dict[str, Any]:
 
 def _refuse_constant(text: str) -> Any:
     raise ValueError(f"{text} is no number")
-
-
-def _explained(error: ValidationError, row: list[Any]) -> str:
-    """The first fault of a record: the key, what was expected and what came."""
-    (number, *inside), message = explain_faults(error, row)[0]
-    return f"{Record._fields[int(number)]}{''.join([f'[{part}]' for part in inside])}: {message}"

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 """Seconds between two looks for the end of the worker, and of the parent."""
 
 
@@ -29,7 +29,7 @@ def main() -> None:
         ended, status = os.waitpid(worker, os.WNOHANG)
         if ended:
             _end_like(status)
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     os.killpg(0, signal.SIGKILL)
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from arena import Game, tell_progress
-from arena.api.match import Seat
+from arena.api.match import Isolation, Seat
 from arena.api.spec import Spec
 from arena.compiled import NotCompilable
-from arena.errors import IsolationError, import_extension
+from arena.errors import IsolationError
 from arena.spec.board import Board
 from arena_compiled.cache import COMPILE, OWN
 from arena_compiled.engines import engine_of
@@ -41,7 +41,7 @@ def compile_boards(spec: Spec, note: Callable[[str], object]) -> None:
     wanted = dict(_wanted(spec))
     for number, ((agent, game), (board, seat)) in enumerate(wanted.items()):
         tell_progress(f"compiling {agent} on {game}", number, len(wanted))
-        reason = _reason(board.game, seat)
+        reason = _compile_seat(spec, board.game, seat)
         if reason is not None:
             note(f"{agent} on {game} runs plain: {reason}")
 
@@ -52,16 +52,16 @@ def _wanted(spec: Spec) -> Iterator[tuple[tuple[str, str], tuple[Board, Seat]]]:
         for seat in board.seats:
             if seat.program is None or seat.program.command is None:
                 heuristic = f"({seat.heuristic})" if seat.heuristic is not None else ""
-                yield (seat.label if _alone(seat) else f"{seat.agent}{heuristic}", board.name), (board, seat)
+                yield (seat.label if _is_opaque(seat) else f"{seat.agent}{heuristic}", board.name), (board, seat)
 
 
-def _alone(seat: Seat) -> bool:
-    """Whether its process alone can tell what runs plain there."""
+def _is_opaque(seat: Seat) -> bool:
+    """Whether only its process can tell what runs plain there."""
     return seat.version is not None or seat.limits.memory_mb is not None
 
 
-def _reason(game: Game, seat: Seat) -> str | None:
-    """Compile the engine of a seat if it has one, and return why it runs plain all the same; None where it does not."""
+def _compile_seat(spec: Spec, game: Game, seat: Seat) -> str | None:
+    """Compile the engine of a seat if it has one, and return why it runs plain all the same; None if it does not."""
     try:
         if seat.version is None:  # the code of an entry's own plugin its process alone compiles, and this one never runs it
             engine = engine_of(seat.make(), game)
@@ -69,14 +69,14 @@ def _reason(game: Game, seat: Seat) -> str | None:
                 return None
             if load_loop(game, seat.evaluation, engine, compiling=os.environ.get(COMPILE) != "never") is None:
                 return NOT_KEPT
-        if not (_alone(seat) and can_load()):
+        if not (_is_opaque(seat) and can_load()):
             return None
-        told: str | None = import_extension("arena_isolation.remote", f"the process of {seat.label}").plain_reason(seat, game)
-        return told
+        isolation: Isolation = spec.registry.part(Isolation.kind, seat.isolation)
+        return isolation.why_plain(seat, game)
     except NotCompilable as reason:
         return str(reason)
     except IsolationError:
-        return None  # the first match tells
+        return None  # the first match reports it
 
 
 @contextmanager

@@ -25,7 +25,7 @@ OWN, HOSTED = "own", "hosted"
 themselves; and that of the process of an agent, where the clock of a decision runs outside."""
 FORMAT = 1
 _private: dict[str, tuple[str, bytes]] | None = None
-"""The modules that this process has compiled and shares with nobody; None where it writes into the folder."""
+"""The modules that this process has compiled and shares with nobody; None if it writes into the folder."""
 
 
 def keep_private() -> None:
@@ -62,7 +62,7 @@ def _version(package: str) -> str:
 
 @cache
 def _processor() -> str:
-    """A hash of the processor that code is made for. To ask takes a large library, so it is asked where there is code alone."""
+    """A hash of the processor that code is made for. To ask takes a large library, so it is asked only if there is code."""
     import llvmlite.binding as llvm
 
     told = f"{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
@@ -75,7 +75,7 @@ def key_of(text: str, kinds: tuple[str, ...]) -> str:
 
 
 def read(key: str) -> tuple[str, bytes] | None:
-    """Return the symbol and the object code of a module; None where the cache has none that is whole."""
+    """Return the symbol and the object code of a module; None if the cache has none that is whole."""
     if _private is not None and key in _private:
         return _private[key]
     try:

@@ -1,9 +1,10 @@
 """What `arena check` compares: the rules of a game uncompiled and compiled, and decisions with compiled searches and without."""
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from arena import Agent, Game, OutOfBudget, Puzzle, State
 from arena.api.match import Limits, Search, SharedStart, Stream
@@ -11,14 +12,77 @@ from arena.api.spec import Evaluation, find_refusal
 from arena.compiled import NoEstimate, NotCompilable
 from arena.counting import GoPlain, Meter, counting_view
 from arena_compiled import seam
-from arena_compiled.edition import edition_of
+from arena_compiled.edition import Edition, edition_of
 from arena_compiled.engines import ENGINES, engine_of
-from arena_compiled.loop import Loop
-from arena_compiled.probe_loop import ROWS, ProbeLoop
+from arena_compiled.loop import FOUND, Loop
 from arena_compiled.rehearsal import Fault, Rehearsal, rehearse, space_of
 
-AGENTS = 2
+MAX_AGENTS = 2
 """Agents that decide, each by another kernel."""
+PROBE_ROWS = 64
+"""States that are looked at in one go."""
+
+
+class ProbeValues(NamedTuple):
+    """All that rules and an estimate say of some states: whole numbers and floats."""
+
+    words: list[int]
+    reals: list[float]
+
+
+class ProbeLoop(Loop):
+    """Looks at states and at every step from them."""
+
+    kernel = "probe"
+    levels = PROBE_ROWS
+
+    @classmethod
+    def constants(cls, edition: Edition) -> dict[str, Any]:
+        """Return what the kernel is specialised to."""
+        puzzle = isinstance(edition.game, Puzzle)
+        optional = {name.upper(): edition.has(name) for name in ("threats", "reverse", "step_cost")}
+        return {"PUZZLE": puzzle, "PLAYERS": edition.players, "WORDS": edition.words, **optional}
+
+    def sizes(self) -> dict[str, int]:
+        """Return the lengths of the arrays."""
+        room = PROBE_ROWS * self._max_values()
+        return {
+            "registers": 8, "states": PROBE_ROWS * self.edition.words, "words": room, "reals": room,
+            "scratch": self.edition.width, "walk": self.edition.words,
+        }  # fmt: skip
+
+    def _max_values(self) -> int:
+        """The most numbers that are said of one state."""
+        edition = self.edition
+        return 4 + edition.players * (edition.width + 2) + edition.width * (edition.words + 3)
+
+    def __call__(self, states: Sequence[State]) -> ProbeValues | None:
+        """Return what the compiled rules say of at most PROBE_ROWS states; None if there is no room for it."""
+        self._put(self.memory.arrays, states)
+        return self._read(self.memory.arrays, self._drive.once(self.memory))
+
+    def uncompiled(self, space: dict[str, Any], states: Sequence[State]) -> ProbeValues | None:
+        """Return what the same module says as plain Python; `space` is that of `rehearsal.space_of`."""
+        arrays = {name: array(one.typecode, bytes(len(one) * one.itemsize)) for name, one in self.memory.arrays.items()}
+        self._put(arrays, states)
+        return self._read(arrays, space["run"](space["rules"], space["estimate"], *arrays.values()))
+
+    def _put(self, arrays: Any, states: Sequence[State]) -> None:
+        words = [word for state in states for word in self.edition.encode(state)]
+        arrays["states"][: len(words)] = array("q", words)
+        registers = arrays["registers"]
+        registers[4], registers[5], registers[6], registers[7] = (
+            len(states),
+            len(arrays["words"]),
+            len(arrays["reals"]),
+            self._max_values(),
+        )
+
+    def _read(self, arrays: Any, status: int) -> ProbeValues | None:
+        if status != FOUND:
+            return None
+        registers = arrays["registers"]
+        return ProbeValues(arrays["words"][: registers[5]].tolist(), arrays["reals"][: registers[6]].tolist())
 
 
 @dataclass(slots=True)
@@ -27,17 +91,17 @@ class CompiledSetup:
 
     fault: ClassVar = Fault
     """What `rehearse` raises if the rules say something else than the game."""
-    rows: ClassVar = ROWS
+    rows: ClassVar = PROBE_ROWS
     """The most states that the probe takes at a time."""
     game: Game
     evaluation: Evaluation | None
     agents: Mapping[str, type[Agent]]
     reason: str | None = None
-    """Why nothing is compiled; None where it is."""
+    """Why nothing is compiled; None if it is."""
     derived: bool = False
     """Whether it is the game's own methods that are compiled."""
     refused: NotCompilable | None = None
-    """What is wrong with the author's own second edition, found before play."""
+    """The fault of the author's own compiled rules, found before play."""
     rehearsals: dict[bool, Rehearsal] = field(default_factory=dict)
     probe: ProbeLoop | None = None
     space: dict[str, Any] = field(default_factory=dict)
@@ -62,30 +126,29 @@ class CompiledSetup:
             return
         if seam.wants_plain():
             self.reason = "ARENA_PLAIN is set"
-        elif not (seam.installed("llvmlite") and seam.installed("numba")):
+        elif not (seam.is_installed("llvmlite") and seam.is_installed("numba")):
             self.reason = seam.MISSING
         else:
             self.space = space_of(module, rules, estimate, held=False)
-            self._compile()
+            try:
+                with suppress(Fault):  # the comparison of states is going to meet it, with a state
+                    self.probe = cast(ProbeLoop, seam.load_loop(self.game, self.evaluation, ProbeLoop, compiling=True))
+                    self._compile_agents()
+            except NotCompilable as reason:
+                if self.derived:
+                    raise
+                self.refused = reason
 
-    def _compile(self) -> None:
-        try:
-            with suppress(Fault):  # the comparison of states is going to meet it, with a state
-                self.probe = cast(ProbeLoop, seam.load_loop(self.game, self.evaluation, ProbeLoop, compiling=True))
-                self._engines()
-        except NotCompilable as reason:
-            if self.derived:
-                raise
-            self.refused = reason
-
-    def _engines(self) -> None:
+    def _compile_agents(self) -> None:
         """Compile the loops of some agents."""
         kernels: set[str] = set()
         for name, kind in self.agents.items():
             with suppress(Exception):
                 agent = kind()
                 engine = engine_of(agent)
-                if len(kernels) == AGENTS or engine is None or ENGINES[engine].kernel in kernels or find_refusal(kind, self.game):
+                if engine is None or ENGINES[engine].kernel in kernels:
+                    continue
+                if len(kernels) == MAX_AGENTS or find_refusal(kind, self.game):
                     continue
                 loop = seam.load_loop(self.game, self.evaluation, engine, compiling=True)
                 if loop is not None:

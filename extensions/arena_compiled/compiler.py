@@ -1,4 +1,4 @@
-"""Compiles the text of a module to object code, by numba. Heavy: imported only where something has to be compiled.
+"""Compiles the text of a module to object code, by numba. Heavy: imported only if something has to be compiled.
 
 Numba would optimise every function by itself and generate code for it; here the functions are only translated, and what they
 were linked into is optimised once. Loops are not unrolled: those over actions and cells are short, and all that code has to be
@@ -34,7 +34,6 @@ NOT_INLINED = ("_threats", "filled", "kept", "on_path", "ranked", "slot_in")
 """Functions that are not put in place by force: they are long, and not called for every state."""
 _OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 OPTIMISATION_LEVEL = 3
-"""The optimisation level."""
 
 
 class _Part(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -74,7 +73,7 @@ class _Translated(CPUDispatcher):  # type: ignore[misc]
     targetdescr = _Processor("cpu")
 
 
-def _inlined(function: Any, *, forceinline: bool = True) -> Any:
+def _inline(function: Any, *, forceinline: bool = True) -> Any:
     """A function that is put in place wherever it is called."""
     return _Translated(function, targetoptions={**_OPTIONS, "forceinline": forceinline})
 
@@ -167,13 +166,13 @@ def _given(kind: Any) -> Any:
 GIVEN = {f"_{name}_given": _given(kind) for name, kind in TYPES.items()}
 
 
-@_inlined
+@_inline
 def bit_count(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """What int.bit_count gives."""
     return ones(number if number >= 0 else -number)
 
 
-@_inlined
+@_inline
 def bit_length(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """What int.bit_length gives."""
     return 64 - zeros(number if number >= 0 else -number)
@@ -182,7 +181,7 @@ def bit_length(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
 def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, bytes]:
     """Return the symbol of a function that calls the entry of a module with what an array of words holds, and the object code.
 
-    NotCompilable where the module cannot be compiled.
+    NotCompilable if the module cannot be compiled.
     """
     given = ", ".join([f"_{kind}_given(_given, {place})" for place, kind in enumerate(kinds)])
     text += f"\ndef entry_given(_given):\n    return entry({given})\n"
@@ -196,7 +195,7 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
     entry = space.pop("entry_given")
     for key, value in list(space.items()):
         if getattr(value, "__code__", None) is not None and value.__code__.co_filename == file:
-            space[key] = _inlined(value, forceinline=not key.endswith(NOT_INLINED))
+            space[key] = _inline(value, forceinline=not key.endswith(NOT_INLINED))
     flags = compiler.Flags()
     flags.nrt = False
     flags.no_cpython_wrapper = True
@@ -209,16 +208,18 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
         with global_compiler_lock:
             made = compiler.compile_extra(cpu_target.typing_context, context, entry, (TYPES["words"],), types.int64, flags, {})
             symbol: str = made.fndesc.llvm_func_name
-            return symbol, _optimised(made)
+            return symbol, _optimise(made)
     except Exception as error:  # whatever numba makes of it
-        refused = NotCompilable(_told(error))
+        lines = [line.strip() for line in re.sub(r"(, defined)? at <arena \w+> \(\d+\)", "", str(error)).splitlines()]
+        said = [line for line in lines if line and not line.startswith(("Failed in ", "File "))]
+        refused = NotCompilable(" ".join(said[:2])[:300] or describe(error))
         refused.lines = [int(line) for line in re.findall(rf'File "{re.escape(file)}", line (\d+)', str(error))]
         raise refused from error
     finally:
         linecache.cache.pop(file, None)
 
 
-def _optimised(made: Any) -> bytes:
+def _optimise(made: Any) -> bytes:
     """The object code of what was translated."""
     made.library.finalize()
     module, machine = made.library._final_module, made.library.codegen._tm  # noqa: SLF001 - for which numba has no other names
@@ -231,10 +232,3 @@ def _optimised(made: Any) -> bytes:
     passes.getModulePassManager().run(module, passes)
     code: bytes = machine.emit_object(module)
     return code
-
-
-def _told(error: Exception) -> str:
-    lines = [line.strip() for line in re.sub(r"(, defined)? at <arena \w+> \(\d+\)", "", str(error)).splitlines()]
-    return " ".join([line for line in lines if line and not line.startswith(("Failed in ", "File "))][:2])[:300] or describe(
-        error
-    )

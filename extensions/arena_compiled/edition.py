@@ -18,7 +18,7 @@ from arena_compiled.module import add_functions, add_helpers
 from arena_compiled.specialiser import Specialiser
 
 OPTIONAL = ("threats", "step_cost")
-"""Methods that rules have where their game has them."""
+"""Methods that rules have if their game has them."""
 GENERATES = "generates states, which records tell"
 SAMPLE_PLAYOUTS, SAMPLE_PLIES, SAMPLE_SECONDS = 6, 60, 0.05
 """How far a game is tried before its rules are compiled: at most so many playouts, plies of each, and seconds."""
@@ -38,7 +38,7 @@ class Edition(NamedTuple):
     samples: tuple[State, ...]
     """States met in a few random playouts."""
 
-    def specialised(self) -> Specialiser:
+    def specialise(self) -> Specialiser:
         """Return a fresh specialiser of the rules."""
         made = Specialiser("rules", self.rules, {"width": self.width, "words": self.words})
         made.scratch = tuple(self.rules.scratch) if isinstance(self.rules, Rules) else ()
@@ -91,7 +91,7 @@ def edition_of(game: Game, *, searched: bool = True) -> Edition:
     if gives(game, "chance_outcomes") and not hasattr(type(rules), "chance"):
         raise NotCompilable("it has chance, and no compiled() with a method chance")
     if rules is None:
-        return _plain(game, samples)
+        return _plain_edition(game, samples)
     for method in OPTIONAL:
         if overrides(game, method) and not hasattr(type(rules), method):
             raise NotCompilable(f"{type(rules).__name__} has no {method}, and the game has one")
@@ -99,10 +99,10 @@ def edition_of(game: Game, *, searched: bool = True) -> Edition:
 
 
 def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
-    """Return why searches of a game run plain, with a heuristic or with whatever they may have; None where they need not."""
+    """Return why searches of a game run plain, with a heuristic or with whatever they may have; None if they need not."""
     try:
         edition = edition_of(game)
-        specialised = edition.specialised()
+        specialised = edition.specialise()
         for method in ("is_goal",) if isinstance(game, Puzzle) else ("to_move", "is_terminal", "returns"):
             specialised.method(method)
         specialised.method("actions")
@@ -114,7 +114,7 @@ def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
     return None
 
 
-def _plain(game: Game, samples: tuple[State, ...]) -> Edition:
+def _plain_edition(game: Game, samples: tuple[State, ...]) -> Edition:
     """The edition of a game whose own states and actions are numbers."""
     name = type(game).__name__
     lengths = set()
@@ -155,9 +155,12 @@ def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
     """Return a specialiser with the functions that kernels ask of an estimate; NotCompilable says why there is none."""
     puzzle = isinstance(edition.game, Puzzle)
     if evaluation is None:
-        return _with(Specialiser("estimate", None), 1, _NO_COST if puzzle else _NO_VALUE)
-    target, parameters = _target(evaluation)
-    made = _second(edition, target, parameters)
+        return _add_estimate(Specialiser("estimate", None), 1, _NO_COST if puzzle else _NO_VALUE)
+    if isinstance(evaluation, partial):  # a function, with the parameters that it is given by name
+        target, parameters = evaluation.func, dict(evaluation.keywords)
+    else:
+        target, parameters = getattr(evaluation, "__self__", evaluation), {}
+    made = _author_estimate(edition, target, parameters)
     if made is not None:
         specialised = Specialiser("estimate", made)
         if not puzzle:
@@ -165,33 +168,26 @@ def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
             return specialised
         for method in ("first", "after", "value"):
             specialised.method(method)
-        return _with(specialised, made.words, _CARRIED)
+        return _add_estimate(specialised, made.words, _CARRIED)
     if edition.rules is not edition.game:
-        raise NoEstimate(f"the heuristic {_named(target)} has no compiled()")
+        raise NoEstimate(f"the heuristic {_name_of(target)} has no compiled()")
     if inspect.isfunction(target):
         if parameters:
-            raise NoEstimate(f"the heuristic {_named(target)} has parameters and no compiled()")
+            raise NoEstimate(f"the heuristic {_name_of(target)} has parameters and no compiled()")
         specialised = Specialiser("estimate", edition.game)
         specialised.function("estimate_plain", target, "")
     else:
         specialised = Specialiser("estimate", target)
         specialised.function("estimate_plain", type(target).__call__, "")
     if "estimate_result" in specialised.functions:
-        raise NotCompilable(f"the heuristic {_named(target)} {GENERATES}")
+        raise NotCompilable(f"the heuristic {_name_of(target)} {GENERATES}")
     seats = len(specialised.functions["estimate_plain"].args.args) > 2
     if puzzle:
-        return _with(specialised, 1, _PLAIN_COST.replace("state)", "state, 0)") if seats else _PLAIN_COST)
+        return _add_estimate(specialised, 1, _PLAIN_COST.replace("state)", "state, 0)") if seats else _PLAIN_COST)
     if not seats:
-        raise NotCompilable(f"the heuristic {_named(target)} does not take a player")
+        raise NotCompilable(f"the heuristic {_name_of(target)} does not take a player")
     add_functions(specialised, _PLAIN_VALUE)
     return specialised
-
-
-def _target(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """The function or the object of a heuristic, and the parameters that it is given by name."""
-    if isinstance(evaluation, partial):
-        return evaluation.func, dict(evaluation.keywords)
-    return getattr(evaluation, "__self__", evaluation), {}
 
 
 def owner_of(evaluation: Evaluation | None) -> object:
@@ -199,7 +195,7 @@ def owner_of(evaluation: Evaluation | None) -> object:
     return None if evaluation is None else getattr(evaluation, "__self__", evaluation)
 
 
-def _second(edition: Edition, target: Any, parameters: dict[str, Any]) -> Estimate | None:
+def _author_estimate(edition: Edition, target: Any, parameters: dict[str, Any]) -> Estimate | None:
     function = inspect.isfunction(target)
     compiled = getattr(target, "estimate" if function else "compiled", None)
     if compiled is None or edition.rules is edition.game:
@@ -209,18 +205,18 @@ def _second(edition: Edition, target: Any, parameters: dict[str, Any]) -> Estima
     except Interrupted:
         raise
     except Exception as error:
-        raise NotCompilable(f"compiled of the heuristic {_named(target)} raised {describe(error)}") from error
+        raise NotCompilable(f"compiled of the heuristic {_name_of(target)} raised {describe(error)}") from error
     if not isinstance(made, Estimate):
-        raise NoEstimate(f"the heuristic {_named(target)} does not fit this board")
+        raise NoEstimate(f"the heuristic {_name_of(target)} does not fit this board")
     return made
 
 
-def _named(target: Any) -> str:
+def _name_of(target: Any) -> str:
     info = getattr(target, "heuristic_info", None)
     return info.name if info is not None else getattr(target, "__name__", type(target).__name__)
 
 
-def _with(specialised: Specialiser, words: int, text: str) -> Specialiser:
+def _add_estimate(specialised: Specialiser, words: int, text: str) -> Specialiser:
     add_helpers(specialised, words)
     add_functions(specialised, text)
     specialised.words = words

@@ -30,7 +30,7 @@ class NumberField:
 def field_of(name: str, value: Any) -> tuple[NumberField, ...]:
     """Return the field of a number or a table, and the fields that it needs beside; NotCompilable for anything else."""
     if isinstance(value, int):
-        return (NumberField(name, "int", _held(name, int(value))),)
+        return (NumberField(name, "int", _require_64_bits(name, int(value))),)
     if isinstance(value, float):
         return (NumberField(name, "float", value),)
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -39,7 +39,7 @@ def field_of(name: str, value: Any) -> tuple[NumberField, ...]:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return _table(name, value)
-    raise NotCompilable(f"{name} is {_called(value)}; expected a number or a table of numbers")
+    raise NotCompilable(f"{name} is {_describe_type(value)}; expected a number or a table of numbers")
 
 
 def _table(name: str, value: Sequence[Any]) -> tuple[NumberField, ...]:
@@ -62,7 +62,7 @@ def _table(name: str, value: Sequence[Any]) -> tuple[NumberField, ...]:
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:
-    """The shape of nested rows; None where they differ in length."""
+    """The shape of nested rows; None if they differ in length."""
     if not isinstance(value, (list, tuple, bytes)):
         return ()
     inner = {_shape(row) for row in value}
@@ -81,18 +81,18 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 def _flat(name: str, numbers: list[Any], shape: tuple[int, ...]) -> NumberField:
     if all(isinstance(number, int) for number in numbers):
-        return NumberField(name, "words", array("q", [_held(name, int(number)) for number in numbers]), shape)
+        return NumberField(name, "words", array("q", [_require_64_bits(name, int(number)) for number in numbers]), shape)
     if all(isinstance(number, (int, float)) for number in numbers):
         return NumberField(name, "reals", array("d", map(float, numbers)), shape)
     strange = next(number for number in numbers if not isinstance(number, (int, float)))
-    raise NotCompilable(f"{name} holds {_called(strange)}; expected numbers")
+    raise NotCompilable(f"{name} holds {_describe_type(strange)}; expected numbers")
 
 
-def _held(name: str, number: int) -> int:
+def _require_64_bits(name: str, number: int) -> int:
     if not SMALLEST <= number <= LARGEST:
         raise NotCompilable(f"{name} does not fit into 64 bits")
     return number
 
 
-def _called(value: Any) -> str:
+def _describe_type(value: Any) -> str:
     return f"an object of type {type(value).__name__}"

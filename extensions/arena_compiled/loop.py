@@ -33,7 +33,7 @@ class Drive:
         return self._call(*self.fields, *memory.arguments)
 
     def run(self, meter: Meter, memory: Any, grow: Callable[[], None]) -> int:
-        """Go on until the kernel is done, and return its status. OutOfBudget at a limit; GoPlain where it cannot go on."""
+        """Go on until the kernel is done, and return its status. OutOfBudget at a limit; GoPlain if it cannot go on."""
         registers = memory["registers"]
         registers[1], registers[2] = meter.nodes, meter.evaluations
         seconds = TIMED_SLICE_SECONDS if meter.timed else SLICE_SECONDS
@@ -99,7 +99,7 @@ class Loop:
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return what the kernel is specialised to; NotCompilable where it cannot play the game."""
+        """Return what the kernel is specialised to; NotCompilable if it cannot play the game."""
         return {}
 
     def sizes(self) -> dict[str, int]:

@@ -19,7 +19,7 @@ _CODES = {"words": "q", "reals": "d", "octets": "B"}
 LOADING_BYTES, COMPILING_BYTES = 80 << 20, 400 << 20
 """Bytes for loading code, of which the library that loads it takes 55 million, and for compiling it, which takes 235 million."""
 LOADING_MORE_BYTES = 8 << 20
-"""Bytes for loading more code where that library is there."""
+"""Bytes for loading more code if that library is loaded."""
 
 
 def headroom() -> float:
@@ -40,14 +40,14 @@ def headroom() -> float:
 
 
 def require(size: int, what: str) -> None:
-    """Raise NotCompilable where a limit of memory leaves less than `size` bytes for `what`."""
+    """Raise NotCompilable if a limit of memory leaves less than `size` bytes for `what`."""
     left = headroom()
     if left < size:
         raise NotCompilable(f"its limit of memory leaves {max(left, 0) / (1 << 20):.0f} MiB, and {what} takes {size >> 20} MiB")
 
 
 def require_loading() -> None:
-    """Raise NotCompilable where a limit of memory leaves no room for loading code."""
+    """Raise NotCompilable if a limit of memory leaves no room for loading code."""
     require(LOADING_MORE_BYTES if "llvmlite.binding" in sys.modules else LOADING_BYTES, "compiled code")
 
 
@@ -80,7 +80,7 @@ class Memory:
         self._look()
 
     def grow(self, sizes: Mapping[str, int]) -> None:
-        """Make arrays longer; what they hold stays where it is. GoPlain where a limit of memory leaves no room."""
+        """Make arrays longer; what they hold stays where it is. GoPlain if a limit of memory leaves no room."""
         more = sum(self.arrays[name].itemsize * max(0, size - len(self.arrays[name])) for name, size in sizes.items())
         if headroom() < 2 * more + LOADING_MORE_BYTES:  # an array that moves is there twice for a moment
             raise GoPlain("its limit of memory is too small for a compiled search")

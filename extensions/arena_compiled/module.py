@@ -57,7 +57,7 @@ class Module:
 
 
 def assemble(kernel: str, rules: Specialiser, estimate: Specialiser, constants: Mapping[str, Any]) -> Module:
-    """Return the module of a kernel; NotCompilable where the rules or the estimate cannot be compiled."""
+    """Return the module of a kernel; NotCompilable if the rules or the estimate cannot be compiled."""
     tree = _tree_of(kernel)
     if any(one.arg == "twister" for one in _run(tree).args.args):
         tree.body[:0] = ast.parse(_source("twister")).body
@@ -72,8 +72,8 @@ def assemble(kernel: str, rules: Specialiser, estimate: Specialiser, constants: 
         lines.append(f"{root}_type = namedtuple('{root}_type', {names!r})")
     lines += assignments
     for one in roots.values():
-        lines += ["", *[_unparsed(function) for function in one.listed]]
-    lines += [_unparsed(function) for function in functions]
+        lines += ["", *[_unparse(function) for function in one.listed]]
+    lines += [_unparse(function) for function in functions]
     fields = (*rules.fields.values(), *estimate.fields.values())
     lines.append(_entry(roots, memory))
     return Module("\n".join(lines) + "\n", fields, tuple(memory))
@@ -112,7 +112,7 @@ def _entry(roots: Mapping[str, Specialiser], memory: list[tuple[str, str]]) -> s
     return f"def entry({', '.join([*parameters, *arrays])}):\n    return run({', '.join([*made, *arrays])})"
 
 
-def _unparsed(function: ast.AST) -> str:
+def _unparse(function: ast.AST) -> str:
     return ast.unparse(ast.fix_missing_locations(function)) + "\n"
 
 

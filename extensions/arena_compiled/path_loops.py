@@ -59,6 +59,15 @@ class IdaStarLoop(Loop):
         self.memory["registers"][5] = (self.levels - 1) * self._row
 
 
+def _walk_back(links: Any, row: int) -> list[int]:
+    """The actions that lead to a row: the links of a row are the one before it and the action between them."""
+    numbers = []
+    while row > 0:
+        numbers.append(links[row * 2 + 1])
+        row = links[row * 2]
+    return numbers[::-1]
+
+
 FIRST_STATES = 1_024
 MAX_KEPT_STATES = 1 << 18
 """The most states for which there is room between decisions."""
@@ -89,20 +98,20 @@ class AStarLoop(Loop):
     def grow(self) -> None:
         """Make room for twice as many states; the kernel fills the larger table anew."""
         super().grow()
-        self._emptied()
+        self._empty_table()
 
     def fit(self) -> None:
         """Begin with as much of the table as the last search needed, which is quicker to clear than all there is."""
         while FIRST_STATES < self.levels > 2 * self.memory["registers"][4]:
             self.levels //= 2
-        self._emptied()
+        self._empty_table()
 
-    def _emptied(self) -> None:
+    def _empty_table(self) -> None:
         self.memory.clear("table", 2 * self.levels)
         self.memory["registers"][11] = 2 * self.levels - 1
 
     def __call__(self, start: Any) -> list[Any] | None:
-        """Return the actions that lead to a goal; None where the states run out."""
+        """Return the actions that lead to a goal; None if the states run out."""
         memory = self.memory
         registers, states = memory["registers"], memory["states"]
         for place, word in enumerate(self.edition.encode(start)):
@@ -113,18 +122,11 @@ class AStarLoop(Loop):
         try:
             if self.drive(registers) == OVER:
                 return None
-            return self._path(start, int(registers[7]))
+            return self.edition.path(start, _walk_back(memory["links"], int(registers[7])))
         finally:
             if self.levels > MAX_KEPT_STATES:
                 self.levels = FIRST_STATES
                 self.memory = Memory(memory.kinds, self.sizes())
-
-    def _path(self, start: Any, row: int) -> list[Any]:
-        links, numbers = self.memory["links"], list[int]()
-        while row > 0:
-            numbers.append(links[row * 2 + 1])
-            row = links[row * 2]
-        return self.edition.path(start, numbers[::-1])
 
 
 class GreedyLoop(AStarLoop):
@@ -167,9 +169,9 @@ class ReachedLoop(Loop):
     def grow(self) -> None:
         """Make room for twice as many states; the kernel fills the larger table anew."""
         super().grow()
-        self._emptied()
+        self._empty_table()
 
-    def _emptied(self) -> None:
+    def _empty_table(self) -> None:
         self.memory.clear("table")
         self.memory["registers"][11] = 2 * self.levels - 1
 
@@ -177,11 +179,11 @@ class ReachedLoop(Loop):
         """Search from a state within `most` actions, and return the status of the kernel."""
         registers = self.memory["registers"]
         self.memory["states"][: self.edition.words] = array("q", self.edition.encode(start))
-        self._emptied()
+        self._empty_table()
         registers[0], registers[4], registers[5], registers[6], registers[7] = -1, 0, self.levels, clip_count(most), 0
         return self.drive(registers)
 
-    def _released(self) -> None:
+    def _release(self) -> None:
         """Give back memory that only few searches need."""
         if self.levels * self.edition.words > MAX_KEPT_WORDS:
             self.levels = FIRST_REACHED_STATES
@@ -202,13 +204,9 @@ class BreadthFirstLoop(ReachedLoop):
         try:
             if self._run(start, most) == OVER:
                 return None
-            links, row, numbers = self.memory["links"], self.memory["registers"][7], list[int]()
-            while row:
-                numbers.append(links[row * 2 + 1])
-                row = links[row * 2]
-            return self.edition.path(start, numbers[::-1])
+            return self.edition.path(start, _walk_back(self.memory["links"], self.memory["registers"][7]))
         finally:
-            self._released()
+            self._release()
 
 
 class DepthFirstLoop(ReachedLoop):
@@ -232,7 +230,7 @@ class DepthFirstLoop(ReachedLoop):
                 return None, bool(registers[7])
             return self.edition.path(start, list(self.memory["taken"][: registers[4] + 1])), bool(registers[7])
         finally:
-            self._released()
+            self._release()
 
 
 class PathLoop(DepthFirstLoop):

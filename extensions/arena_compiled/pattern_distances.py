@@ -15,7 +15,7 @@ from arena_compiled.specialiser import Specialiser
 OVER, GROW = 2, 3
 UNSEEN = 255
 SLICE_STATES = 1 << 20
-"""States after which progress is told."""
+"""States after which progress is reported."""
 FIRST_STATES = 1 << 16
 """States of a level that there is room for at first."""
 MIN_COMPILED_ENTRIES = 1 << 20
@@ -28,14 +28,14 @@ def distance_table(rules: Any, start: int, states: int, entries: int, tell: Call
     The rules are of states of one number, below `states`, and `entry(state)` tells the entry that a state shares with others: a
     step to one of these costs nothing, any other 1. `tell` is given how many states were looked at, again and again.
 
-    None where this is for the plain path: without numba, where nobody wants compiled code, for small tables, and where a
+    None if this is for the plain path: without numba, if compiled code is not wanted, for small tables, and if a
     distance does not fit.
     """
     mode = os.environ.get(cache.COMPILE)
     if os.environ.get(PLAIN, "") not in ("", "0") or (entries < MIN_COMPILED_ENTRIES and mode != "always"):
         return None
     try:
-        call, module, memory = _loaded(rules, states, entries, compiling=mode != "never")
+        call, module, memory = _load(rules, states, entries, compiling=mode != "never")
     except NotCompilable:
         return None
     fields = [argument(field) for field in module.fields]  # addresses: the module has to live as long
@@ -58,10 +58,10 @@ def distance_table(rules: Any, start: int, states: int, entries: int, tell: Call
     return bytes(table)
 
 
-def _loaded(rules: Any, states: int, entries: int, *, compiling: bool) -> tuple[Any, Module, Memory]:
-    from arena_compiled.seam import MISSING, compile_module, installed
+def _load(rules: Any, states: int, entries: int, *, compiling: bool) -> tuple[Any, Module, Memory]:
+    from arena_compiled.seam import MISSING, compile_module, is_installed
 
-    if not installed("llvmlite"):
+    if not is_installed("llvmlite"):
         raise NotCompilable(MISSING)
     from arena_compiled.loader import load_code
 

@@ -33,15 +33,11 @@ class LineKeeper(ast.NodeVisitor):
         made = super().visit(node)
         line = getattr(node, _LINE, None)
         if line is not None:
-            for statement in made if isinstance(made, list) else [made]:
-                _hand_on(statement, line)
+            trees = [tree for tree in (made if isinstance(made, list) else [made]) if tree is not None]
+            for statement in [node for tree in trees for node in ast.walk(tree)]:
+                if isinstance(statement, ast.stmt) and not hasattr(statement, _LINE):
+                    setattr(statement, _LINE, line)
         return made
-
-
-def _hand_on(tree: ast.AST | None, line: int) -> None:
-    for node in () if tree is None else ast.walk(tree):
-        if isinstance(node, ast.stmt) and not hasattr(node, _LINE):
-            setattr(node, _LINE, line)
 
 
 def lines_of(text: str, functions: Mapping[str, ast.FunctionDef]) -> dict[int, tuple[str, int]]:

@@ -98,20 +98,20 @@ class MctsLoop(Loop):
             raise
 
     def children(self, state: Any) -> tuple[list[Grown], Grown | None, list[float] | None]:
-        """Return the children of the root that are not proven, the best that is, and the value of the root where it is proven."""
+        """Return the children of the root that are not proven, the best that is, and the value of the root if it is proven."""
         rows = self.memory["rows_of"]
-        listed = [self._grown(state, self.memory["kids"][number]) for number in range(rows[4])] if rows[6] or rows[4] else []
-        return listed, None if rows[5] < 0 else self._grown(state, rows[5]), self._proven(0)
+        listed = [self._read_child(state, self.memory["kids"][number]) for number in range(rows[4])] if rows[6] or rows[4] else []
+        return listed, None if rows[5] < 0 else self._read_child(state, rows[5]), self._proven_values(0)
 
-    def _proven(self, row: int) -> list[float] | None:
+    def _proven_values(self, row: int) -> list[float] | None:
         players, values = self.edition.players, self.memory["values"]
         first = row * (players + 1)
         return list(values[first : first + players]) if values[first + players] > 0 else None
 
-    def _grown(self, state: Any, row: int) -> Grown:
+    def _read_child(self, state: Any, row: int) -> Grown:
         rows = self.memory["rows_of"]
         action = self.edition.action(state, rows[row * TREE_ROW_WORDS])
-        return Grown(action, rows[row * TREE_ROW_WORDS + 6], self.memory["totals"][row], self._proven(row))
+        return Grown(action, rows[row * TREE_ROW_WORDS + 6], self.memory["totals"][row], self._proven_values(row))
 
 
 class CutOff(GoPlain):
@@ -143,9 +143,9 @@ class RolloutLoop(Loop):
         }  # fmt: skip
 
     def __call__(self, state: State, rng: random.Random, ply: int, longest: int) -> list[float] | None:
-        """Return what a state, `ply` decisions after the root, gives to each seat; None where it is to be played plain.
+        """Return what a state, `ply` decisions after the root, gives to each seat; None if it is to be played plain.
 
-        That is where it is not over `longest` decisions after the root; the generator and all counts are as before then.
+        That is if it is not over `longest` decisions after the root; the generator and all counts are as before then.
         """
         memory, meter, nodes = self.memory, self.meter, self.meter.nodes
         registers = memory["registers"]
@@ -206,7 +206,7 @@ class RandomLoop(Loop):
         }  # fmt: skip
 
     def __call__(self, state: State, rng: random.Random, matches: int, most: int | None, *, keeps: bool) -> list[PlayedWords]:
-        """Play matches from a state; GoPlain where they cannot be, with the generator as it was."""
+        """Play matches from a state; GoPlain if they cannot be, with the generator as it was."""
         memory, found = self.memory, list[PlayedWords]()
         try:
             memory["start"][:] = array("q", self.edition.encode(state))
@@ -215,11 +215,11 @@ class RandomLoop(Loop):
         with numbers_of(rng, memory["twister"]):
             while len(found) < matches:
                 count = min(BATCH_MATCHES, matches - len(found))
-                self._batch(count, MAX_COUNT if most is None else most, keeps=keeps)
-                found += self._played(count, keeps=keeps)
+                self._play_batch(count, MAX_COUNT if most is None else most, keeps=keeps)
+                found += self._read_batch(count, keeps=keeps)
         return found
 
-    def _batch(self, count: int, most: int, *, keeps: bool) -> None:
+    def _play_batch(self, count: int, most: int, *, keeps: bool) -> None:
         memory, registers = self.memory, self.memory["registers"]
         memory["walk"][:] = memory["start"]
         registers[:] = array("q", [0, 0, 0, 0, count, self.levels, most, 0, keeps])
@@ -231,7 +231,7 @@ class RandomLoop(Loop):
             if status == GROW:
                 self.grow()
 
-    def _played(self, count: int, *, keeps: bool) -> Iterator[PlayedWords]:
+    def _read_batch(self, count: int, *, keeps: bool) -> Iterator[PlayedWords]:
         memory, players, words = self.memory, self.edition.players, self.edition.words
         gains, ends = memory["gains"].tolist(), memory["ends"].tolist()
         first = 0

@@ -1,7 +1,6 @@
-"""Random play to the end, compiled where it can be, with the same results and the same random numbers where not."""
+"""Random play to the end, compiled if it can be, with the same results and the same random numbers in any case."""
 
 import random
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import accumulate
 from time import process_time
@@ -22,11 +21,11 @@ class Playout(NamedTuple):
     plies: int
     """Actions that were taken, outcomes of chance among them."""
     returns: tuple[float, ...] | None
-    """What each seat gets; None where the match was cut off."""
+    """What each seat gets; None if the match was cut off."""
     words: Words | None
     """The last state in the numbers of the game's compiled rules, or as it is if it is whole numbers; else None."""
     actions: tuple[Any, ...] | None
-    """The game's own actions, where they were asked for."""
+    """The game's own actions, if they were asked for."""
 
 
 def playouts(
@@ -34,12 +33,12 @@ def playouts(
 ) -> list[Playout]:
     """Play matches at random from a state on, each to its end or to `most` plies, and return what came of them.
 
-    Every action is `rng.choice(game.actions(state))`; where chance moves, it is the first outcome whose cumulated probability
-    is above `rng.random()`. Compiled or plain, the results and the next number of `rng` are the same: compiled where numba is
+    Every action is `rng.choice(game.actions(state))`; if chance moves, it is the first outcome whose cumulated probability
+    is above `rng.random()`. Compiled or plain, the results and the next number of `rng` are the same: compiled if numba is
     installed, the rules compile, and the code is in the cache or five seconds were spent without it. `actions` are asked
-    for by name. GameError where a state that is not over has no actions.
+    for by name. GameError if a state that is not over has no actions.
     """
-    found, began, words_of, rules = list[Playout](), process_time(), None, None
+    found, began, rules, known = list[Playout](), process_time(), None, False
     while len(found) < matches:
         loop: Any = find_unmetered_loop(game, ENGINE, rng, process_time() - began)
         if loop is not None:
@@ -52,22 +51,22 @@ def playouts(
                 Playout(one.plies, one.returns, one.words, tuple(loop.edition.path(state, one.actions)) if actions else None)
                 for one in played
             ]
-        if words_of is None:
+        if not known:
+            known = True
             with suppress(NotCompilable):
                 rules = rules_of(game)
-            words_of = _own_words if rules is None else rules.encode
-        found.append(_played(game, state, rng, words_of, most, keeps=actions))
+        found.append(_play(game, state, rng, rules, most, keeps=actions))
     return found
 
 
-def _played(
-    game: Game, state: State, rng: random.Random, words_of: Callable[[State], Words | None], most: int | None, *, keeps: bool
-) -> Playout:
+def _play(game: Game, state: State, rng: random.Random, rules: Any, most: int | None, *, keeps: bool) -> Playout:
     """One match, plain."""
     chance, taken, plies = gives(game, "chance_outcomes"), list[Any](), 0
     while not (over := game.is_terminal(state)) and plies != most:
         if chance and game.to_move(state) == CHANCE:
-            action = _outcome(game, state, rng.random())
+            number, outcomes = rng.random(), game.chance_outcomes(state)
+            reached = zip(outcomes, accumulate([probability for _, probability in outcomes]), strict=True)
+            action = next((outcome for (outcome, _), total in reached if number < total), outcomes[-1][0])
         else:
             legal = game.actions(state)
             if not legal:
@@ -78,15 +77,8 @@ def _played(
         state = game.result(state, action)
         plies += 1
     returns = tuple([float(value) for value in game.returns(state)]) if over else None
-    return Playout(plies, returns, words_of(state), tuple(taken) if keeps else None)
-
-
-def _outcome(game: Game, state: State, number: float) -> Any:
-    outcomes = game.chance_outcomes(state)
-    sums = accumulate([probability for _, probability in outcomes])
-    return next((action for (action, _), reached in zip(outcomes, sums, strict=True) if number < reached), outcomes[-1][0])
-
-
-def _own_words(state: State) -> Words | None:
-    numbers = isinstance(state, tuple) and all(type(word) is int for word in state)
-    return state if numbers else None
+    if rules is not None:
+        words = rules.encode(state)
+    else:
+        words = state if isinstance(state, tuple) and all(type(word) is int for word in state) else None
+    return Playout(plies, returns, words, tuple(taken) if keeps else None)

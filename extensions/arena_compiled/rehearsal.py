@@ -33,7 +33,7 @@ class Overflow(ArithmeticError):
     """A number does not fit into 64 bits, or an index or a shift is not possible there."""
 
 
-def _checked(name: str) -> Callable[..., Any]:
+def _check_result(name: str) -> Callable[..., Any]:
     plain = getattr(int, name)
 
     def operation(*numbers: Any) -> Any:
@@ -47,8 +47,8 @@ def _checked(name: str) -> Callable[..., Any]:
     return operation
 
 
-def _shifted(name: str) -> Callable[..., Any]:
-    checked = _checked(name)
+def _check_shift(name: str) -> Callable[..., Any]:
+    checked = _check_result(name)
 
     def operation(one: int, other: int) -> Any:
         by = one if "__r" in name and name != "__rshift__" else other
@@ -64,15 +64,15 @@ class Held(int):
 
 
 for _name in ("add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor"):
-    setattr(Held, f"__{_name}__", _checked(f"__{_name}__"))
-    setattr(Held, f"__r{_name}__", _checked(f"__r{_name}__"))
+    setattr(Held, f"__{_name}__", _check_result(f"__{_name}__"))
+    setattr(Held, f"__r{_name}__", _check_result(f"__r{_name}__"))
 for _name in ("neg", "abs", "invert"):
-    setattr(Held, f"__{_name}__", _checked(f"__{_name}__"))
+    setattr(Held, f"__{_name}__", _check_result(f"__{_name}__"))
 for _name in ("__lshift__", "__rshift__", "__rlshift__", "__rrshift__"):
-    setattr(Held, _name, _shifted(_name))
+    setattr(Held, _name, _check_shift(_name))
 
 
-def _held(value: Any) -> Any:
+def _hold(value: Any) -> Any:
     return Held(value) if isinstance(value, int) else value
 
 
@@ -80,7 +80,7 @@ def at(table: Sequence[Any], index: int) -> Any:
     """An entry of a table; Overflow below 0 and beyond the end."""
     if not 0 <= index < len(table):
         raise Overflow(f"the index {int(index)} of a table of {len(table)}")
-    return _held(table[index])
+    return _hold(table[index])
 
 
 def put(table: Any, index: int, value: Any) -> None:
@@ -127,13 +127,13 @@ def space_of(module: Module, rules: Specialiser, estimate: Specialiser, *, held:
         tree = _Constants().visit(tree)
     exec(compile(ast.fix_missing_locations(tree), FILE, "exec"), space)  # noqa: S102 - it is what has just been written from the author's own code
     for root, fields in (("rules", rules), ("estimate", estimate)):
-        values = [_held(field.value) if held else field.value for field in fields.fields.values()]
+        values = [_hold(field.value) if held else field.value for field in fields.fields.values()]
         space[root] = space[f"{root}_type"](*values or [0])
     return space
 
 
 def rehearse(module: Module, edition: Edition, rules: Specialiser, estimate: Specialiser, evaluation: Evaluation | None) -> None:
-    """Compare a module with the game on some states; Fault says where they differ."""
+    """Compare a module with the game on some states; Fault for the first difference."""
     rehearsal = Rehearsal(module, edition, rules, estimate, evaluation)
     until = perf_counter() + REHEARSAL_SECONDS
     for state in reversed(edition.samples):  # the ends of playouts among the first
@@ -182,7 +182,7 @@ class Rehearsal:
         self._number = Held if held else int
 
     def state(self, state: State) -> None:
-        """Compare what the rules and the estimate say of a state and of the first steps from it; Fault where they differ."""
+        """Compare what the rules and the estimate say of a state and of the first steps from it; Fault if they differ."""
         try:
             self._compare(state)
         except (Interrupted, NotCompilable):
@@ -193,7 +193,7 @@ class Rehearsal:
             raise Fault(text, "", None, told, place, held=isinstance(error, Overflow)) from error
 
     def _place_of(self, error: BaseException) -> str | None:
-        """The author's file and line at which the rewritten code raised; None where it was not there."""
+        """The author's file and line at which the rewritten code raised; None if it was not there."""
         line, trace = None, error.__traceback__
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == FILE:
@@ -202,14 +202,14 @@ class Rehearsal:
         places = {number: place for root in self._roots for number, place in root.places(self._text).items()}
         return None if line is None else places.get(line)
 
-    def _written(self, what: str) -> str | None:
+    def _place_of_method(self, what: str) -> str | None:
         """File and line of the method that a comparison is about."""
         name = what.split(maxsplit=1)[0]
         if name == "the":
-            return next((place for one in HEURISTIC if (place := self._estimated(one))), None)
+            return next((place for one in HEURISTIC if (place := self._estimate_place(one))), None)
         return self._roots[0].place(f"rules_{name}")
 
-    def _estimated(self, name: str) -> str | None:
+    def _estimate_place(self, name: str) -> str | None:
         return self._roots[1].place(f"estimate_{name}")
 
     def _has(self, name: str) -> bool:
@@ -223,10 +223,10 @@ class Rehearsal:
 
     def _same(self, state: State, what: str, found: Any, expected: Any, place: str | None = None) -> None:
         if found != expected:
-            raise Fault(_text(self._game, state), what, expected, found, place or self._written(what))
+            raise Fault(_text(self._game, state), what, expected, found, place or self._place_of_method(what))
 
-    def _encoded(self, state: State) -> Any:
-        """The words of a state, in a list where they are changed in place."""
+    def _encode(self, state: State) -> Any:
+        """The words of a state, in a list if they are changed in place."""
         words = self._edition.encode(state)
         if type(words) is not tuple or len(words) != self._edition.words:
             told = f"encode gave {words!r}; expected a tuple of {self._edition.words} numbers"
@@ -238,17 +238,17 @@ class Rehearsal:
         numbers = map(self._number, words)
         return list(numbers) if self._edition.in_place else tuple(numbers)
 
-    def _filled(self, name: str, *arguments: Any) -> list[int]:
+    def _fill(self, name: str, *arguments: Any) -> list[int]:
         room = self._edition.width
         buffer = [0] * room
         count = self._rules(name, *arguments, buffer, 0, room)
         if count > room:
             told = f"{name} gave {count}, more than the width of {room}"
-            raise Fault("", name, None, told, self._written(name))
+            raise Fault("", name, None, told, self._place_of_method(name))
         return [int(number) for number in buffer[:count]]
 
     def _compare(self, state: State) -> None:
-        game, words = self._game, self._encoded(state)
+        game, words = self._game, self._encode(state)
         if self._compare_end(state, words) and not isinstance(game, Puzzle):
             return
         if self._has("rules_to_move"):
@@ -258,14 +258,14 @@ class Rehearsal:
             return
         if self._has("rules_threats"):
             for seat in range(game.players):
-                found = {self._edition.action(state, number) for number in self._filled("threats", words, seat)}
+                found = {self._edition.action(state, number) for number in self._fill("threats", words, seat)}
                 self._same(state, "threats", found, set(game.threats(state, seat)))
         legal = list(game.actions(state))
-        numbers = self._filled("actions", words)
+        numbers = self._fill("actions", words)
         self._same(state, "actions", [self._edition.action(state, number) for number in numbers], legal)
         if self._has("estimate_evaluate"):
             for seat in range(game.players):
-                self._same(state, "the heuristic", self._estimate("evaluate", words, seat), self._expected(state, seat))
+                self._same(state, "the heuristic", self._estimate("evaluate", words, seat), self._game_value(state, seat))
         carried = None
         if self._has("estimate_first"):
             carried = tuple(map(self._number, self._estimate("first", words)))
@@ -301,10 +301,10 @@ class Rehearsal:
             below = reached
 
     def _cost(self, state: State, carried: Any, words: tuple[Any, ...], by: str) -> None:
-        expected = self._expected(state)
-        self._same(state, "the heuristic", self._estimate("of", carried, words), expected, self._estimated(by))
+        expected = self._game_value(state)
+        self._same(state, "the heuristic", self._estimate("of", carried, words), expected, self._estimate_place(by))
 
-    def _expected(self, state: State, *seat: int) -> float:
+    def _game_value(self, state: State, *seat: int) -> float:
         if self._evaluation is None:
             return 0.0
         before = seen.states
@@ -321,7 +321,7 @@ class Rehearsal:
             self._rules("apply", found, self._number(number))
         else:
             found = self._rules("result", words, self._number(number))
-        expected = self._encoded(successor)
+        expected = self._encode(successor)
         self._same(state, f"result of {action}", tuple(map(int, found)), tuple(map(int, expected)))
         if carried is not None:
             after = tuple(map(self._number, self._estimate("after", carried, words, self._number(number), expected)))

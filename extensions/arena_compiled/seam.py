@@ -1,4 +1,4 @@
-"""Where a search asks for its compiled loop, and gets None where it is to run plain."""
+"""A search asks here for its compiled loop, and gets None if it is to run plain."""
 
 import os
 import random
@@ -45,7 +45,7 @@ class CompiledPair:
     engine: str
     loop: Loop | None = None
     reason: str | None = None
-    """Why it runs plain for good; None where it runs compiled, or may later."""
+    """Why it runs plain for good; None if it runs compiled, or may later."""
     missed: bool = False
     """Whether its code was not in the cache; nobody looks there again until something was compiled."""
 
@@ -92,11 +92,11 @@ def wants_plain() -> bool:
 
 def can_load() -> bool:
     """Tell whether compiled code is wanted, and can be loaded."""
-    return not wants_plain() and installed("llvmlite")
+    return not wants_plain() and is_installed("llvmlite")
 
 
 def prepare(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> str | None:
-    """Get the loop of an engine ready before a clock runs; return why it runs plain, None where it does not or will not."""
+    """Get the loop of an engine ready before a clock runs; return why it runs plain, None if it does not or will not."""
     if wants_plain():
         return None
     pair = _pair(game, evaluation, engine)
@@ -174,8 +174,8 @@ def mark_unfit(game: Game, engine: str) -> None:
 
 
 def load_loop(game: Game, evaluation: Evaluation | None, engine: str | type[Loop], *, compiling: bool) -> Loop | None:
-    """Return the loop of an engine for a game; None where it has to be compiled first. NotCompilable where it runs plain."""
-    if not installed("llvmlite"):
+    """Return the loop of an engine for a game; None if it has to be compiled first. NotCompilable if it runs plain."""
+    if not is_installed("llvmlite"):
         raise NotCompilable(MISSING)
     require_loading()
     if not _kind(engine).informed:
@@ -204,7 +204,7 @@ def load_loop(game: Game, evaluation: Evaluation | None, engine: str | type[Loop
     return loop
 
 
-def installed(name: str) -> bool:
+def is_installed(name: str) -> bool:
     """Tell whether a module can be found."""
     try:
         return find_spec(name) is not None
@@ -226,17 +226,17 @@ def assemble_engine(
     edition = edition_of(game, searched=kind.searches)
     if edition.in_place and not kind.in_place:
         raise NotCompilable("its states are changed in place, which bfs, dfs and iterative-deepening can follow alone")
-    rules, estimate = edition.specialised(), estimate_of(edition, evaluation if kind.informed else None)
+    rules, estimate = edition.specialise(), estimate_of(edition, evaluation if kind.informed else None)
     module = assemble(kind.kernel, rules, estimate, kind.constants(edition))
     return edition, rules, estimate, module
 
 
 def compile_module(module: Module, *, compiling: bool) -> tuple[str, bytes] | None:
-    """Return the symbol and the code of a module, from the cache, or compiled now; None where that is not wanted."""
+    """Return the symbol and the code of a module, from the cache, or compiled now; None if that is not wanted."""
     key = cache.key_of(module.text, module.kinds)
     found = cache.read(key)
     if found is None and compiling:
-        if not installed("numba"):
+        if not is_installed("numba"):
             raise NotCompilable(MISSING)
         require(COMPILING_BYTES, "compiling")
         try:

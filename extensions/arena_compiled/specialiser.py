@@ -9,6 +9,7 @@ import inspect
 import textwrap
 from array import array
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 from arena.compiled import NotCompilable
@@ -24,7 +25,7 @@ NUMBERS: dict[str, Callable[[ast.expr], ast.expr]] = {
     "after": lambda node: call("_int64", node),
     "returns": lambda node: call("float", node),
 }
-"""What makes the numbers of a returned tuple all of one type, by the method."""
+"""Functions that give the numbers of a returned tuple one type, by the method."""
 _PENDING = ast.FunctionDef("", ast.arguments([], [], None, [], [], None, []), [], [], None)
 
 
@@ -56,7 +57,7 @@ class Specialiser:
 
     def method(self, name: str, path: tuple[str, ...] = (), *, counting: bool = False) -> str:
         """Return the name of the function of a method of the object at a path; `counting` for how many a filler would write."""
-        owner = self._at(path)
+        owner = reduce(getattr, path, self.made)
         given = inspect.getattr_static(type(owner), name, None)
         static = isinstance(given, staticmethod)
         function = given.__func__ if static else given
@@ -71,7 +72,7 @@ class Specialiser:
         """Return the name of the function of a plain function whose first parameter is the object."""
         return self._function(called, function, (), static=False, role=role, counting=False)
 
-    def called(self, called: str, function: Any) -> str:
+    def plain_function(self, called: str, function: Any) -> str:
         """Return the name of the function of one that methods call by its name."""
         return self._function(f"{self.root}_{called}", function, (), static=True, role="", counting=False)
 
@@ -83,14 +84,14 @@ class Specialiser:
     def field(self, path: tuple[str, ...], value: Any) -> NumberField:
         """Return the field that holds a value, which is read at a path."""
         name = "__".join(part.strip("_") or "x" for part in path)
-        while name in self.fields and self.fields[name].value is not value and not _equal(self.fields[name], value):
+        while name in self.fields and self.fields[name].value is not value and not _is_equal(self.fields[name], value):
             name += "_"
         if name not in self.fields:
-            for field in self.found(name, path, value):
+            for field in self.make_fields(name, path, value):
                 self.fields[field.name] = field
         return self.fields[name]
 
-    def found(self, name: str, path: tuple[str, ...], value: Any) -> tuple[NumberField, ...]:
+    def make_fields(self, name: str, path: tuple[str, ...], value: Any) -> tuple[NumberField, ...]:
         """Return the fields that a value makes."""
         if len(path) == 1 and path[0] in self.scratch:
             if not isinstance(value, array) or value.typecode != "q":
@@ -119,14 +120,8 @@ class Specialiser:
         return {line: place_of(self.origins[name], of) for line, (name, of) in found.items()}
 
     def place(self, name: str) -> str | None:
-        """Return file and line of the function that one was made of; None where nobody knows."""
+        """Return file and line of the function that one was made of; None if it is not known."""
         return where(self.origins[name]) if name in self.origins else None
-
-    def _at(self, path: tuple[str, ...]) -> Any:
-        found = self.made
-        for part in path:
-            found = getattr(found, part)
-        return found
 
     def _function(self, called: str, function: Any, path: tuple[str, ...], *, static: bool, role: str, counting: bool) -> str:
         if called in self.functions:
@@ -162,7 +157,7 @@ class Specialiser:
         return called
 
 
-def _equal(field: NumberField, value: Any) -> bool:
+def _is_equal(field: NumberField, value: Any) -> bool:
     try:
         return field_of(field.name, value)[0] == field
     except NotCompilable:

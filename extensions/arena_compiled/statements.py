@@ -77,7 +77,8 @@ class _Filler(LineKeeper, ast.NodeTransformer):
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("tuple", "list"):
             return [made for item in value.args for made in self._all(item)]
         if isinstance(value, (ast.Tuple, ast.List)):
-            return [made for item in value.elts for made in self._item(item)]
+            items = [self._all(item.value) if isinstance(item, ast.Starred) else self._fill.add(item) for item in value.elts]
+            return [made for statements in items for made in statements]
         if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
             body = self._fill.add(value.elt)
             for generator in reversed(value.generators):
@@ -87,9 +88,6 @@ class _Filler(LineKeeper, ast.NodeTransformer):
             return body
         name = ast.Name("_item", ast.Store())
         return [ast.For(name, value, self._fill.add(ast.Name("_item", ast.Load())), [])]
-
-    def _item(self, item: ast.expr) -> list[ast.stmt]:
-        return self._all(item.value) if isinstance(item, ast.Starred) else self._fill.add(item)
 
 
 def split_returns(body: list[ast.stmt], convert: Callable[[ast.expr], ast.expr] | None) -> list[ast.stmt]:

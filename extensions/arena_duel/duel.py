@@ -14,10 +14,10 @@ from arena.api.results import elo_interval, figures, folded, hypotheses, sprt_ve
 from arena.api.spec import make_absolute
 from arena_duel.duel_history import PastDuel, history_table, past_duels
 from arena_duel.duel_match import DuelTerms, play_duel, store_of
-from arena_duel.duel_setup import agent_of, described, game_of, past_version
+from arena_duel.duel_setup import agent_of, describe_file, game_of, past_version
 from arena_duel.version_folder import KeptVersion, VersionFolder, current_version, folder_of
 
-NODES = 1000
+DEFAULT_NODES = 1000
 """Nodes of a decision where nobody gives a limit: a search without one may never end."""
 
 
@@ -46,7 +46,7 @@ class DuelOptions:
     def limits_given(self) -> dict[str, Any]:
         """The limits of a decision."""
         if self.limits is None:
-            return {"nodes": NODES}
+            return {"nodes": DEFAULT_NODES}
         return {} if self.limits.strip() == "none" else values_of([self.limits], what="--limits")
 
 
@@ -58,7 +58,7 @@ class DuelOptions:
 @click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="A parameter of the game, as rows=4; may be repeated.")
 @click.option("--elo", nargs=2, type=float, default=(0.0, 10.0), show_default=True, help="The two hypotheses of the test.")
 @click.option(
-    "--limits", metavar="KEY=VALUE", help=f"Of a decision, as nodes=1000,depth=4; default nodes={NODES}; none lifts it."
+    "--limits", metavar="KEY=VALUE", help=f"Of a decision, as nodes=1000,depth=4; default nodes={DEFAULT_NODES}; none lifts it."
 )
 @click.option(
     "--openings", "plies", type=click.IntRange(0, 1000), default=4, show_default=True, help="Random plies before the game."
@@ -96,12 +96,12 @@ def _show_history(options: DuelOptions, folder: VersionFolder, out: IO[str]) -> 
 
 def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
     now = current_version(file)
-    description = described(now, file, options.plugins)
+    description = describe_file(now, file, options.plugins)
     agent = agent_of(description, file, options.agent)
     folder = folder_of(file, agent, options.folder)
     past = past_version(folder, file, now.code, options.against)
     if past.version is None or past.version.code == now.code:
-        return _nothing(options, folder.keep(now, file.name), past.why, out)
+        return _report_nothing(options, folder.keep(now, file.name), past.why, out)
     new, old = folder.keep(now, file.name), past.version
     brought = (str(new.file),) if description.games else ()
     plugins = (*map(make_absolute, options.plugins), *brought)
@@ -110,15 +110,20 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
     spec = terms.spec(new, old)
     place = store_of(folder, spec, new, old)
     if past.why and place.exists():  # under other terms the same code may meet again
-        return _nothing(options, new, past.why, out)
+        return _report_nothing(options, new, past.why, out)
     if not options.quiet:
         more = f"; --game takes {', '.join(others)} too" if others else ""
         say(f"{agent}: {new.told} against {old.told} at {game['name']}{more}")
     played = play_duel(spec, place, workers_for(options.workers, spec.size), quiet=options.quiet)
-    return _show(options, next(one for one in past_duels(folder) if Path(one.store) == place), agent, played, out)
+    found = next(one for one in past_duels(folder) if Path(one.store) == place)
+    if options.style == "json":
+        print(json.dumps(found.as_dict(), indent=2, allow_nan=False), file=out)
+    else:
+        print(folded("\n".join(_report(found, agent, played)), room(out)), file=out)
+    return 0
 
 
-def _nothing(options: DuelOptions, current: KeptVersion, why: str, out: IO[str]) -> int:
+def _report_nothing(options: DuelOptions, current: KeptVersion, why: str, out: IO[str]) -> int:
     """Say that there is nothing to play, and what to do."""
     reason = why or f"the same code: {options.file} is {current.told}"
     if options.style == "json":
@@ -133,14 +138,6 @@ def _nothing(options: DuelOptions, current: KeptVersion, why: str, out: IO[str])
     return 0
 
 
-def _show(options: DuelOptions, found: PastDuel, agent: str, played: int, out: IO[str]) -> int:
-    if options.style == "json":
-        print(json.dumps(found.as_dict(), indent=2, allow_nan=False), file=out)
-    else:
-        print(folded("\n".join(_report(found, agent, played)), room(out)), file=out)
-    return 0
-
-
 def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
     """The verdict in a sentence, the figures behind it, and where all is kept."""
     state = found.state
@@ -149,8 +146,12 @@ def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
         return [f"Undecided: no pair of {new} against {old} is whole.", f"Kept in {found.store}."]
     if state.verdict is not None:
         sentence = f"{sprt_verdict(state.test, state.verdict, new, old)}."
+    elif found.ended is None:
+        sentence = "Undecided: it is not finished."
+    elif found.games < found.most:
+        sentence = "Undecided: new games only repeat others, try more --openings."
     else:
-        sentence = f"Undecided: {_why(found)}."
+        sentence = "Undecided: --pairs was reached."
     worth = state.worth
     elo = "no Elo" if worth.elo is None else f"{figures.elo(worth.elo)} Elo{elo_interval(worth)}"
     lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
@@ -165,10 +166,3 @@ def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
         *again,
         f"Kept in {found.store}; `arena duel --history` lists all.",
     ]
-
-
-def _why(found: PastDuel) -> str:
-    """The reason why a test has not decided."""
-    if found.ended is None:
-        return "it is not finished"
-    return "new games only repeat others, try more --openings" if found.games < found.most else "--pairs was reached"

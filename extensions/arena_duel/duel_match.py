@@ -1,7 +1,8 @@
 """Plays one duel: two versions of an agent in pairs of games from drawn openings, until a sequential test decides."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from arena.api.cli import say
 from arena.api.results import Tally, describe_board
 from arena.api.run import MatchQueue, play_all
 from arena.api.spec import Spec, load_spec
-from arena.api.store import Run, Store, StoreError, run_of
+from arena.api.store import Store, StoreError, run_of
 from arena.errors import Interrupted
 from arena.schedule.fingerprint import is_trusted
 from arena.tournament.code_check import check_code
@@ -53,20 +54,22 @@ class DuelTerms:
         try:
             return load_spec(keys, plugins=self.plugins)
         except SpecError as error:
-            raise ArenaError("\n".join([_in_words(fault.where, fault.message) for fault in error.faults])) from error
-
-
-def _in_words(where: str, message: str) -> str:
-    head, _, rest = where.partition(".")
-    return f"{_OPTIONS.get(head, where)}: {f'{rest}: ' if rest and head in _OPTIONS else ''}{message}"
+            lines = []
+            for fault in error.faults:
+                head, _, rest = fault.where.partition(".")
+                place = f"{_OPTIONS[head]}: {rest}".removesuffix(": ") if head in _OPTIONS else fault.where
+                lines.append(f"{place}: {fault.message}")
+            raise ArenaError("\n".join(lines)) from error
 
 
 def store_of(folder: VersionFolder, spec: Spec, new: KeptVersion, old: KeptVersion) -> Path:
     """The store of a duel: the one in which it was begun under the same terms, else a new one."""
     wanted = run_of(spec).hash
     for _, one, other, place in folder.stores():
-        if (one, other) == (new.number, old.number) and _hash(place) == wanted:
-            return place
+        if (one, other) == (new.number, old.number):
+            with suppress(StoreError), Store.open(place) as store:
+                if store.last().hash == wanted:
+                    return place
     return folder.store(new, old)
 
 
@@ -75,37 +78,24 @@ def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
     planned = run_of(spec)
     place.parent.mkdir(parents=True, exist_ok=True)
     with Store.open(place, write=True) as store:
-        return _play(spec, planned, store, workers, say, quiet=quiet)
-
-
-def _play(spec: Spec, planned: Run, store: Store, workers: int, note: Callable[[str], object], *, quiet: bool) -> int:
-    try:
-        known = check_code(store, spec, planned, note)
-    except StoreError as error:
-        what = str(error).partition(";")[0]
-        raise ArenaError(
-            f"{what}; remove that file to play this duel anew, or change the agent: a new version has a new duel"
-        ) from error
-    store.begin(known)
-    tally = Tally(describe_board(spec.boards[0]))
-    for record, scheduled in store.records(boards=True):
-        if scheduled is not None:
-            tally.add(scheduled.number, scheduled.pairing, record)
-    feed = MatchQueue(spec, store)
-    try:
-        with LlrCurve(tally, spec.name, sys.stderr, quiet=quiet) as curve:
-            play_all(spec, feed, workers, curve.note, code=planned.plugins, guarded=not is_trusted(spec))
-    except Interrupted:
-        store.flush()
-        say(f"\n{feed.held + feed.played:,} games are in {store.path}; the same command goes on with them")
-        raise
-    store.end(feed.rankings(), spec.registry)
-    return feed.played
-
-
-def _hash(place: Path) -> str | None:
-    try:
-        with Store.open(place) as store:
-            return store.last().hash
-    except StoreError:
-        return None
+        try:
+            known = check_code(store, spec, planned, say)
+        except StoreError as error:
+            what = str(error).partition(";")[0]
+            remedy = "remove that file to play this duel anew, or change the agent: a new version has a new duel"
+            raise ArenaError(f"{what}; {remedy}") from error
+        store.begin(known)
+        tally = Tally(describe_board(spec.boards[0]))
+        for record, scheduled in store.records(boards=True):
+            if scheduled is not None:
+                tally.add(scheduled.number, scheduled.pairing, record)
+        feed = MatchQueue(spec, store)
+        try:
+            with LlrCurve(tally, spec.name, sys.stderr, quiet=quiet) as curve:
+                play_all(spec, feed, workers, curve.note, code=planned.plugins, guarded=not is_trusted(spec))
+        except Interrupted:
+            store.flush()
+            say(f"\n{feed.held + feed.played:,} games are in {store.path}; the same command goes on with them")
+            raise
+        store.end(feed.rankings(), spec.registry)
+        return feed.played

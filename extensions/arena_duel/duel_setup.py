@@ -24,7 +24,7 @@ class PastVersion:
     why: str = ""
 
 
-def described(version: PluginVersion, file: Path, plugins: Sequence[str]) -> Description:
+def describe_file(version: PluginVersion, file: Path, plugins: Sequence[str]) -> Description:
     """Return what a file brings, told by a process of its own."""
     with DescribeHost(version, [make_absolute(one) for one in plugins], str(file.parent)) as host:
         return host.description

@@ -14,12 +14,12 @@ from arena.console.progress import duration
 if TYPE_CHECKING:
     from rich.live import Live
 
-LIVE = 0.2
+FRAME_SECONDS = 0.2
 """Seconds between two frames on a terminal."""
-PLAIN = 10.0
+LINE_SECONDS = 10.0
 """Seconds between two lines elsewhere."""
 LEVELS = "▁▂▃▄▅▆▇█"
-WIDEST = 60
+MAX_COLUMNS = 60
 """Columns of the bar and of the curve."""
 
 
@@ -51,7 +51,7 @@ class LlrCurve(AbstractContextManager["LlrCurve"]):
         self._tally.add(played.number, played.pairing, played.record)
         self._matches += 1
         now = monotonic()
-        if not self._quiet and now - self._shown >= (LIVE if self._in_place else PLAIN):
+        if not self._quiet and now - self._shown >= (FRAME_SECONDS if self._in_place else LINE_SECONDS):
             self._show()
             self._shown = monotonic()
 
@@ -70,7 +70,7 @@ class LlrCurve(AbstractContextManager["LlrCurve"]):
             console = Console(file=self._stream, force_terminal=True, highlight=False, markup=False, emoji=False)
             self._live = Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
             self._live.start()
-        width = max(10, min(WIDEST, (room(self._stream) or 80) - 16))
+        width = max(10, min(MAX_COLUMNS, (room(self._stream) or 80) - 16))
         self._live.update("\n".join([self._title, self.line(state), *frame(state, self.points, width)]), refresh=True)
 
     def line(self, state: SprtState) -> str:

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,7 +54,10 @@ class VersionFolder:
         for place in (self.path / "versions").glob("*"):
             match = _KEPT.fullmatch(place.name)
             if match and (place / self.file).is_file():
-                origin, _, kept = _text(place / "origin").partition("\n")
+                text = ""
+                with suppress(OSError):
+                    text = (place / "origin").read_text()
+                origin, _, kept = text.partition("\n")
                 found.append(KeptVersion(int(match[1]), match[2], place / self.file, origin or "unknown", kept.strip()))
         return sorted(found, key=lambda one: one.number)
 
@@ -112,13 +116,6 @@ def _copies(version: PluginVersion, name: str) -> Iterator[tuple[Path, Path]]:
     text = file.read_text(errors="replace")
     if "__file__" in text:
         yield from [(one, Path(one.name)) for one in file.parent.iterdir() if one.is_file() and one != file and one.name in text]
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text()
-    except OSError:
-        return ""
 
 
 def folder_of(file: Path, agent: str | None, asked: str | None) -> VersionFolder:

@@ -8,6 +8,8 @@ from arena.api.match import Isolation, PlayerPool
 from arena.api.spec import AgentSource
 
 if TYPE_CHECKING:
+    from arena import Game
+    from arena.api.match import Seat
     from arena.api.spec import SourceReader, Spec, SpecReader
 
 
@@ -36,12 +38,18 @@ def _check_sandbox(spec: "Spec") -> None:
     prove_once()
 
 
+def _why_plain(seat: "Seat", game: "Game") -> str | None:
+    from arena_isolation.remote import why_plain
+
+    return why_plain(seat, game)
+
+
 @hookimpl
 def arena_isolations() -> Iterable[Isolation]:
     """Return processes of their own, and sandboxes."""
     return [
-        Isolation("process", _open, notes=_note_reach, default=True, shields=_keeps_apart),
-        Isolation("sandbox", _open, check=_check_sandbox, closed=True),
+        Isolation("process", _open, notes=_note_reach, default=True, shields=_keeps_apart, why_plain=_why_plain),
+        Isolation("sandbox", _open, check=_check_sandbox, closed=True, why_plain=_why_plain),
     ]
 
 

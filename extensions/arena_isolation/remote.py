@@ -314,7 +314,7 @@ def _observed(game: Game, state: State, seat: int, legal: Sequence[Action]) -> b
     return protocol.observed_line(text, [game.format_action(seen, action) for action in legal])
 
 
-def plain_reason(seat: Seat, game: Game) -> str | None:
+def why_plain(seat: Seat, game: Game) -> str | None:
     """Return why compiled searches run plain in the process of a seat, None where they do not, as far as can be told at once.
 
     IsolationError if the process cannot be started. If it does not do as it should, the first match says so.

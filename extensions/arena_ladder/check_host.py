@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.api.match import FAULTS, Limits
 from arena.api.run import serve, take_pipes
-from arena_check.agent_checks import AgentSetup, agent_setups
+from arena_check.agent_checks import agent_setups
 from arena_isolation.describe_host import DescribeHost
 
 Answer = dict[str, Any]
@@ -26,13 +26,11 @@ class CheckHost(DescribeHost):
             record = setup.first_move(Limits(**message["limits"]))
             fault = f"{record.termination}: {record.message}" if record.termination in FAULTS else None
             return {"type": "decided", "fault": fault}
-        return {"type": "checked", "verdicts": list(_verdicts(setup, message["matches"], message["patience"]))}
-
-
-def _verdicts(setup: AgentSetup, matches: int, patience: float) -> Any:
-    for verdict in setup.suite(0, matches, patience).verdicts():
-        found = None if verdict.violation is None else str(verdict.violation.finding)
-        yield {"check": verdict.check, "promise": verdict.promise, "reached": verdict.reached, "found": found}
+        verdicts = []
+        for verdict in setup.suite(0, message["matches"], message["patience"]).verdicts():
+            found = None if verdict.violation is None else str(verdict.violation.finding)
+            verdicts.append({"check": verdict.check, "promise": verdict.promise, "reached": verdict.reached, "found": found})
+        return {"type": "checked", "verdicts": verdicts}
 
 
 if __name__ == "__main__":

@@ -196,8 +196,17 @@ class CodeFolder:
             main = _main_of(found)
             return {_module(one) if name == main else name: body for name, body in found.items()}
         if one.kind == "program":
-            _check_program(content)
-        elif b"\0" in content or not _is_text(content):
+            if content.startswith(b"#!") and b"\r" in content.partition(b"\n")[0]:
+                raise BadSubmission("its first line ends as on Windows (CR LF), so its interpreter is not found; save it with LF")
+            if not content.startswith((b"#!", ELF_MAGIC)):
+                expected = "#! and its interpreter, such as #!/usr/bin/env python3, or is an ELF file"
+                raise BadSubmission(f"a program begins with {expected}")
+            return {_name(one): content}
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
             raise BadSubmission(f"{one.file} is no Python: it is not UTF-8 text; hand in a .py file, or a zip of such files")
         return {_name(one): content}
 
@@ -220,18 +229,3 @@ def _main_of(files: Mapping[str, bytes]) -> str:
         told = "none" if not top else f"{len(top)} of them: {', '.join(sorted(top)[:5])}"
         raise BadSubmission(f"expected {MAIN_FILE} at the top of the zip, or one .py file alone, found {told}")
     return top[0]
-
-
-def _check_program(content: bytes) -> None:
-    if content.startswith(b"#!") and b"\r" in content.partition(b"\n")[0]:
-        raise BadSubmission("its first line ends as on Windows (CR LF), so its interpreter is not found; save it with LF")
-    if not content.startswith((b"#!", ELF_MAGIC)):
-        raise BadSubmission("a program begins with #! and its interpreter, such as #!/usr/bin/env python3, or is an ELF file")
-
-
-def _is_text(content: bytes) -> bool:
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -20,7 +20,7 @@ import numpy as np
 from arena.stats.bradley_terry import Fit
 from arena.stats.newton import Array
 
-LATEST_SHARE = 0.5
+MAX_SEAT_SHARE = 0.5
 """The largest share of the pairs of one plan that a single competitor may have a seat in, where others are left."""
 
 
@@ -44,7 +44,7 @@ def next_pairs(
     weights = _weights(fit)
     active = np.array(sorted(playing))
     rows = np.array(sorted(wanted))
-    most = max(1, int(count * LATEST_SHARE)) if len(playing) > 2 else count
+    most = max(1, int(count * MAX_SEAT_SHARE)) if len(playing) > 2 else count
     barred = np.tri(len(active), dtype=bool)
     place = {int(agent): k for k, agent in enumerate(active)}
     for i, j in exhausted:

@@ -34,12 +34,11 @@ from arena_ladder.pages import PAGES, LadderPages
 from arena_ladder.spec import LadderSpec
 from arena_ladder.submission_check import MAX_CHECKS
 from arena_web import error_answers
-from arena_web.connections import BoundedConnection
 from arena_web.error_answers import ErrorAnswers, faults_of
 from arena_web.errors import Refusal
 from arena_web.guard import Guard, RateLimits, Site
 from arena_web.plugin_process import Busy, ProcessEnded, ProcessFailed
-from arena_web.server import GRACE_SECONDS, QuietServer, address_of, end_on_signals
+from arena_web.server import GRACE_SECONDS, BoundedConnection, QuietServer, address_of, end_on_signals
 
 
 class LadderApp:

@@ -39,7 +39,7 @@ class _SpecOrAdmin(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        options, words = _apart(args)
+        options, words = _split_options(args)
         if words[:1] == ["admin"]:
             return admin.make_context(f"{info_name} admin", options + words[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
@@ -52,11 +52,11 @@ class _Admin(click.Group):
     """A command whose options may stand anywhere, also behind the word of a subcommand."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        options, words = _apart(args)
+        options, words = _split_options(args)
         return super().parse_args(ctx, options + words)
 
 
-def _apart(args: Sequence[str]) -> tuple[list[str], list[str]]:
+def _split_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the options that may stand anywhere with their values, and all other words; both in their order."""
     options: list[str] = []
     words: list[str] = []

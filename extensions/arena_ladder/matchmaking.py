@@ -53,7 +53,11 @@ def standings(season: Season, board: int, interval: float, anchor: str) -> Board
     bounds: dict[int, tuple[float, float | None, float | None]] = dict.fromkeys(range(len(labels)), (0.0, None, None))
     if found is not None:
         bounds |= {row.agent: (row.elo, row.low, row.high) for row in found.rows}
-    wanted = tuple([entry for entry in playing if entry != zero and not _is_settled(bounds[entry], interval)])
+    wanted = []
+    for entry in playing:
+        _, low, high = bounds[entry]
+        if entry != zero and (low is None or high is None or (high - low) / 2 > interval):
+            wanted.append(entry)
     fitted = fit(table_of({}), range(len(labels))) if found is None else found.fit
     unknown = tuple([(None,) * len(labels)] * len(labels))
     rated = Strengths(bounds, {}, "" if found is None else found.method, (), unknown, zero)
@@ -66,7 +70,7 @@ def standings(season: Season, board: int, interval: float, anchor: str) -> Board
     for row in rows:  # a ladder does not compute these
         row.pop("superiority", None)
         row.pop("level_with", None)
-    return BoardStandings(season.run.boards[board].title, tuple(rows), wanted, fitted, zero)
+    return BoardStandings(season.run.boards[board].title, tuple(rows), tuple(wanted), fitted, zero)
 
 
 def plan_size(playing: Sequence[int]) -> int:
@@ -93,8 +97,3 @@ def _exhausted_pairs(season: Season, board: int) -> list[tuple[int, int]]:
     """The pairs of agents without lots who have played all there is between them: most of their rounds repeat others."""
     found = season.tallies[board].matches.pairings().items()
     return [entries for entries, pairs in found if sum(pair.games for pair in pairs) / 2 > 2 * len(pairs) + MAX_REPEATS]
-
-
-def _is_settled(bound: tuple[float, float | None, float | None], interval: float) -> bool:
-    _, low, high = bound
-    return low is not None and high is not None and (high - low) / 2 <= interval

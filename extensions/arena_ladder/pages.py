@@ -12,13 +12,14 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from sse_starlette import EventSourceResponse
 
 from arena_check.new import starter
-from arena_web.board_addresses import BoardAddresses
+from arena_web.assets import Assets
 from arena_web.entry_page import entry_page
 from arena_web.errors import Refusal
 from arena_web.live import Listeners
 from arena_web.match_filter import MatchFilter, MatchPage
 from arena_web.matches import around, matches
-from arena_web.pages import KINDS, Navigation, files, page
+from arena_web.pages import Navigation, page
+from arena_web.panels import WantedPanels
 from arena_web.plugin_process import PluginProcesses
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 PAGES: Navigation = (("Standings", "/"), ("Matches", "/t/ladder/matches"), ("Hand in", "/hand-in"), ("Yours", "/yours"))
 KEY = "ladder"
-LOOK_SECONDS = 1.0
+STANDINGS_POLL_SECONDS = 1.0
 """Between two looks at the standings by an event stream."""
 VIEW_SECONDS = 30.0
 
@@ -38,8 +39,7 @@ class LadderPages:
         self._host, self._stopping = host, stopping
         self._store = host.store.path
         self.processes = PluginProcesses(host.ladder.spec.plugins)
-        self._files = files(FilePath(__file__).parent / "static")
-        self._boards = BoardAddresses()
+        self._assets = Assets(FilePath(__file__).parent / "static")
         self._listeners = Listeners()
         self._told: tuple[int, str] = (-1, "")
 
@@ -54,14 +54,14 @@ class LadderPages:
             "/t/ladder/match/{id}": self._page("Match", "match.js", "/t/ladder/matches"),
             "/t/ladder": self.home,
             "/starter.py": self.starter,
-            "/static/{name:path}": self.file,
-            "/boards/{name}": self.board_module,
             "/api/live": self.live,
             "/api/t/ladder/matches": self.matches,
             "/api/t/ladder/match/{id}": self.match,
             "/api/t/ladder/match/{id}/around": self.around,
             "/api/t/ladder/entry": self.entry,
+            "/api/t/ladder/panels": self.panels,
         }
+        self._assets.add_to(app)
         for path, endpoint in pages.items():
             app.add_api_route(path, endpoint, response_model=None, include_in_schema=False)
         listening = [Depends(self._listeners)]
@@ -84,20 +84,6 @@ class LadderPages:
         headers = {"content-disposition": 'attachment; filename="my_agent.py"'}
         return Response(text, media_type="text/x-python", headers=headers)
 
-    async def file(self, name: str) -> Response:
-        """A module, the style sheet, the icon: from a fixed table, so that no path leads out of it."""
-        found = self._files.get(name)
-        if found is None:
-            raise Refusal(404, "no such file", "load the page again")
-        return Response(found[0], media_type=found[1], headers={"cache-control": "no-cache"})
-
-    async def board_module(self, name: str) -> Response:
-        """The module of a board that a view has named: from a table, and never from the disk."""
-        found = self._boards.get(name)
-        if found is None:
-            raise Refusal(404, "no such board", "load the page again")
-        return Response(found, media_type=KINDS[".js"], headers={"cache-control": "no-cache"})
-
     # The standings as they move
 
     async def live(self) -> Response:
@@ -115,7 +101,7 @@ class LadderPages:
             if version != seen:
                 seen = version
                 yield {"event": "standings", "data": self._text()}
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(STANDINGS_POLL_SECONDS)
 
     def _text(self) -> str:
         """The standings as JSON, one text for all who listen."""
@@ -142,20 +128,25 @@ class LadderPages:
 
     async def match(self, request: Request, match: Annotated[str, Path(alias="id")]) -> Response:
         """One match, position by position; what an agent said when it failed is for its author alone."""
-
-        async def gone() -> None:
-            while (await request.receive())["type"] != "http.disconnect":
-                pass
-
-        asked = {"do": "view", "id": match, "store": str(self._store)}
-        reply = await self.processes.ask(asked, VIEW_SECONDS, gone)
-        if "view" not in reply:
-            raise Refusal(404, str(reply.get("error", "no such match")), "see the list of matches")
-        self._boards.put(reply["view"]["game"])
+        reply = await self._ask(request, {"do": "view", "id": match})
+        self._assets.put_module(reply["view"]["game"], "board")
         return JSONResponse({"view": {**reply["view"], "message": None, "differences": []}, "play_on": None})
+
+    async def panels(self, request: Request, wanted: Annotated[WantedPanels, Query()]) -> Response:
+        """The panels of a match that everybody may see."""
+        reply = await self._ask(request, {"do": "panels", "public": True, **wanted.model_dump()})
+        for panel in reply["panels"]:
+            self._assets.put_module(panel, "script")
+        return JSONResponse(reply)
+
+    async def _ask(self, request: Request, asked: dict[str, Any]) -> dict[str, Any]:
+        reply = await self.processes.ask({**asked, "store": str(self._store)}, VIEW_SECONDS, request)
+        if "error" in reply:
+            raise Refusal(404, str(reply["error"]), "see the list of matches")
+        return reply
 
     async def entry(self, name: str = "") -> Response:
         """The opponents of an agent, its results, and the course of its rating."""
-        games = await anyio.to_thread.run_sync(lambda: entry_page(self._store, name, curves=False))
+        games = await anyio.to_thread.run_sync(lambda: entry_page(self._store, name))
         course = await anyio.to_thread.run_sync(self._host.ledger.course, name)
         return JSONResponse({**games, "course": [point._asdict() for point in course]})

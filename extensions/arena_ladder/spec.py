@@ -21,10 +21,10 @@ OPEN = "open"
 """What `authors` says where anybody may register."""
 Kind = Literal["python", "zip", "program"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-REFUSED = ("rounds", "format", "orders", "challengers", "test", "replays")
+REFUSED_KEYS = ("rounds", "format", "orders", "challengers", "test", "replays")
 """Keys of a tournament that say which matches are played: a ladder chooses them itself."""
 FOR_TWO = "a ladder is for games of two seats, and neither for puzzles nor for games of one seat"
-PLIES = 2
+OPENING_PLIES = 2
 """Random plies of an opening where a spec says nothing, in games without chance: games that repeat others tell nothing."""
 
 
@@ -50,7 +50,7 @@ class UntilKeys(BaseModel):
     )
 
 
-OWN: Mapping[str, type[BaseModel]] = {"submissions": SubmissionKeys, "until": UntilKeys}
+LADDER_KEYS: Mapping[str, type[BaseModel]] = {"submissions": SubmissionKeys, "until": UntilKeys}
 """The keys that a tournament has not."""
 
 
@@ -78,29 +78,29 @@ def load_ladder(file: str | PathLike[str], *, plugins: tuple[str, ...] = ()) -> 
     """Read and check the spec of a ladder; SpecError has all faults, each with its place."""
     document = read_document(file)
     faults = Faults(document)
-    own = {key: _own(document, key, faults) for key in OWN}
-    for key in REFUSED:
+    own = {key: _read_key(document, key, faults) for key in LADDER_KEYS}
+    for key in REFUSED_KEYS:
         if key in document.values:
             faults.add((key,), "a ladder chooses its matches itself; leave it out", key=True)
-    known = [*(key for key in SpecKeys.model_fields if key not in REFUSED), *OWN]
+    known = [*(key for key in SpecKeys.model_fields if key not in REFUSED_KEYS), *LADDER_KEYS]
     for key in document.values:
-        if key not in known and key not in REFUSED:
+        if key not in known and key not in REFUSED_KEYS:
             faults.add((key,), f"{UNKNOWN_KEY}; {suggest(str(key), known)}", key=True)
     if document.values.get("isolation") == "none":
         message = "what authors hand in runs in a process of its own; expected sandbox, the default, or process"
         faults.add(("isolation",), message)
     submissions: Any = own["submissions"]
-    authors = None if submissions is None else _authors(document, submissions, faults)
+    authors = None if submissions is None else _read_authors(document, submissions, faults)
     faults.stop_if_any()
     until: Any = own["until"]
-    spec = _house(document, plugins)
+    spec = _load_house(document, plugins)
     house = [seat.label for seat in spec.boards[0].seats]
     return LadderSpec(spec, submissions, until.interval, authors, document.values.get("anchor") or house[0])
 
 
-def _own(document: Document, key: str, faults: Faults) -> Any:
+def _read_key(document: Document, key: str, faults: Faults) -> Any:
     """The value of a key that a tournament has not, with its defaults; None after its faults."""
-    model = OWN[key]
+    model = LADDER_KEYS[key]
 
     def report(path: Path, message: str) -> None:
         faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
@@ -109,7 +109,7 @@ def _own(document: Document, key: str, faults: Faults) -> Any:
     return check_value(make_adapter(model), {} if given is None else given, (key,), add_hints(report, model.model_fields))
 
 
-def _authors(document: Document, submissions: SubmissionKeys, faults: Faults) -> tuple[str, ...] | None:
+def _read_authors(document: Document, submissions: SubmissionKeys, faults: Faults) -> tuple[str, ...] | None:
     """The names in the file of authors; None where anybody may register, and after a fault."""
     if submissions.authors == OPEN:
         return None
@@ -130,9 +130,9 @@ def _authors(document: Document, submissions: SubmissionKeys, faults: Faults) ->
 
 
 NAME = "1 to 40 small letters, digits and dashes, a letter first"
-OTHERS = ("admin", "ladder")
+RESERVED_NAMES = ("admin", "ladder")
 """Whom the audit log names beside authors."""
-AUTHOR = f"{NAME}, and neither {OTHERS[0]} nor {OTHERS[1]}"
+AUTHOR = f"{NAME}, and neither {RESERVED_NAMES[0]} nor {RESERVED_NAMES[1]}"
 
 
 def is_name(text: str) -> bool:
@@ -144,10 +144,10 @@ def is_name(text: str) -> bool:
 
 def is_author(text: str) -> bool:
     """Tell whether a text can be the name of an author."""
-    return is_name(text) and text not in OTHERS
+    return is_name(text) and text not in RESERVED_NAMES
 
 
-def _house(document: Document, plugins: tuple[str, ...]) -> Spec:
+def _load_house(document: Document, plugins: tuple[str, ...]) -> Spec:
     """The tournament of the house agents: where the spec says nothing, with a secret seed, in sandboxes, with short openings."""
     faults = Faults(document)
     try:
@@ -169,14 +169,14 @@ def _house(document: Document, plugins: tuple[str, ...]) -> Spec:
     faults.stop_if_any()
     drawn = "openings" not in document.values and "positions" not in document.values
     if drawn and any(not board.has_chance for board in spec.boards):
-        opened = {**document.values, "openings": {"plies": PLIES}}
+        opened = {**document.values, "openings": {"plies": OPENING_PLIES}}
         return load_spec_of(document, opened, plugins)
     return spec
 
 
 def load_spec_of(document: Document, values: Mapping[str, Any], plugins: tuple[str, ...]) -> Spec:
     """The tournament that a ladder's keys make."""
-    kept = {key: value for key, value in values.items() if key not in OWN}
+    kept = {key: value for key, value in values.items() if key not in LADDER_KEYS}
     told = {"seed": SECRET, "isolation": "sandbox", **kept, "format": "round-robin", "rounds": 1}
     if "positions" in told:
         del told["rounds"]

@@ -61,7 +61,7 @@ def _post(address: str, token: str, file: str, content: bytes, name: str | None)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": f"multipart/form-data; boundary={boundary}"}
     request = urllib.request.Request(address, b"".join(parts), headers)  # noqa: S310 - http or https, as checked
     try:
-        with urllib.request.build_opener(_Straight).open(request, timeout=ANSWER_SECONDS) as answer:
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=ANSWER_SECONDS) as answer:
             told: dict[str, str] = json.load(answer)
             return {"id": str(told["id"])}
     except urllib.error.HTTPError as error:
@@ -72,7 +72,7 @@ def _post(address: str, token: str, file: str, content: bytes, name: str | None)
         raise ArenaError(f"{address} does not answer as a ladder does; see that the address is right") from error
 
 
-class _Straight(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Goes where it is sent and nowhere else: the token is for that address alone."""
 
     def redirect_request(self, *_: object) -> None:

@@ -8,7 +8,7 @@ from arena.api.match import Forfeit, Match, Record, Used, play_match
 from arena.api.results import figures
 from arena_isolation.agent_process import AgentProcesses
 from arena_isolation.remote import player_maker
-from arena_play.endings import because, unsolved
+from arena_play.endings import because, explain_failure
 from arena_play.seats import is_person, shared_start
 
 
@@ -51,7 +51,7 @@ class Adviser:
 
 def _way(word: str, match: Match, record: Record) -> str:
     """Return the first step of a solution."""
-    failed = unsolved(record, match.seats[0].limits)
+    failed = explain_failure(record, match.seats[0].limits)
     if failed is not None:
         return f"no hint: {word}: {failed}"
     if not record.actions:

@@ -6,14 +6,16 @@ from arena import Game, State
 from arena.console.screen import Screen, wrap_line
 
 
-def shown(game: Game, state: State, screen: Screen) -> str:
+def fit_board(game: Game, state: State, screen: Screen) -> str:
     """Return a position as its game renders it; if too wide, without the spaces between cells, or else in its notation."""
     rendered, columns = game.render(state), screen.columns_of_boards
     if columns is None or _width(rendered) <= columns:
         return rendered
-    dense = _dense(rendered)
-    if _width(dense) <= columns:
-        return dense
+    rows = rendered.split("\n")
+    if not any(row[1::2].strip() for row in rows):  # cells of one character with one space in between
+        dense = "\n".join([row[::2] for row in rows])
+        if _width(dense) <= columns:
+            return dense
     wide = f"the board is {_width(rendered):,} columns wide, the terminal {columns + 1:,}"
     note = f"({wide}: this is the position in its notation)"
     return "\n".join([*wrap_line(game.format_state(state), columns, 0), *wrap_line(note, columns, 0)])
@@ -21,9 +23,3 @@ def shown(game: Game, state: State, screen: Screen) -> str:
 
 def _width(text: str) -> int:
     return max(map(cell_len, text.split("\n")))
-
-
-def _dense(rendered: str) -> str:
-    """Drop the spaces of a board whose cells are one character each with one space in between; return any other as it is."""
-    rows = rendered.split("\n")
-    return rendered if any(row[1::2].strip() for row in rows) else "\n".join([row[::2] for row in rows])

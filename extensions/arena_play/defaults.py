@@ -7,25 +7,25 @@ from arena import ArenaError, Game
 from arena.api.spec import Registry, find_refusal, propose_agents
 from arena_play import human
 
-DECISION: Mapping[str, Any] = {"nodes": 100_000}
+DECISION_LIMITS: Mapping[str, Any] = {"nodes": 100_000}
 """Limits of a decision in a game where the call gives none: about a second with the slowest of the built-in games."""
-SOLUTION: Mapping[str, Any] = {"nodes": 2_000_000}
+SOLUTION_LIMITS: Mapping[str, Any] = {"nodes": 2_000_000}
 """Limits of a solution likewise: some seconds, and less memory than any machine of today has."""
 
 
-def sensible(registry: Registry, game: Game, heuristic: str | None = None) -> str:
+def propose_agent(registry: Registry, game: Game, heuristic: str | None = None) -> str:
     """Return the name of the agent that is proposed for `game`, else the first that can play it; ArenaError if none can.
 
     Agents of local search are left out: they start from states of their own, and a position is asked about here.
     """
     informed = heuristic is not None or (game.name, game.default_heuristic) in registry.heuristics
     names = [name for name in propose_agents(registry, game, informed=informed) if "local" not in registry.agents[name].needs]
-    names = names or fitting(registry, game)
+    names = names or list_fitting_agents(registry, game)
     if not names:
         raise ArenaError(f"no agent can play {game.name}; `arena matrix` tells why")
     return names[0]
 
 
-def fitting(registry: Registry, game: Game) -> list[str]:
+def list_fitting_agents(registry: Registry, game: Game) -> list[str]:
     """The names of all agents that can play or solve a game, a person left out."""
     return [name for name, agent in sorted(registry.agents.items()) if name != human.NAME and find_refusal(agent, game) is None]

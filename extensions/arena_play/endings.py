@@ -38,7 +38,7 @@ def result(labels: Sequence[str], returns: Sequence[float]) -> str:
     return f"{winners[0]} wins" if len(winners) == 1 else f"{' and '.join(winners)} share the win"
 
 
-def exhausted(record: Record, limits: Limits) -> str | None:
+def find_exhausted_limit(record: Record, limits: Limits) -> str | None:
     """Return the limit at which the last decision stopped; None if it stopped by itself."""
     if not record.decisions:
         return None
@@ -50,13 +50,13 @@ def exhausted(record: Record, limits: Limits) -> str | None:
     return None
 
 
-def unsolved(record: Record, limits: Limits) -> str | None:
+def explain_failure(record: Record, limits: Limits) -> str | None:
     """Return the reason why a puzzle was not solved, in one line; None if it was."""
     if record.solved:
         return None
     if record.termination == "normal":
         return "wrong answer: the final state does not solve this position"
-    spent = exhausted(record, limits)
+    spent = find_exhausted_limit(record, limits)
     if record.termination == "gave-up" and spent is not None:
         return f"out of budget: {spent} were not enough; --nodes and --seconds give more, --limits none all there is"
     return because(record.termination, record.message)

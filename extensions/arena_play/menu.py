@@ -12,7 +12,7 @@ from arena import ArenaError
 from arena.api.cli import describe, load, results_alone, suggest
 from arena.api.spec import escape_line
 from arena.console.screen import Screen
-from arena_play.defaults import fitting
+from arena_play.defaults import list_fitting_agents
 from arena_play.workbench import FILE, Workbench
 
 Run = Callable[[list[str]], int]
@@ -26,7 +26,7 @@ CHOICES = {
     "s": "statistics over many boards",
     "q": "quit",
 }
-BOARDS = 20
+DEFAULT_BOARDS = 20
 """Boards of a statistic by default."""
 
 
@@ -76,7 +76,7 @@ class Menu:
         bench, screen = self._bench, self._screen
         screen.say(f"\n{bench.title}", "bold")
         with results_alone():
-            board = bench.shown(screen)
+            board = bench.show(screen)
         screen.put(board)
         screen.say(f"algorithm: {' against '.join(bench.agents)}")
         self._command(bench.watching())
@@ -110,7 +110,7 @@ class Menu:
         try:
             with results_alone():
                 bench = change()
-                bench.shown(self._screen)
+                bench.show(self._screen)
         except Exception as error:  # of the call, or of a plugin's game
             self._screen.say(str(error) if isinstance(error, ArenaError) else describe(error), "bad")
             return False
@@ -137,14 +137,14 @@ class Menu:
     def _choose_agents(self) -> None:
         bench = self._bench
         self._command(["show", bench.setup.game])
-        names = fitting(self._registry, bench.board.game)
+        names = list_fitting_agents(self._registry, bench.board.game)
         seats = [f"agent in seat {seat}" for seat in range(1, len(bench.agents) + 1)] if bench.agents[1:] else ["algorithm"]
         agents = [self._choice(seat, names, current, options=True) for seat, current in zip(seats, bench.agents, strict=True)]
         self._change_board(lambda: Workbench.loaded(bench.setup, agents))
 
     def _count(self) -> None:
         """Play a small tournament, from a spec that is shown."""
-        asked = self._answer(f"how many boards? [{BOARDS}]> ") or str(BOARDS)
+        asked = self._answer(f"how many boards? [{DEFAULT_BOARDS}]> ") or str(DEFAULT_BOARDS)
         if not (asked.isdecimal() and 1 <= int(asked) <= 10_000):
             self._screen.say(f"expected a number from 1 to 10000, got {asked!r}", "bad")
             return

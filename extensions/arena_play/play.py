@@ -16,12 +16,12 @@ from arena.tracking import listening
 from arena_isolation.agent_process import AgentProcesses
 from arena_play import human
 from arena_play.advice import Adviser
-from arena_play.defaults import DECISION, SOLUTION, sensible
+from arena_play.defaults import DECISION_LIMITS, SOLUTION_LIMITS, propose_agent
 from arena_play.seats import is_person
 from arena_play.session import Session
 from arena_play.solve import show_solution
 
-PAUSE = 0.5
+MOVE_PAUSE_SECONDS = 0.5
 """Seconds between two moves of agents that somebody watches."""
 
 
@@ -35,18 +35,15 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
     An AGENT is `human`, or an agent with its options, as in lookahead:depth=2. Without any you play the first seat; empty seats
     are filled.
     """
-    return _play(setup_of(game, asked, (human.__name__,)), agents, asked["delay"])
-
-
-def _play(setup: MatchSetup, agents: Sequence[str], delay: float | None) -> int:
-    """Play one match at the terminal, a person in the first seat if nobody is named; 1 if the game itself fails."""
+    setup = setup_of(game, asked, (human.__name__,))
     with results_alone() as out, listening(PercentLine(sys.stderr)), AgentProcesses() as hosts:
         screen = Screen(out)
         spec, adviser = _prepare(setup, agents, hosts)
         say_notes(spec)
         try:
             match = match_of(spec)
-            pause = delay if delay is not None else PAUSE if screen.terminal else 0.0
+            usual = MOVE_PAUSE_SECONDS if screen.terminal else 0.0
+            pause = usual if asked["delay"] is None else asked["delay"]
             if match.seats[0].solver:
                 show_solution(screen, spec, pause)
             else:
@@ -65,7 +62,7 @@ def _prepare(setup: MatchSetup, agents: Sequence[str], hosts: AgentProcesses) ->
     game, best = _first_look(setup)
     puzzle = game.players == 1
     if setup.limits is None:
-        setup = replace(setup, limits=SOLUTION if puzzle else DECISION)
+        setup = replace(setup, limits=SOLUTION_LIMITS if puzzle else DECISION_LIMITS)
     seats = list(agents) or [human.NAME]
     seats += [best] * (game.players - len(seats))
     if len(seats) > game.players:
@@ -86,7 +83,7 @@ def _first_look(setup: MatchSetup) -> tuple[Game, str]:
         bare = MatchSetup(setup.game, setup.parameters, plugins=setup.plugins, own_plugins=setup.own_plugins)
         bare.load([human.NAME] * max(1, kind.players))
         raise
-    return game, sensible(registry, game, setup.heuristic)
+    return game, propose_agent(registry, game, setup.heuristic)
 
 
 def _announce(screen: Screen, spec: Spec) -> None:

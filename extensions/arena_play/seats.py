@@ -1,7 +1,6 @@
 """Who sits at a match: agents, decided for as the referee does it, and people."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from arena import Action, State
 from arena.api.match import Match, Player, Seat, SharedStart, position_stream
@@ -55,13 +54,13 @@ def shared_start(match: Match) -> SharedStart:
     return SharedStart(match.game, position_stream(match.position.key, "start"))
 
 
-def _asked(hosts: AgentProcesses, ask: Ask, number: int, state: State, legal: Sequence[Action]) -> Action:
-    hosts.settle()  # nobody thinks in the turn of a person
-    return ask(number, state, legal)
-
-
 def player_of(match: Match, number: int, played: Sequence[str], hosts: AgentProcesses, ask: Ask) -> Player:
     """Return who sits in a seat: a person, or an agent where its entry wants to run, which has yet to be made."""
+
+    def ask_alone(number: int, state: State, legal: Sequence[Action]) -> Action:
+        hosts.settle()  # nobody thinks in the turn of a person
+        return ask(number, state, legal)
+
     if is_person(match.seats[number]):
-        return HumanPlayer(number, match.seats[number], partial(_asked, hosts, ask))
+        return HumanPlayer(number, match.seats[number], ask_alone)
     return player_maker(hosts)(match, number, shared_start(match), played)

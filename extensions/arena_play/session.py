@@ -6,14 +6,14 @@ from time import sleep
 
 from arena import Action, Game, Puzzle, State
 from arena.api.cli import cut, describe, suggest
-from arena.api.match import Ending, Forfeit, IllegalAction, Match, Player, legal_action, returns_of_loss, standing
+from arena.api.match import Forfeit, IllegalAction, Match, Player, legal_action, returns_of_loss, standing
 from arena.api.results import figures
 from arena.api.spec import gives
 from arena.console.screen import Screen
 from arena.match.stepper import Stepper, stepper_of
 from arena_isolation.agent_process import AgentProcesses
 from arena_play.advice import Adviser, usage
-from arena_play.board_text import shown
+from arena_play.board_text import fit_board
 from arena_play.endings import because, result
 from arena_play.seats import is_person, player_of
 
@@ -49,7 +49,7 @@ def texts_of(game: Game, state: State, legal: Sequence[Action]) -> list[str]:
     return [game.format_action(state, action) for action in legal]
 
 
-def numbered(texts: Sequence[str]) -> bool:
+def takes_numbers(texts: Sequence[str]) -> bool:
     """Tell whether numbers in the list may name actions: not if the notation itself has numbers."""
     return not any(text.strip().isdecimal() for text in texts)
 
@@ -69,7 +69,7 @@ def parse_line(game: Game, state: State, legal: Sequence[Action], line: str) -> 
     if not legal:
         raise Misunderstood("no move is left; undo or quit")
     number = line.removeprefix("#")
-    if number.isdecimal() and number.isascii() and len(number) < 10 and (line != number or numbered(texts)):
+    if number.isdecimal() and number.isascii() and len(number) < 10 and (line != number or takes_numbers(texts)):
         if not 1 <= int(number) <= len(legal):
             raise Misunderstood(f"expected a number from 1 to {len(legal)}, got {number}; ? lists the moves")
         return legal[int(number) - 1]
@@ -102,7 +102,7 @@ class Session:
         self._screen = screen
         self._adviser = adviser
         self._delay = delay
-        self._stepper = self._at_start()
+        self._stepper = self._start()
         self._moves: list[tuple[int, Action]] = []
         """Who played what."""
         self._players: list[Player] = []
@@ -116,7 +116,7 @@ class Session:
         """Where the match stands."""
         return self._stepper.state
 
-    def _at_start(self) -> Stepper:
+    def _start(self) -> Stepper:
         match = self.match
         return stepper_of(self._game, match.position.state, match.seats[0].limits.moves, match.position.key, match.repetition)
 
@@ -135,7 +135,10 @@ class Session:
             while self._goes_on():
                 self._turn()
         except Forfeit as fault:
-            self._say_loss(fault.ending)
+            ending = fault.ending
+            self._screen.say(f"\n{self._label(ending.seat or 0)} has lost: {because(ending.reason, ending.message)}", "bad")
+            if len(self._people) > 1:
+                self._screen.say(self._result(returns_of_loss(self._game, ending.seat, self.state)), "bold")
         except Left:
             moves = len(self._moves)
             self._screen.say(f"left after {moves} {'move' if moves == 1 else 'moves'}")
@@ -180,7 +183,7 @@ class Session:
             self._screen.say("you have not moved yet")
             return
         del self._moves[own[-1] :]
-        self._stepper = self._at_start()
+        self._stepper = self._start()
         for _, action in self._moves:
             self._stepper.turn()  # chance moves as it did
             self._stepper.advance(action)
@@ -238,7 +241,7 @@ class Session:
         if command.name == "undo":
             raise TakenBack
         if command.name == "?":
-            named = [f"{number}) {text}" for number, text in enumerate(texts, 1)] if numbered(texts) else texts
+            named = [f"{number}) {text}" for number, text in enumerate(texts, 1)] if takes_numbers(texts) else texts
             self._screen.columns(named)
         elif command.name == "help":
             for name, does in COMMANDS.items():
@@ -283,16 +286,10 @@ class Session:
         if hidden and self._watcher is None:
             return  # between two persons
         state = self._seen(self._watcher) if hidden and self._watcher is not None else self.state
-        self._screen.put(shown(self._game, state, self._screen))
+        self._screen.put(fit_board(self._game, state, self._screen))
 
     def _label(self, seat: int) -> str:
         return self.match.seats[seat].label
-
-    def _say_loss(self, ending: Ending) -> None:
-        seat = ending.seat or 0
-        self._screen.say(f"\n{self._label(seat)} has lost: {because(ending.reason, ending.message)}", "bad")
-        if len(self._people) > 1:
-            self._screen.say(self._result(returns_of_loss(self._game, ending.seat, self.state)), "bold")
 
     def _say_end(self) -> None:
         moves = len(self._moves)

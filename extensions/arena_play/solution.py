@@ -8,9 +8,9 @@ from arena import Puzzle
 from arena.api.match import Limits, Record
 from arena.api.results import figures
 from arena.api.spec import Spec, info_of, overrides
-from arena_play.endings import exhausted, unsolved
+from arena_play.endings import explain_failure, find_exhausted_limit
 
-COUNTED = 100_000
+MAX_COUNTING_NODES = 100_000
 """Nodes that counting the solutions of a position may take."""
 SOLUTIONS = {0: "none", 1: "one", 2: "several"}
 
@@ -37,7 +37,7 @@ class Solution:
     @property
     def failure(self) -> str | None:
         """The reason why the puzzle is not solved; None if it is."""
-        return unsolved(self.record, self.limits)
+        return explain_failure(self.record, self.limits)
 
     def total(self, name: str) -> Any:
         """Return the sum of one figure over all decisions."""
@@ -56,7 +56,7 @@ class Solution:
         if not record.actions:
             return True, "yes: nothing had to be done"
         claim = seat.make().optimal
-        if claim not in ("cost", "length", "admissible") or exhausted(record, self.limits) is not None:
+        if claim not in ("cost", "length", "admissible") or find_exhausted_limit(record, self.limits) is not None:
             return None, f"not known: {seat.label} does not claim it"
         if claim == "cost":
             return True, f"yes, as {seat.label} claims of every solution"
@@ -74,13 +74,13 @@ class Solution:
     def solutions(self) -> int | None:
         """Return the number of solutions of the position: 0, 1, or 2 for several; None if the puzzle cannot tell.
 
-        A puzzle can tell by a method `solutions(state, *, nodes)`, within COUNTED nodes.
+        A puzzle can tell by a method `solutions(state, *, nodes)`, within MAX_COUNTING_NODES nodes.
         """
         count = getattr(self.puzzle, "solutions", None)
         if count is None:
             return None
         try:
-            found = count(self.puzzle.parse_state(self.record.position), nodes=COUNTED)
+            found = count(self.puzzle.parse_state(self.record.position), nodes=MAX_COUNTING_NODES)
         except Exception:  # its author's, and no part of the result
             return None
         return found if found in SOLUTIONS else None

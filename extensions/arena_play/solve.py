@@ -18,15 +18,15 @@ from arena.api.spec import Spec
 from arena.console.screen import Screen
 from arena.tracking import listening
 from arena_play import human
-from arena_play.board_text import shown
-from arena_play.defaults import SOLUTION
+from arena_play.board_text import fit_board
+from arena_play.defaults import SOLUTION_LIMITS
 from arena_play.solution import Solution
 
-PAUSE = 0.3
+FRAME_PAUSE_SECONDS = 0.3
 """Seconds between two positions of an animation."""
-SHOWN = 200
+MAX_PRINTED_LINES = 200
 """Lines of positions that are printed; of a longer solution the first and the last are."""
-LARGEST = 20_000
+MAX_BOARD_CHARACTERS = 20_000
 """Characters of one position that are shown."""
 
 
@@ -38,16 +38,11 @@ LARGEST = 20_000
 @click.option("--moves", is_flag=True, help="Print the actions alone.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @match_options
-def solve(puzzle: str, agent: str, **asked: Any) -> int:
-    """Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved."""
-    own = {key: asked.pop(key) for key in ("shuffle", "animate", "moves", "style", "delay")}
-    return _solve(setup_of(puzzle, asked, (human.__name__,)), agent, **own)
-
-
-def _solve(
-    setup: MatchSetup, agent: str, *, shuffle: int | None, animate: bool, moves: bool, style: str, delay: float | None
+def solve(
+    puzzle: str, agent: str, shuffle: int | None, animate: bool, moves: bool, style: str, delay: float | None, **asked: Any
 ) -> int:
-    """Have an agent solve a position and print the solution; 1 if it does not."""
+    """Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved."""
+    setup = setup_of(puzzle, asked, (human.__name__,))
     with results_alone() as out, listening(PercentLine(sys.stderr)):
         screen = Screen(out)
         spec = _prepare(setup, agent, shuffle)
@@ -77,7 +72,7 @@ def _prepare(setup: MatchSetup, agent: str, shuffle: int | None) -> Spec:
         if setup.position is not None:
             raise ArenaError("--shuffle draws a position: it does not go with --position")
         setup = replace(setup, parameters={**setup.parameters, "shuffle": shuffle})
-    return replace(setup, limits=SOLUTION if setup.limits is None else setup.limits).load([agent])
+    return replace(setup, limits=SOLUTION_LIMITS if setup.limits is None else setup.limits).load([agent])
 
 
 def _run_solver(spec: Spec) -> Solution:
@@ -91,9 +86,13 @@ def show_solution(screen: Screen, spec: Spec, delay: float | None, *, animate: b
     screen.say(f"{board.title}: {board.seats[0].label}", "bold")
     solution = _run_solver(spec)
     if animate:
-        _animate(screen, solution, PAUSE if delay is None else delay)
+        for number, frame in enumerate(_frames(screen, solution)):
+            if number and screen.terminal:
+                sleep(FRAME_PAUSE_SECONDS if delay is None else delay)
+            screen.draw(frame)
+        screen.leave()
     else:
-        _print(screen, solution)
+        _print_frames(screen, solution)
     screen.put("")
     for word, said in solution.lines():
         style = None if word != "solved" else "good" if solution.record.solved else "bad"
@@ -101,17 +100,9 @@ def show_solution(screen: Screen, spec: Spec, delay: float | None, *, animate: b
     return solution
 
 
-def _animate(screen: Screen, solution: Solution, delay: float) -> None:
-    for number, frame in enumerate(_frames(screen, solution)):
-        if number and screen.terminal:
-            sleep(delay)
-        screen.draw(frame)
-    screen.leave()
-
-
-def _print(screen: Screen, solution: Solution) -> None:
+def _print_frames(screen: Screen, solution: Solution) -> None:
     frames = list(_frames(screen, solution))
-    if sum([frame.count("\n") + 2 for frame in frames]) > SHOWN and len(frames) > 4:
+    if sum([frame.count("\n") + 2 for frame in frames]) > MAX_PRINTED_LINES and len(frames) > 4:
         middle = f"... {len(frames) - 4:,} positions left out; --moves prints all moves, --animate shows all positions ..."
         frames = [*frames[:2], middle, *frames[-2:]]
     for frame in frames:
@@ -125,9 +116,9 @@ def _frames(screen: Screen, solution: Solution) -> Iterator[str]:
         return
     try:
         for step in steps(puzzle, record):
-            board = shown(puzzle, step.state, screen)
-            if len(board) > LARGEST:
-                board = f"{board[:LARGEST]}... ({len(board):,} characters)"
+            board = fit_board(puzzle, step.state, screen)
+            if len(board) > MAX_BOARD_CHARACTERS:
+                board = f"{board[:MAX_BOARD_CHARACTERS]}... ({len(board):,} characters)"
             came = (
                 f"position {record.position}" if step.action is None else f"{step.number} of {len(record.actions)}: {step.action}"
             )

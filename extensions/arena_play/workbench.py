@@ -11,8 +11,8 @@ from arena.api.spec import Board, Registry, find_first_game, list_references, lo
 from arena.console.screen import Screen
 from arena.console.words import options_of
 from arena_play import human
-from arena_play.board_text import shown
-from arena_play.defaults import DECISION, SOLUTION, sensible
+from arena_play.board_text import fit_board
+from arena_play.defaults import DECISION_LIMITS, SOLUTION_LIMITS, propose_agent
 
 FILE = "statistics.yaml"
 """File name of a spec of the menu."""
@@ -40,7 +40,7 @@ class Workbench:
         game = make_default(registry.game(name))
         if game is None:
             raise ArenaError(f"{name} cannot be made without parameters: `arena show {name}` tells them, `arena play` takes them")
-        best = sensible(registry, game)
+        best = propose_agent(registry, game)
         others = [next(iter(list_references(registry, game)), best)] * (game.players - 1)
         return cls.loaded(MatchSetup(name, own_plugins=(human.__name__,)), (best, *others))
 
@@ -75,9 +75,9 @@ class Workbench:
         """All parameters of the game as they are."""
         return " ".join([options_of({key: value}) for key, value in settings(self.board.game).items()])
 
-    def shown(self, screen: Screen) -> str:
+    def show(self, screen: Screen) -> str:
         """Return the position as text that fits the screen."""
-        return shown(self.board.game, self.board.positions[0].state, screen)
+        return fit_board(self.board.game, self.board.positions[0].state, screen)
 
     # As command lines
 
@@ -99,7 +99,7 @@ class Workbench:
 
     def spec(self, agents: Sequence[str], boards: int) -> str:
         """Return the text of a spec that plays agents on so many boards; ArenaError if they cannot."""
-        limits = SOLUTION if self.board.game.players == 1 else DECISION
+        limits = SOLUTION_LIMITS if self.board.game.players == 1 else DECISION_LIMITS
         setup = replace(self.setup, position=None, limits=limits)
         setup.load(agents)
         keys = setup.keys(agents)

@@ -11,15 +11,15 @@ from arena import CHANCE, Action, ArenaError, Game, GameError, State
 from arena.api.cli import abbreviate
 from arena.api.match import chance_outcomes
 from arena.api.spec import gives, name_of, settings
-from arena_solution.sequence_form import MOST_STATES, check_size, too_large
+from arena_solution.sequence_form import MAX_STATES, check_size, too_large
 
-LARGEST_DENOMINATOR = 1_000_000
-EXACT = 1e-15
+MAX_DENOMINATOR = 1_000_000
+FRACTION_TOLERANCE = 1e-15
 """How near a fraction has to be to a probability to stand for it."""
 
 
 def efg_lines(
-    game: Game, state: State | None = None, *, most: int = MOST_STATES, instead: str = "take smaller parameters of the game"
+    game: Game, state: State | None = None, *, most: int = MAX_STATES, instead: str = "take smaller parameters of the game"
 ) -> list[str]:
     """Return the lines of the game's extensive form from `state`, by default its start, which may be drawn from a fixed stream.
 
@@ -28,10 +28,10 @@ def efg_lines(
     """
     root = game.initial(random.Random(0)) if state is None else state
     check_size(game, root, most, instead)
-    seats = " ".join([_quoted(f"seat {seat}") for seat in range(game.players)])
+    seats = " ".join([_quote(f"seat {seat}") for seat in range(game.players)])
     parameters = " ".join([f"{key}={value}" for key, value in settings(game).items()])
     title = f"{name_of(game)} {parameters}".rstrip()
-    return [f"EFG 2 R {_quoted(title)} {{ {seats} }}", *_Writer(game, most, instead).lines(root)]
+    return [f"EFG 2 R {_quote(title)} {{ {seats} }}", *_Writer(game, most, instead).lines(root)]
 
 
 class _Writer:
@@ -71,7 +71,7 @@ class _Writer:
 
     def _chance(self, state: State, outcomes: Sequence[tuple[Action, float]]) -> str:
         self.chances += 1
-        listed = [f"{_quoted(self.game.format_action(state, outcome))} {_fraction(share)}" for outcome, share in outcomes]
+        listed = [f"{_quote(self.game.format_action(state, outcome))} {_fraction(share)}" for outcome, share in outcomes]
         return f'c "" {self.chances} "" {{ {" ".join(listed)} }} 0'
 
     def _decision(self, state: State, mover: int, actions: Sequence[Action]) -> str:
@@ -80,8 +80,8 @@ class _Writer:
             raise GameError(f"{name_of(game)}: to_move gave {abbreviate(mover)}; expected CHANCE or a seat below {game.players}")
         texts = [game.format_action(state, action) for action in actions]
         number, text = self._set(state, mover, texts)
-        listed = " ".join(map(_quoted, texts))
-        return f'p "" {mover + 1} {number} {_quoted(text)} {{ {listed} }} 0'
+        listed = " ".join(map(_quote, texts))
+        return f'p "" {mover + 1} {number} {_quote(text)} {{ {listed} }} 0'
 
     def _set(self, state: State, mover: int, texts: list[str]) -> tuple[int, str]:
         """Return the number and the text of the information set of a state."""
@@ -100,9 +100,9 @@ class _Writer:
 
 def _fraction(probability: float) -> str:
     """Return `1/3`, or decimals where no fraction with a small denominator is as good."""
-    near = Fraction(probability).limit_denominator(LARGEST_DENOMINATOR)
-    return str(near) if abs(float(near) - probability) < EXACT else f"{probability:.17f}"
+    near = Fraction(probability).limit_denominator(MAX_DENOMINATOR)
+    return str(near) if abs(float(near) - probability) < FRACTION_TOLERANCE else f"{probability:.17f}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace('"', "'") + '"'

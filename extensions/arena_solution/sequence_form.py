@@ -13,13 +13,13 @@ from arena.api.match import chance_outcomes
 from arena.api.spec import gives, name_of
 from arena.errors import GameTooLarge
 
-MOST_STATES = 1_000_000
+MAX_STATES = 1_000_000
 """States of a tree that is expanded whole; some 200 bytes and 10 microseconds each."""
-SURE = 20.0
+CERTAIN_EXCESS = 20.0
 """How many times the limit an estimate of the size has to be before the tree is not even tried. An estimate is never negative and
 right on average, so by Markov's inequality a tree within the limit is refused once in twenty times at most."""
 DESCENTS = 20
-LONGEST_DESCENT = 2_000
+MAX_DESCENT_STATES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class SequenceForm:
 
 
 def sequence_form(
-    game: Game, state: State | None = None, *, most: int = MOST_STATES, instead: str = "take smaller parameters of the game"
+    game: Game, state: State | None = None, *, most: int = MAX_STATES, instead: str = "take smaller parameters of the game"
 ) -> SequenceForm:
     """Expand `game` from `state`, by default its start.
 
@@ -71,8 +71,8 @@ def sequence_form(
 
 def check_size(game: Game, root: State, most: int, instead: str) -> float:
     """Return an estimate of the number of states in the tree; GameTooLarge where it is far beyond `most`."""
-    estimate = estimated_states(game, root)
-    if estimate > SURE * most:
+    estimate = estimate_states(game, root)
+    if estimate > CERTAIN_EXCESS * most:
         raise too_large(game, estimate, most, instead)
     return estimate
 
@@ -83,15 +83,15 @@ def too_large(game: Game, states: float, most: int, instead: str) -> GameTooLarg
     return GameTooLarge(f"the tree of {name_of(game)} has {size} states, and an exact solution takes at most {most:,}: {instead}")
 
 
-def estimated_states(game: Game, root: State) -> float:
+def estimate_states(game: Game, root: State) -> float:
     """Estimate the number of states in the tree, inf where play does not end, from random descents (D. E. Knuth, 1975)."""
     rng = random.Random(0)
-    return sum([_descent(game, root, rng) for _ in range(DESCENTS)]) / DESCENTS
+    return sum([_descend(game, root, rng) for _ in range(DESCENTS)]) / DESCENTS
 
 
-def _descent(game: Game, state: State, rng: random.Random) -> float:
+def _descend(game: Game, state: State, rng: random.Random) -> float:
     total = weight = 1.0
-    for _ in range(LONGEST_DESCENT):
+    for _ in range(MAX_DESCENT_STATES):
         if game.is_terminal(state):
             return total
         actions = game.actions(state)

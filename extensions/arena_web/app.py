@@ -20,7 +20,7 @@ from arena.api.cli import say
 from arena.api.results import render, stored
 from arena.api.store import Store
 from arena.results.export import lines
-from arena_web.board_addresses import BoardAddresses
+from arena_web.assets import Assets
 from arena_web.command_process import COMPARISON_POLICY, Comparisons
 from arena_web.entry_page import entry_page
 from arena_web.error_answers import ErrorAnswers
@@ -29,7 +29,8 @@ from arena_web.form import ActionForm, AgentForm, PositionForm, SpecForm, tourna
 from arena_web.live import Listeners
 from arena_web.match_filter import MatchFilter, MatchPage
 from arena_web.matches import around, matches
-from arena_web.pages import KINDS, PAGES, files, page
+from arena_web.pages import PAGES, page
+from arena_web.panels import WantedPanels
 from arena_web.plugin_process import PluginProcesses
 from arena_web.store_folder import stores_in
 from arena_web.tournaments import ServedTournament, Tournaments
@@ -99,10 +100,9 @@ class Server:
         self.tournaments = tournaments
         self.processes = processes
         self.stopping = asyncio.Event()
-        self._files = files()
+        self._assets = Assets()
         self._listeners = Listeners()
         self._inventory: dict[str, Any] | None = None
-        self._boards = BoardAddresses()
         self._comparisons = Comparisons()
 
     def app(self) -> FastAPI:
@@ -119,8 +119,6 @@ class Server:
             "/t/{key}/match/{match}": self.match_page,
             "/t/{key}/entry": self._page_of("Agent", "entry.js"),
             "/t/{key}/download/{name}": self.download,
-            "/static/{name:path}": self.file,
-            "/boards/{name}": self.board_module,
             "/api/inventory": self.inventory,
             "/api/tournaments": self.overview,
             "/api/t/{key}": self.state,
@@ -129,6 +127,7 @@ class Server:
             "/api/t/{key}/match/{match}/around": self.around,
             "/api/t/{key}/entry": self.entry,
             "/api/t/{key}/entry/facts": self.entry_facts,
+            "/api/t/{key}/panels": self.panels,
         }
         post: dict[str, Endpoint] = {
             "/api/position": self.position,
@@ -141,6 +140,7 @@ class Server:
             "/api/t/{key}/stop": self.stop,
         }
         app.add_api_route("/api/t/{key}/events", self.events, dependencies=[Depends(self._listeners)], response_model=None)
+        self._assets.add_to(app)
         for path, endpoint in get.items():
             app.add_api_route(path, endpoint, response_model=None)
         for path, endpoint in post.items():
@@ -185,20 +185,6 @@ class Server:
         """The agents that are named, or all, compared two by two: a page of its own."""
         content = await self._comparisons.page(self._tournament(key).store.absolute(), agent or [])
         return HTMLResponse(content, headers={"content-security-policy": COMPARISON_POLICY})
-
-    async def file(self, name: str) -> Response:
-        """A module, the style sheet, the icon: from a fixed table, so that no path leads out of it."""
-        found = self._files.get(name)
-        if found is None:
-            raise HTTPException(404, "no such file")
-        return Response(found[0], media_type=found[1], headers={"cache-control": "no-cache"})
-
-    async def board_module(self, name: str) -> Response:
-        """The module of a board that a plugin process has named: from a table again, and never from the disk."""
-        found = self._boards.get(name)
-        if found is None:
-            raise HTTPException(404, "no such board; load the page again")
-        return Response(found, media_type=KINDS[".js"], headers={"cache-control": "no-cache"})
 
     # Tournaments
 
@@ -246,6 +232,10 @@ class Server:
     async def entry_facts(self, request: Request, key: str, name: str = "") -> Response:
         """The options, limits and source of one entry: for this its plugin has to be there."""
         return await self._ask_of_store(request, key, {"do": "entry", "label": name})
+
+    async def panels(self, request: Request, key: str, wanted: Annotated[WantedPanels, Query()]) -> Response:
+        """The panels of plugins for a match, an entry or a board."""
+        return await self._ask_of_store(request, key, {"do": "panels", **wanted.model_dump()})
 
     async def download(self, key: str, name: str) -> Response:
         """The matches, the leaderboards or the spec of a tournament, as a file."""
@@ -325,16 +315,14 @@ class Server:
         return JSONResponse(await self._ask(request, {**asked.model_dump(), "do": what}, seconds))
 
     async def _ask(self, request: Request, asked: dict[str, Any], seconds: float) -> dict[str, Any]:
-        async def gone() -> None:
-            while (await request.receive())["type"] != "http.disconnect":
-                pass
-
-        reply = await self.processes.ask(asked, seconds, gone)
+        reply = await self.processes.ask(asked, seconds, request)
         if "error" in reply:
             raise BadRequest(*reply.get("faults", [reply["error"]]))
         told = reply.get("view", reply)
         if "game" in told:
-            self._boards.put(told["game"])
+            self._assets.put_module(told["game"], "board")
+        for panel in reply.get("panels", ()):
+            self._assets.put_module(panel, "script")
         return reply
 
 

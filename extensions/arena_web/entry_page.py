@@ -1,4 +1,4 @@
-"""What the games of a store tell of one entry: who it met with which results, its failures, and its rating over the run."""
+"""One entry of a store: its results against each other one, and its rating over the run."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from arena.api.results import BoardInfo
 from arena.api.store import Store, StoreError, returns_of, seats_of
 from arena.results.tally import ResultCount
 from arena_web.match_filter import PLACED
-from arena_web.rating_curve import Point, curve_of
+from arena_web.rating_curve import curve_of
 
 
 class PlayedGame(NamedTuple):
@@ -41,21 +41,44 @@ class Meetings(ResultCount):
         }
 
 
-def entry_page(path: Path, label: str, *, curves: bool = True) -> dict[str, Any]:
-    """Return, for every board of the last run on which an entry plays, its meetings and its curve; StoreError for a stranger.
-
-    Without `curves`, which are fitted anew to all games, these are empty.
-    """
+def entry_page(path: Path, label: str) -> dict[str, Any]:
+    """Return the meetings of an entry on every board of the last run on which it plays; StoreError if there is none."""
     with Store.open(path) as store, store.snapshot():
-        run = store.last()
-        if not any(label in sheet.labels for sheet in run.boards):
-            raise StoreError(f"{path} has no entry {label!r} in its last run")
         boards = [
-            _board(number, sheet, sheet.labels.index(label), _games(store, number), curves=curves)
-            for number, sheet in enumerate(run.boards)
-            if label in sheet.labels
+            {
+                "number": number,
+                "title": sheet.title,
+                "kind": sheet.kind,
+                "meetings": _meetings(sheet, sheet.labels.index(label), _games(store, number)) if sheet.kind == "versus" else [],
+            }
+            for number, sheet in _boards_of(store, label)
         ]
-    return {"name": run.name, "label": label, "boards": boards}
+        return {"name": store.last().name, "label": label, "boards": boards}
+
+
+def rating_curves(store: Store, label: str) -> list[dict[str, Any]] | None:
+    """Return how the rating of an entry moved on its boards: after how many matches, its own, the least and the largest value.
+
+    None if no board has two points, between which a line could be drawn.
+    """
+    boards = []
+    for number, sheet in _boards_of(store, label):
+        entry = sheet.labels.index(label)
+        points = [
+            [point.played, point.values[entry], min(point.values.values()), max(point.values.values())]
+            for point in curve_of(sheet, _games(store, number))
+            if entry in point.values
+        ]
+        if len(points) > 1:
+            boards.append({"title": sheet.title, "kind": sheet.kind, "points": points})
+    return boards or None
+
+
+def _boards_of(store: Store, label: str) -> list[tuple[int, BoardInfo]]:
+    found = [(number, sheet) for number, sheet in enumerate(store.last().boards) if label in sheet.labels]
+    if not found:
+        raise StoreError(f"{store.path} has no entry {label!r} in its last run")
+    return found
 
 
 def _games(store: Store, board: int) -> list[PlayedGame]:
@@ -66,17 +89,6 @@ def _games(store: Store, board: int) -> list[PlayedGame]:
         PlayedGame(seats_of(seats), returns_of(returns), None if solved is None else bool(solved))
         for seats, returns, solved in store.query(question, [board])
     ]
-
-
-def _board(number: int, sheet: BoardInfo, entry: int, games: Sequence[PlayedGame], *, curves: bool) -> dict[str, Any]:
-    versus = sheet.kind == "versus"
-    return {
-        "number": number,
-        "title": sheet.title,
-        "kind": sheet.kind,
-        "meetings": _meetings(sheet, entry, games) if versus else [],
-        "curve": _curve(curve_of(sheet, games), entry) if curves else [],
-    }
 
 
 def _meetings(sheet: BoardInfo, entry: int, games: Sequence[PlayedGame]) -> list[dict[str, Any]]:
@@ -91,12 +103,3 @@ def _meetings(sheet: BoardInfo, entry: int, games: Sequence[PlayedGame]) -> list
                 found[other].add(game.returns[seat], theirs)
                 found[other].first += seat == 0
     return [found[other].as_dict(sheet.labels[other]) for other in sorted(found, key=lambda other: sheet.labels[other])]
-
-
-def _curve(points: Sequence[Point], entry: int) -> list[list[float]]:
-    """The points of an entry with the ends of the field at each: matches, its value, the least and the largest value."""
-    return [
-        [point.played, point.values[entry], min(point.values.values()), max(point.values.values())]
-        for point in points
-        if entry in point.values
-    ]

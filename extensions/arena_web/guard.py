@@ -216,7 +216,7 @@ class Guard:
         taken, whole = 0, False
         until = monotonic() + BODY_SECONDS
 
-        async def limited() -> Message:
+        async def receive_limited() -> Message:
             nonlocal taken, whole
             # Once the body is whole, the next message is the end of the connection.
             seconds = None if whole else max(0.0, min(BODY_PART_SECONDS, until - monotonic()))
@@ -232,7 +232,7 @@ class Guard:
                 raise HTTPException(413, "the body is too long")
             return message
 
-        return limited
+        return receive_limited
 
     async def _keep_token(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Keep the token in a cookie and redirect to the address without it, so that it stays out of histories and logs."""
@@ -303,14 +303,14 @@ def counted_address(address: str) -> str:
 def with_headers(send: Send) -> Send:
     """Return what sends an answer with HEADERS, unless it has set them itself."""
 
-    async def answered(message: Any) -> None:
+    async def send_with_headers(message: Any) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
-    return answered
+    return send_with_headers
 
 
 def _query(scope: Scope) -> dict[str, str]:

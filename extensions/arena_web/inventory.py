@@ -49,6 +49,11 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
     if game is None:  # it can still be played from a spec
         return None
     fit = [agent for agent in registry.agents_for(game) if agent not in PEOPLE]
+    heuristics = []
+    for heuristic in registry.heuristics_of(name):
+        made = registry.heuristic(name, heuristic)
+        own = list(parameters_of(made))[1:] if isclass(made) else []  # only classes have some, behind the game
+        heuristics.append({"name": heuristic, "parameters": [one for one in form_fields(made) if one["name"] in own]})
     return {
         "name": name,
         "summary": summary(kind),
@@ -61,7 +66,7 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
         "agents": fit,
         "proposed": propose_agents(registry, game, informed=True),
         "entries": _entries(registry, game),
-        "heuristics": [_heuristic(registry, name, heuristic) for heuristic in registry.heuristics_of(name)],
+        "heuristics": heuristics,
         "default_heuristic": kind.default_heuristic,
     }
 
@@ -75,13 +80,6 @@ def _entries(registry: Registry, game: Game) -> list[str]:
         return sorted(solvers, key=lambda name: not registry.agents[name].wants_heuristic)[:3]
     found = list(dict.fromkeys([*list_references(registry, game), *propose_agents(registry, game, informed=True)]))
     return [*islice(cycle(found), max(game.players, min(3, len(found))))]
-
-
-def _heuristic(registry: Registry, game: str, name: str) -> dict[str, Any]:
-    """A heuristic with its parameters: only classes have some, behind the game."""
-    kind = registry.heuristic(game, name)
-    own = list(parameters_of(kind))[1:] if isclass(kind) else []
-    return {"name": name, "parameters": [one for one in form_fields(kind) if one["name"] in own]}
 
 
 def _agent(name: str, kind: type[Agent]) -> dict[str, Any]:

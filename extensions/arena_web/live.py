@@ -20,18 +20,18 @@ from arena.plugins.registry import own_prefix
 from arena.results.tables import cross_cells
 from arena_web.errors import Refusal
 
-LOOK_SECONDS = 0.4
-"""Between two looks at a store, at least; a look that takes long is followed by a longer pause."""
-PAUSE_PER_LOOK = 4
-"""The least pause after a look, in multiples of how long the look took, so that a slow store gets less of them."""
-STOP_LOOK_SECONDS = 0.5
-"""After which a silent stream looks whether the server ends."""
+POLL_SECONDS = 0.4
+"""Seconds between two looks at a store, at least."""
+PAUSE_PER_POLL = 4
+"""The pause after a look is at least this many times as long as the look took, so that a slow store is read less often."""
+STOP_CHECK_SECONDS = 0.5
+"""Seconds after which a silent stream checks whether the server ends."""
 RETRY_MILLISECONDS = 1000
-"""After which a browser connects again."""
-PACE_SECONDS = 20.0
-"""Over which the pace is measured."""
+"""Milliseconds after which a browser connects again."""
+PACE_WINDOW_SECONDS = 20.0
+"""Seconds over which the pace is measured."""
 MIN_PACE_SECONDS = 3.0
-"""Before there is a pace."""
+"""Seconds of a run before there is a pace."""
 MAX_STREAMS = 200
 """Event streams of a server at a time."""
 
@@ -159,7 +159,7 @@ class Watcher:
                     yield {"id": str(seen), "event": "state", "data": self._text}
                 else:
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(changed.wait(), STOP_LOOK_SECONDS)
+                        await asyncio.wait_for(changed.wait(), STOP_CHECK_SECONDS)
         finally:
             self._listeners -= 1
             if not self._listeners and self._task is not None:
@@ -181,7 +181,7 @@ class Watcher:
                 run = store.last()
                 stands = run_state(store, run, writing=writing)
         except Exception as error:  # one store that cannot be read must not hide the others
-            return {**self._unread(error), "boards": 0, "started": None}
+            return {**self._describe_fault(error), "boards": 0, "started": None}
         return {
             "state": self._word(stands.word),
             "message": self.trouble,
@@ -195,34 +195,32 @@ class Watcher:
     def _word(self, word: str) -> str:
         return "failed" if self.trouble is not None and word != "finished" else word
 
-    def _unread(self, error: Exception) -> dict[str, Any]:
+    def _describe_fault(self, error: Exception) -> dict[str, Any]:
         """The state of a store that cannot be read."""
         word = "starting" if self.starting and self.trouble is None and isinstance(error, StoreError) else "failed"
         told = str(error) if isinstance(error, StoreError) else describe(error)
         message = self.trouble or (None if word == "starting" else told)
-        return {**_NOTHING, "state": word, "message": message, "name": self.path.stem, "own": self.own}
+        nothing = {"boards": [], "done": 0, "total": None, "overall": None}
+        return {**nothing, "state": word, "message": message, "name": self.path.stem, "own": self.own}
 
     async def _watch(self) -> None:
         while True:
             began = monotonic()
             signature = await anyio.to_thread.run_sync(self._look)
             if signature != self._signature:
-                self._publish(await self.now())
+                self._text = json.dumps(await self.now(), allow_nan=False, separators=(",", ":"))
+                self._version += 1
                 self._signature = signature
-            await asyncio.sleep(max(LOOK_SECONDS, PAUSE_PER_LOOK * (monotonic() - began)))
-
-    def _publish(self, state: dict[str, Any]) -> None:
-        self._text = json.dumps(state, allow_nan=False, separators=(",", ":"))
-        self._version += 1
-        before, self._changed = self._changed, asyncio.Event()
-        before.set()
+                before, self._changed = self._changed, asyncio.Event()
+                before.set()
+            await asyncio.sleep(max(POLL_SECONDS, PAUSE_PER_POLL * (monotonic() - began)))
 
     def _look(self) -> object:
         """A value that changes with the state, and takes far less time to find."""
         more = (self.trouble, self.starting, self.own, is_held(self.path))
         try:
             with Store.open(self.path) as store:
-                return (*more, *store.query(_SIGNATURE))
+                return (*more, *store.query(_STATE_SIGNATURE))
         except StoreError as error:
             return (*more, str(error))
 
@@ -230,7 +228,7 @@ class Watcher:
         try:
             return self._state()
         except Exception as error:  # a store that somebody has tampered with must not end the stream
-            return self._unread(error)
+            return self._describe_fault(error)
 
     def _state(self) -> dict[str, Any]:
         writing = is_held(self.path)  # before the store is read, or its last matches could be missed
@@ -255,18 +253,15 @@ class Watcher:
     def _pace(self, done: int) -> float | None:
         """Matches a second, over the last while."""
         now = monotonic()
-        self._paces = [(when, count) for when, count in self._paces if now - when < PACE_SECONDS and count <= done]
+        self._paces = [(when, count) for when, count in self._paces if now - when < PACE_WINDOW_SECONDS and count <= done]
         self._paces.append((now, done))
         when, count = self._paces[0]
         return (done - count) / (now - when) if now - when >= MIN_PACE_SECONDS else None
 
 
-_SIGNATURE = (
+_STATE_SIGNATURE = (
     "SELECT (SELECT max(number) FROM record), (SELECT count(*) FROM place), started, ended FROM run ORDER BY number DESC LIMIT 1"
 )
-
-
-_NOTHING: dict[str, Any] = {"boards": [], "done": 0, "total": None, "own": False, "overall": None}
 
 
 def describe_board(board: Leaderboard) -> dict[str, Any]:

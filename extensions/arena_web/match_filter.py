@@ -44,37 +44,30 @@ class MatchFilter(BaseModel, frozen=True):
         """Return the condition in SQL, beginning with WHERE, and its values. It reads results that occur from the store."""
         parts: list[str] = ["1"]
         values: list[Any] = []
-        for part, given in (self._seats(boards), self._ending(), self._length()):
-            parts += part
+        names = [label for label in (self.agent, self.opponent if self.agent else "") if label]
+        if names or self.board is not None:  # entries have numbers of their own on every board
+            asked = [(number, sheet) for number, sheet in enumerate(boards) if self.board in (None, number)]
+            part, given = select_entries(asked, names)
+            parts.append(part)
             values += given
+        if self.ending == "failed":
+            parts.append(f"r.termination IN ({FAILED})")
+        elif self.ending == "unsolved":
+            parts.append("r.solved = 0")
+        elif self.ending:
+            parts.append("r.termination = ?")
+            values.append(self.ending)
+        for condition, bound in (("r.moves >= ?", self.shortest), ("r.moves <= ?", self.longest)):
+            if bound is not None:
+                parts.append(condition)
+                values.append(bound)
         if self.result:
-            found = self._like_result(store, boards, " AND ".join(parts), values)
+            found = self._by_result(store, boards, " AND ".join(parts), values)
             parts.append(f"r.termination <> 'void' AND {found[0]}")
             values += found[1]
         return f"WHERE {' AND '.join(parts)}", values
 
-    def _seats(self, boards: Sequence[BoardInfo]) -> tuple[list[str], list[Any]]:
-        """Who sits at the table: entries have numbers of their own on every board."""
-        wanted = [label for label in (self.agent, self.opponent if self.agent else "") if label]
-        if not wanted and self.board is None:
-            return [], []
-        part, values = select_entries(
-            [(number, sheet) for number, sheet in enumerate(boards) if self.board in (None, number)], wanted
-        )
-        return [part], values
-
-    def _ending(self) -> tuple[list[str], list[Any]]:
-        if self.ending == "failed":
-            return [f"r.termination IN ({FAILED})"], []
-        if self.ending == "unsolved":
-            return ["r.solved = 0"], []
-        return (["r.termination = ?"], [self.ending]) if self.ending else ([], [])
-
-    def _length(self) -> tuple[list[str], list[Any]]:
-        bounds = [("r.moves >= ?", self.shortest), ("r.moves <= ?", self.longest)]
-        return [part for part, bound in bounds if bound is not None], [bound for _, bound in bounds if bound is not None]
-
-    def _like_result(self, store: Store, boards: Sequence[BoardInfo], where: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
+    def _by_result(self, store: Store, boards: Sequence[BoardInfo], where: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
         """The condition for a result, from all combinations of seats and returns that occur: some thousands at the most."""
         if not self.agent:
             rows = store.query(f"SELECT DISTINCT r.returns {PLACED} WHERE {where}", values)

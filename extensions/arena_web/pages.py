@@ -1,4 +1,4 @@
-"""The pages as they are sent, by one template: a frame that a module of its own fills; and the files they need."""
+"""The pages as they are sent, by one template: a frame that a module of its own fills."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -6,10 +6,6 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from arena_web.views import static_files
-
-OWN = Path(__file__).parent
-KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 Navigation = Sequence[tuple[str, str]]
 """Names and addresses."""
 PAGES: Navigation = (("Tournaments", "/"), ("Play", "/play"), ("Puzzles", "/puzzles"), ("New", "/new"))
@@ -18,7 +14,7 @@ PAGES: Navigation = (("Tournaments", "/"), ("Play", "/play"), ("Puzzles", "/puzz
 
 @cache
 def _template() -> Template:
-    loader = FileSystemLoader(OWN / "templates")
+    loader = FileSystemLoader(Path(__file__).parent / "templates")
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return made.get_template("page.html")
 
@@ -31,12 +27,3 @@ def page(title: str, module: str, path: str, pages: Navigation = PAGES, **data: 
 def fault_page(title: str, message: str, pages: Navigation = PAGES) -> str:
     """Return a page that says why there is none at an address, and leads back."""
     return _template().render(title=title, module=None, path="", data={}, pages=pages, message=message)
-
-
-def files(*folders: Path) -> dict[str, tuple[bytes, str]]:
-    """Every file that a page can ask for, by its name: what is in it, and of what kind. Nothing else is ever sent.
-
-    Those of `folders` are among them.
-    """
-    own = {file.name: file for folder in (OWN / "static", *folders) for file in folder.iterdir() if file.suffix in KINDS}
-    return {name: (file.read_bytes(), KINDS[file.suffix]) for name, file in {**static_files(), **own}.items()}

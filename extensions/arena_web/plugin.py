@@ -1,11 +1,13 @@
-"""Brings the page of `arena compare -o FILE`."""
+"""Brings the page of `arena compare -o FILE`, and the panels that pages have from the start."""
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from arena import hookimpl
 from arena.api.results import Export
 from arena.api.store import Store
+from arena_web.api import Panel
 
 
 def _check(place: Path) -> None:
@@ -26,7 +28,29 @@ def _write(place: Path, store: Store, boards: Mapping[int, tuple[tuple[str, ...]
     return len(content)
 
 
+def _resources(store: Store, match: str) -> dict[str, Any]:
+    from arena_web.panels import match_resources
+
+    return match_resources(store, match)
+
+
+def _curves(store: Store, label: str) -> list[dict[str, Any]] | None:
+    from arena_web.entry_page import rating_curves
+
+    return rating_curves(store, label)
+
+
 @hookimpl
 def arena_exports() -> list[Export]:
     """The page of comparisons."""
     return [Export("comparison-page", "comparison", ".html", _write, _check)]
+
+
+@hookimpl
+def arena_panels() -> list[Panel]:
+    """What a match took, and how the rating of an entry moved."""
+    curve = Path(__file__).with_name("curve.js").read_text(encoding="utf-8")
+    return [
+        Panel("resources", "match", "Resources", _resources, public=True),
+        Panel("rating-curve", "agent", "Over the run", _curves, curve),
+    ]

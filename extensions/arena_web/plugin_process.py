@@ -1,11 +1,12 @@
 """Processes in which plugins work for pages, within limits of time, memory and number."""
 
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anyio
 import anyio.to_thread
+from starlette.requests import Request
 
 from arena import ArenaError
 from arena.api.run import ChildLost, Helper
@@ -21,8 +22,8 @@ IDLE_PROCESSES = 2
 """Processes that wait for the next request."""
 START_SECONDS = 30.0
 """Seconds for a process to load its plugins."""
-LOOK_SECONDS = 0.05
-"""Seconds between two looks at the resources of a process."""
+MEMORY_CHECK_SECONDS = 0.05
+"""Seconds between two looks at the memory of a process."""
 MAX_ANSWER_BYTES = 64 << 20
 """Bytes of an answer."""
 
@@ -45,7 +46,12 @@ class PluginProcess:
     def __init__(self, plugins: Sequence[str], memory_mb: int) -> None:
         self._memory_mb = memory_mb
         self._process = Helper(
-            HOST, plugins, memory=memory_mb << 20, longest=MAX_ANSWER_BYTES, look=LOOK_SECONDS, check=self._check
+            HOST,
+            plugins,
+            memory=memory_mb << 20,
+            longest=MAX_ANSWER_BYTES,
+            look=MEMORY_CHECK_SECONDS,
+            check=self._check_cancelled,
         )
         self._greeted = False
         self._worn = False
@@ -87,7 +93,7 @@ class PluginProcess:
             return "the answer is not JSON"
         return "the process that worked on this has ended: it crashed, or used too much memory"
 
-    def _check(self) -> None:
+    def _check_cancelled(self) -> None:
         if self.cancelled.is_set():
             raise ProcessEnded
 
@@ -106,17 +112,20 @@ class PluginProcesses:
         """The number of requests that are being worked on."""
         return len(self._busy)
 
-    async def ask(self, request: Mapping[str, Any], seconds: float, gone: Callable[[], Awaitable[None]]) -> dict[str, Any]:
-        """Return the answer to a request; Busy if there are too many, ProcessFailed if it had to be stopped.
+    async def ask(self, asked: Mapping[str, Any], seconds: float, page: Request) -> dict[str, Any]:
+        """Return the answer to what a page asks for; Busy if too many do, ProcessFailed if the process had to be stopped.
 
-        `gone` returns when nobody waits for the answer any more: then the work ends at once, and ProcessEnded is raised.
+        If the page goes away, the work ends at once, and ProcessEnded is raised.
         """
         if self.busy >= MAX_REQUESTS:
             raise Busy(f"{MAX_REQUESTS} requests are being worked on; try again in a moment")
-        process = self._take()
+        while self._idle and not self._idle[-1].alive:
+            self._idle.pop().end()
+        # From this thread, which lives on: Linux kills a child when the thread that started it ends, see PR_SET_PDEATHSIG.
+        process = self._idle.pop() if self._idle else PluginProcess(self._plugins, MEMORY_MB)
         self._busy.add(process)
         try:
-            answer = await self._ask(process, request, seconds, gone)
+            answer = await self._ask(process, asked, seconds, page)
         except BaseException:
             self._busy.discard(process)
             with anyio.CancelScope(shield=True):
@@ -136,28 +145,18 @@ class PluginProcesses:
         while self._idle:
             await anyio.to_thread.run_sync(self._idle.pop().end, limiter=self._threads)
 
-    def _take(self) -> PluginProcess:
-        while self._idle:
-            process = self._idle.pop()
-            if process.alive:
-                return process
-            process.end()
-        # From this thread, which lives on: Linux kills a child when the thread that started it ends, see PR_SET_PDEATHSIG.
-        return PluginProcess(self._plugins, MEMORY_MB)
-
-    async def _ask(
-        self, process: PluginProcess, request: Mapping[str, Any], seconds: float, gone: Callable[[], Awaitable[None]]
-    ) -> dict[str, Any]:
+    async def _ask(self, process: PluginProcess, asked: Mapping[str, Any], seconds: float, page: Request) -> dict[str, Any]:
         outcome: dict[str, Any] | Exception
 
         async def leave() -> None:
-            await gone()
+            while (await page.receive())["type"] != "http.disconnect":
+                pass
             process.cancelled.set()
 
         async with anyio.create_task_group() as group:
             group.start_soon(leave)
             try:
-                outcome = await anyio.to_thread.run_sync(process.ask, request, seconds, limiter=self._threads)
+                outcome = await anyio.to_thread.run_sync(process.ask, asked, seconds, limiter=self._threads)
             except (ProcessFailed, ProcessEnded) as error:
                 outcome = error
             group.cancel_scope.cancel()

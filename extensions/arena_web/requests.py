@@ -1,99 +1,26 @@
 """Answers of plugins to pages: positions, actions, moves and solutions of agents, views of matches, specs."""
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from arena import CHANCE, ArenaError, Game, PluginError, Puzzle, SpecError, State
+from arena import CHANCE, ArenaError, Game, Puzzle, SpecError, State
 from arena.api.cli import describe
 from arena.api.match import Chance, IllegalAction, Match, Record, has_chance, legal_action, match_id, play_match
-from arena.api.spec import (
-    Board,
-    BoardModule,
-    Registry,
-    gives,
-    load_board_module,
-    load_spec,
-    overrides,
-    resolve_place,
-    solves,
-    validate_parameters,
-)
-from arena.api.store import Store
+from arena.api.spec import Board, Registry, gives, load_board_module, load_spec, overrides, solves, validate_parameters
 from arena.match.chance_streams import MAX_OUTCOMES_IN_A_ROW, endless
-from arena.schedule.board_info import make_known_game
-from arena.spec.named_code import list_named_code
 from arena.spec.parameters import explain_faults
 from arena.spec.reader import format_path
-from arena.store.run import ForeignCode
 from arena_isolation.agent_process import AgentProcesses
 from arena_isolation.remote import player_maker
 from arena_web.errors import BadRequest
 from arena_web.form import ActionForm, AgentForm, NamedForm, Plain, PositionForm, tournament_of
 from arena_web.inventory import inventory
-from arena_web.seat_forms import entry_facts, play_on
-from arena_web.views import depicted, described, text_view, view
-
-Reply = dict[str, Any]
-
-
-class StoreRequests:
-    """Does what requests about a store ask for, with the plugins of one registry."""
-
-    def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
-        self._registry = registry
-        self._plugins = plugins
-
-    def view(self, asked: Mapping[str, Any]) -> Reply:
-        """A match of a store as a view. The store is named by the server, never by a page."""
-        with Store.open(asked["store"]) as store:
-            record, place = store.record(asked["id"])
-            run = store.last()
-        number = run.board_of(record.game, place)
-        if number is None:
-            raise BadRequest(f"the last run of this store does not play {record.game}")
-        try:
-            spec = run.load(self._allowed_code(asked))
-        except (ForeignCode, SpecError, PluginError) as error:
-            sheet = run.boards[number]
-            game = make_known_game(sheet, self._registry)
-            missing = f"{record.game} is not known here, so its moves are shown as text; {error}"
-            told = show_match(game, record) if game is not None else {"view": text_view(record, sheet.game, [missing]).as_dict()}
-            return {**told, "play_on": None}
-        board = spec.boards[number]
-        told = show_match(board.game, record)
-        if place is None or max(place.pairing.seats) >= len(board.seats):  # of a ladder, who has left play
-            return {**told, "play_on": None}
-        return {**told, "play_on": play_on(spec, board, [board.seats[entry] for entry in place.pairing.seats])}
-
-    def entry(self, asked: Mapping[str, Any]) -> Reply:
-        """What an entry of the last run of a store is: its options, limits and source, board by board."""
-        with Store.open(asked["store"]) as store:
-            spec = store.last().load(self._allowed_code(asked))
-        return {"entry": entry_facts(spec, asked["label"])}
-
-    def _allowed_code(self, asked: Mapping[str, Any]) -> Collection[str]:
-        """The places of code that whoever started the server has named: by `--plugin`, or in the spec that is played."""
-        allowed = dict.fromkeys(map(resolve_place, self._plugins))
-        if asked.get("spec") is None:
-            return allowed
-        spec = load_spec(asked["spec"], plugins=self._plugins)
-        return {**allowed, **list_named_code(spec.document, spec.plugins, spec.registry)}
-
-
-def show_match(game: Game, record: Record) -> Reply:
-    """Return a match as a view with the board that draws it."""
-    module = load_board_module(type(game))
-    found = view(game, record, drawn=module.source is not None).as_dict()
-    return {"view": {**found, "game": with_board(found["game"], module)}}
-
-
-def with_board(told: Reply, module: BoardModule) -> Reply:
-    """Return what is told of a game, with the source of the module that draws it; the server gives that an address."""
-    return {**told, "board": module.source, "note": module.note or told.get("note")}
+from arena_web.store_requests import Reply, StoreRequests, show_match, with_board
+from arena_web.views import depict, describe_game
 
 
 class Situations:
@@ -150,7 +77,7 @@ class Situations:
         over = game.is_terminal(state)
         return {
             **self._show(state),
-            "seen": self._seen(state),
+            "seen": [self._show(game.observation(state, seat)) for seat in range(game.players)] if self._hides else None,
             "action": None,
             "seat": None,
             "label": None,
@@ -165,14 +92,8 @@ class Situations:
             "seconds": None,
         }
 
-    def _seen(self, state: State) -> Sequence[Reply] | None:
-        """The position as each seat sees it; None where all see everything."""
-        if not self._hides:
-            return None
-        return [self._show(self._game.observation(state, seat)) for seat in range(self._game.players)]
-
     def _show(self, state: State) -> Reply:
-        return {"state": self._game.format_state(state), **depicted(self._game, state, drawn=self._drawn)._asdict()}
+        return {"state": self._game.format_state(state), **depict(self._game, state, drawn=self._drawn)._asdict()}
 
 
 class Requests:
@@ -191,6 +112,7 @@ class Requests:
             "spec": lambda asked: self.spec(asked.get("tournament")),
             "view": stored.view,
             "entry": stored.entry,
+            "panels": stored.panels,
         }
 
     def answer(self, asked: Mapping[str, Any]) -> Reply:
@@ -219,7 +141,7 @@ class Requests:
         for text in asked.actions:
             state, frame = situations.after(state, text, frames[-1]["ply"])
             frames.append(frame)
-        return {"game": with_board(described(game), load_board_module(type(game))), "frame": frames[0], "frames": frames}
+        return {"game": with_board(describe_game(game), load_board_module(type(game))), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: ActionForm) -> Reply:
         """Return the position after `action`, and after what chance does then, by `seed` and `ply` as in `position`."""

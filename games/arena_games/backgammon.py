@@ -141,7 +141,7 @@ class Backgammon(Game):
         return (x, o, "ab".index(words[2]), words[3] if len(words) == 4 else "")
 
     def parse_action(self, state: State, text: str) -> Action:
-        """Return the action that leads where the moves of a text lead: in any order, and also by other points on the way."""
+        """Return the action that leads to the same position as a text: its moves may come in any order, and by other points."""
         moves = text.lower().split()
         if state[3] and moves and all(move in ENDS for move in moves):
             legal = self.actions(state)
@@ -197,7 +197,7 @@ def _step(positions: Plays, die: int, blocked: int) -> Plays:
             after.setdefault(_move(own, other, bit, bit >> 4 * die), (*moves, (bit, die)))
         if own < AT_HOME:
             exact = 1 << 4 * die
-            bit = exact if taken & exact or taken >> 4 * die else 1 << taken.bit_length() >> 1  # the highest, where none is above
+            bit = exact if taken & exact or taken >> 4 * die else 1 << taken.bit_length() >> 1  # the highest, if none is above
             if taken & bit:
                 after.setdefault((own - bit + 1, other), (*moves, (bit, die)))
     return after

@@ -49,7 +49,7 @@ class CheckerRules(Rules):
         """What the throw leads to, for the moment, in four parts: after each of four equal dice; else after the higher one, the
         lower one, both, and both in the other order. And how many there are in each."""
         self.sources = [[4, 4, 1, 0], [4, 0, 1, 2]]
-        """The part from which another one is reached; 4 is where the throw finds the board."""
+        """The part from which another one is reached; 4 is the board before the throw."""
 
     def encode(self, state: tuple[int, int, int, str]) -> Words:
         """Return the numbers of a state of the game."""
@@ -173,7 +173,7 @@ class CheckerRules(Rules):
         return START * self.counts[last] + ROOM * last
 
     def merged(self, both: int, others: int) -> int:
-        """Add the last part to the one before, where what is known gets its moves; return how many there are."""
+        """Add the last part to the one before, in which known positions get the new moves; return how many there are."""
         rows = self.rows
         for row in range(3 * ROOM, 3 * ROOM + others):
             place = self.known(2 * ROOM, both, row)
@@ -184,7 +184,7 @@ class CheckerRules(Rules):
         return both
 
     def actions(self, state: Words) -> Iterator[int]:
-        """Yield one action for each position that the throw can lead to; 0 where nothing can move."""
+        """Yield one action for each position that the throw can lead to; 0 if nothing can move."""
         plays = self.plays(state)
         count, first = plays // START, plays % START
         if count == 0:

@@ -39,7 +39,7 @@ class LeducPoker(Game):
         return ((), "", "")
 
     def to_move(self, state: State) -> int:
-        """Return CHANCE where a card is to come, else the seats in turns; seat 0 opens both rounds."""
+        """Return CHANCE if a card is to come, else the seats in turns; seat 0 opens both rounds."""
         cards, first, second = state
         if _is_deal(cards, first):
             return CHANCE

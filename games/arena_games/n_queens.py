@@ -139,7 +139,7 @@ class NQueens(Puzzle):
         return a[:cut] + b[cut:]  # type: ignore[operator,no-any-return]
 
     def mutate(self, state: State, rng: random.Random) -> State:
-        """Return a complete state where one queen, drawn at random, stands on another row."""
+        """Return a complete state in which one queen, drawn at random, stands on another row."""
         if self.n == 1:
             return state
         rows = list(state)

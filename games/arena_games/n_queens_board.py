@@ -13,7 +13,7 @@ MAX_LOOKS = 12
 ANY_ROW_SHARE = 0.05
 """Share of proposals that put a queen on any row, so that every complete state can be reached."""
 BLIND_SHARE = 0.15
-"""Share of proposals, those included, that do not look where they lead, so that no good move is never made."""
+"""Share of proposals, those included, that are made without a look, so that no good move is never made."""
 
 
 class ConflictPool:
@@ -81,7 +81,7 @@ class QueensBoard:
     def _track(self) -> None:
         """Set up the data that only moves need, before the first of them. O(n)."""
         n = self._n
-        # The columns of the queens on each line combined by exclusive or, which is the column itself where there is one.
+        # The columns of the queens on each line combined by exclusive or, which is the column itself if there is one.
         self._on_level = on_level = array("i", bytes(4 * (n + 1)))
         self._on_rising = on_rising = array("i", bytes(8 * n))
         self._on_falling = on_falling = array("i", bytes(8 * n))
@@ -106,7 +106,7 @@ class QueensBoard:
         return [(column, row) for column in columns for row in range(1, self._n + 1) if row != rows[column]]
 
     def conflicted(self, rng: random.Random) -> int | None:
-        """Return the column of a queen under attack, each with the same chance; None where none is."""
+        """Return the column of a queen under attack, each with the same chance; None if none is."""
         if not self._tracking:
             self._track()
         items, rows, draw = self._attacked.items, self._rows, rng.random
@@ -121,9 +121,9 @@ class QueensBoard:
         return None
 
     def propose(self, rng: random.Random) -> Move:
-        """Return a promising move of a queen under attack, or of any queen where none is.
+        """Return a promising move of a queen under attack, or of any queen if none is.
 
-        A queen that shares its row goes to a row without one; where no such square has empty diagonals, it changes rows
+        A queen that shares its row goes to a row without one; if no such square has empty diagonals, it changes rows
         with another column half of the time, and a queen attacked along diagonals alone always. So rows come to hold one
         queen each and mostly stay so, which is what works on large boards (R. Sosic, J. Gu, A Polynomial Time Algorithm
         for the N-Queens Problem, 1990). A small share of the moves is drawn without regard to where it leads.
@@ -145,7 +145,7 @@ class QueensBoard:
         return column, ~self._partner(column, looks, rng)
 
     def _open_row(self, column: int, looks: int, rng: random.Random) -> tuple[int, bool]:
-        """A row without a queen, and whether its diagonals at `column` are empty. There is one where two share a row."""
+        """A row without a queen, and whether its diagonals at `column` are empty. There is one if two share a row."""
         rows, level, draw = self._open.items, self._level, rng.random
         rising, falling = self._rising, self._falling
         while True:

@@ -104,7 +104,7 @@ class DiscRules(Rules):
         return state[2]
 
     def actions(self, state: Words) -> Iterator[int]:
-        """Yield the squares that outflank something, row by row; 64 where there are none; none at the end."""
+        """Yield the squares that outflank something, row by row; 64 if there are none; none at the end."""
         moves = state[3]
         if state[4] == 0:
             if moves == 0:
@@ -145,7 +145,7 @@ class DiscRules(Rules):
         return state[4] == 1
 
     def returns(self, state: Words) -> tuple[float, float]:
-        """Return 1 for the side with more discs and -1 for the other, 0 for both where they have as many."""
+        """Return 1 for the side with more discs and -1 for the other, 0 for both if they have as many."""
         more = self.discs(state[0]) - self.discs(state[1])
         if more == 0:
             return (0.0, 0.0)

@@ -48,7 +48,7 @@ class PatternDB:
         mirrored = _mirror_cells(game, patterns)
 
         def row(number: int, tiles: Sequence[int]) -> int:
-            """Where the tiles of a row are, at the bits of each tile, and above them the same of the mirror image."""
+            """The cells of the tiles of a row, at the bits of each tile, and above them the same of the mirror image."""
             packed = 0
             for cell, tile in enumerate(tiles, number * game.columns):
                 if tile:

@@ -50,7 +50,7 @@ class PrisonersDilemma(Simultaneous):
         return ""
 
     def movers(self, state: State) -> Sequence[int]:
-        """Return both seats; CHANCE where a choice may be turned, nobody after the last turn."""
+        """Return both seats; CHANCE if a choice may be turned, nobody after the last turn."""
         if state[-2:].strip("CD"):
             return (CHANCE,)
         return (0, 1) if len(state) < 2 * self.turns else ()

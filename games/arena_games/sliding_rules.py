@@ -113,7 +113,7 @@ class PatternSums(Estimate):
         self.cells = len(shifts) + 1
 
     def first(self, state: Words) -> Words:
-        """Return where the tiles are."""
+        """Return the cells of the tiles."""
         own = 0
         image = 0
         for cell in range(self.cells):
@@ -125,7 +125,7 @@ class PatternSums(Estimate):
         return (own, image)
 
     def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
-        """Return where they are after one has moved to where the blank was."""
+        """Return their cells after one has moved to the cell of the blank."""
         tile = (state[0] >> 4 * action) & 15
         blank = state[1]
         own = carried[0] + (blank - action) * (1 << self.shifts[tile])

@@ -63,7 +63,7 @@ class Sudoku(Puzzle):
         return random_puzzle(self.grid, self.givens, rng)
 
     def actions(self, state: int) -> Sequence[int]:
-        """Return the digits for one empty cell; none where the grid is full, or cannot be filled any more."""
+        """Return the digits for one empty cell; none if the grid is full, or cannot be filled any more."""
         if state < self._full:
             return ()
         if not self.first:
@@ -92,7 +92,7 @@ class Sudoku(Puzzle):
         return SudokuRules(self.box, self.grid.unit_cells(), first=self.first)
 
     def solutions(self, state: int, *, nodes: int | None = None) -> int | None:
-        """Return how many solutions a state has: 0, 1, or 2 for several; None where that takes more than `nodes` grids."""
+        """Return how many solutions a state has: 0, 1, or 2 for several; None if that takes more than `nodes` grids."""
         return count_solutions(self.grid, state, nodes=nodes)
 
     def cells(self, state: int) -> Sequence[int]:
@@ -115,7 +115,7 @@ class Sudoku(Puzzle):
     def parse_state(self, text: str) -> int:
         """Return the state of 81 characters (n^4 with boxes of n by n); `0` is read for `.`, and small letters for large.
 
-        ValueError for a wrong length or character, and where two cells contradict each other, which it names. Whether
+        ValueError for a wrong length or character, and if two cells contradict each other, which it names. Whether
         there is a solution is not checked.
         """
         grid = self.grid
@@ -167,7 +167,7 @@ def empty_cells(game: Sudoku, state: int, player: int = 0) -> float:
 
 
 def random_puzzle(geometry: GridGeometry, givens: int, rng: random.Random) -> int:
-    """Return a grid with one solution and `givens` digits, or more where none of the rest can be spared.
+    """Return a grid with one solution and `givens` digits, or more if none of the rest can be spared.
 
     So with few givens it is minimal: without any of its digits it would have several solutions. Only beyond boxes of 3 by 3
     a digit may also stay because it would take too long to tell.

@@ -86,8 +86,8 @@ class GridGeometry:
     def most_constrained(self, grid: int) -> Sequence[int]:
         """Return the actions of the empty cell with the fewest digits left, the first of several; none at a dead end.
 
-        A digit is left where it stands nowhere in the row, column and box of the cell. If a row, column or box has no
-        other place for it, it is the only one left; and where a digit has no place in one at all, the grid is a dead end.
+        A digit is left if it stands nowhere in the row, column and box of the cell. If a row, column or box has no
+        other place for it, it is the only one left; and if a digit has no place in one at all, the grid is a dead end.
         """
         empty = grid >> self.top
         plane = self.plane
@@ -126,7 +126,7 @@ class GridGeometry:
         return None
 
     def _fewest(self, grid: int, empty: int) -> int:
-        """The plane of the empty cells with the fewest digits left, where all have three or more."""
+        """The plane of the empty cells with the fewest digits left, if all have three or more."""
         at_least = [empty] + [0] * (self.digits + 1)
         for shift in self.shifts:
             for count in range(self.digits, 0, -1):
@@ -146,7 +146,7 @@ def _seen(grid: int, units: Units) -> tuple[int, int]:
 
 
 def count_solutions(geometry: GridGeometry, grid: int, *, most: int = 2, nodes: int | None = None) -> int | None:
-    """Return how many solutions a grid has, counted up to `most`; None where that takes more than `nodes` grids.
+    """Return how many solutions a grid has, counted up to `most`; None if that takes more than `nodes` grids.
 
     So with the default, 0 is none, 1 exactly one, 2 several. Depth first, the most constrained cell first.
     """

@@ -52,7 +52,7 @@ class TwentyFortyEight(Game):
         return (((0,) * self.columns,) * self.rows, 0, 2)
 
     def to_move(self, state: State) -> int:
-        """Return CHANCE where a tile is to come, else 0."""
+        """Return CHANCE if a tile is to come, else 0."""
         return CHANCE if state[2] else 0
 
     def actions(self, state: State) -> Sequence[Action]:

@@ -50,7 +50,7 @@ class TileRules(Grid):
         return self.added[number] if state[2] else self.directions[number]
 
     def to_move(self, state: Words) -> int:
-        """Return CHANCE where a tile is to come, else 0."""
+        """Return CHANCE if a tile is to come, else 0."""
         return CHANCE if state[self.cells + 1] > 0 else 0
 
     def chance(self, state: Words, number: float) -> int:

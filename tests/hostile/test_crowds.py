@@ -16,8 +16,8 @@ import pytest
 import arena as api
 from arena.spec import load_spec
 from arena.spec.entries import _key_adapter
-from arena_web.connections import HEAD_SECONDS
 from arena_web.live import MAX_STREAMS
+from arena_web.server import HEAD_SECONDS
 from tests.conftest import Arena
 
 pytestmark = pytest.mark.promise(hole="server", isolation="any")

@@ -49,7 +49,7 @@ class EngineConversation(ABC):
 
     @abstractmethod
     def place(self, state: State) -> None:
-        """Tell it where the match begins."""
+        """Give it the position in which the match begins."""
 
     @abstractmethod
     def play(self, state: State, action: Action) -> None:

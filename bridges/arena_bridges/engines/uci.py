@@ -84,7 +84,7 @@ class UciConversation(EngineConversation):
         self.engine.send(f"setoption name {known[name.lower()]}" + ("" if value is None else f" value {text}"))
 
     def place(self, state: State) -> None:
-        """Keep where the match begins: UCI tells the whole of it at every move."""
+        """Keep the position in which the match begins: UCI repeats the whole match at every move."""
         self._position = f"position fen {self._dialect.fen(state)}"
         self._moves: list[str] = []
         self._begun = " moves " in self._position

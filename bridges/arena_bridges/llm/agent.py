@@ -1,7 +1,7 @@
 """The agent: one question a decision, asked again with the reason if the answer cannot be played."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -60,7 +60,8 @@ class LanguageModel(Agent):
 
     It is told the rules as their author describes them and the position as its seat sees it, and answers with the JSON object
     `{"move": TEXT}`. If that is illegal or cannot be read it is asked again with the reason, `retries` times; then `fallback`
-    decides. `price_in` and `price_out` are for a million tokens. The key is taken from OPENAI_API_KEY.
+    decides. `price_in` and `price_out` are for a million tokens. `key_env` names the environment variable with the key. Without
+    it that is OPENAI_API_KEY, and an address of this machine is given no key.
     """
 
     name = "llm"
@@ -81,11 +82,13 @@ class LanguageModel(Agent):
         tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 1024,
         price_in: Price = 0.0,
         price_out: Price = 0.0,
+        key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None,
     ) -> None:
         from arena_bridges.llm.endpoint import address
 
         address(url)
         self.url = url
+        self.key_env = key_env
         self.model = model
         self.legal = legal
         self.history = history
@@ -97,6 +100,21 @@ class LanguageModel(Agent):
         self._open: Conversation | None = None
         self._past: list[str] = []
         self._last: tuple[State, Action] | None = None
+
+    @classmethod
+    def check_entries(cls, entries: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str, str]]:
+        """Yield a fault for each host but the first that would be given the same key, since keys belong to one host."""
+        from arena_bridges.llm.endpoint import DEFAULT_KEY, address, is_loopback
+
+        hosts: dict[str, str] = {}
+        for number, options in enumerate(entries):
+            parts, key = address(options["url"]), options["key_env"]
+            if key is None and is_loopback(parts):
+                continue
+            host, key = parts.netloc.lower(), key or DEFAULT_KEY
+            if hosts.setdefault(key, host) != host:
+                expected = "key_env: NAME, an environment variable with the key of this host"
+                yield number, "url", f"{host} would be given {key}, the key of {hosts[key]}; expected {expected}"
 
     def check_backend(self) -> None:
         """ArenaError if the key is missing or nothing answers."""
@@ -125,7 +143,7 @@ class LanguageModel(Agent):
     def _endpoint(self) -> "Endpoint":
         from arena_bridges.llm.endpoint import endpoint
 
-        return endpoint(self.url)
+        return endpoint(self.url, self.key_env)
 
     def _begin(self, game: Game, state: State, search: Search, moves: dict[str, Action]) -> Conversation:
         if self.history == "both" and self._last is not None and search.limits.nodes is None:

@@ -22,7 +22,8 @@ from arena import ArenaError, BackendGone, Unavailable, __version__
 from arena.api.cli import cut
 from arena.version import distribution
 
-KEY = "OPENAI_API_KEY"
+DEFAULT_KEY = "OPENAI_API_KEY"
+"""The environment variable with the key, for addresses of other machines whose entry names none."""
 LATER_TOKENS = "max_completion_tokens"
 """The name of the most tokens of an answer that newer models want."""
 CERTIFICATES = "SSL_CERT_FILE"
@@ -65,18 +66,32 @@ def address(url: str) -> SplitResult:
     return parts
 
 
+def is_loopback(parts: SplitResult) -> bool:
+    """Return whether an address is of this machine."""
+    host = parts.hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 @cache
-def endpoint(url: str) -> "Endpoint":
+def endpoint(url: str, key: str | None = None) -> "Endpoint":
     """Return what this process knows of an address: all its agents share what they have heard of it."""
-    return Endpoint(url)
+    return Endpoint(url, key)
 
 
 class Endpoint:
     """An address that answers, or has not answered since some moment; safe for threads."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, key: str | None = None) -> None:
+        """Take the address, and the name of the environment variable with its key.
+
+        Without a name the key is in DEFAULT_KEY, but an address of this machine is given none: it may be anybody's server.
+        """
         self.url = url.rstrip("/")
         self._parts = address(self.url)
+        self._key = DEFAULT_KEY if key is None and not is_loopback(self._parts) else key
         self._lock = Lock()
         self._tokens = "max_tokens"
         """The name of the most tokens of an answer."""
@@ -84,15 +99,6 @@ class Endpoint:
         self._silent: float | None = None
         """When the first request after the last answer was made that got none."""
         self._gone: str | None = None
-
-    @property
-    def loopback(self) -> bool:
-        """Whether the address is of this machine."""
-        host = self._parts.hostname or ""
-        try:
-            return host == "localhost" or ip_address(host).is_loopback
-        except ValueError:
-            return False
 
     def check(self) -> None:
         """ArenaError if it cannot be asked: no key, a certificate that is not valid, or no answer for WAIT_SECONDS."""
@@ -106,7 +112,7 @@ class Endpoint:
                 return
             except ErrorStatus as refused:
                 if refused.status in (401, 403):
-                    raise ArenaError(f"{self.url} does not accept the key in {KEY}: {refused}") from None
+                    raise ArenaError(f"{self.url} does not accept {self._given_key}: {refused}") from None
                 if refused.status not in BUSY:  # it answers, and has no list of models
                     return
                 why, pause = str(refused), refused.pause or pause
@@ -158,8 +164,12 @@ class Endpoint:
             pause = min(2 * pause, LAST_PAUSE_SECONDS)
 
     def _check_key(self) -> None:
-        if not (self.loopback or os.environ.get(KEY)):
-            raise ArenaError(f"{self.url} needs a key: set {KEY}; only an address of this machine does without one")
+        if self._key is not None and not os.environ.get(self._key):
+            raise ArenaError(f"{self.url} needs a key: set {self._key}; only an address of this machine does without one")
+
+    @property
+    def _given_key(self) -> str:
+        return "a request without a key; key_env: NAME in the entry gives one" if self._key is None else f"the key in {self._key}"
 
     def _fail(self, why: str, began: float, wait: float) -> Unavailable:
         """Return the error of a request that began at some time, and could be repeated after `wait` seconds."""
@@ -183,7 +193,7 @@ class Endpoint:
         headers = {"Accept": "application/json", "Connection": "close", "User-Agent": f"{distribution()}/{__version__}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
-        if key := os.environ.get(KEY):
+        if self._key is not None and (key := os.environ.get(self._key)):
             headers["Authorization"] = f"Bearer {key}"
         try:
             connection.timeout = min(CONNECT_SECONDS, max(until - monotonic(), 0.1))
@@ -202,7 +212,7 @@ class Endpoint:
     def _connection(self) -> tuple[HTTPConnection, str]:
         """A connection that is not made yet, through a proxy if the environment names one, and what comes before a path."""
         host, port, tls = self._parts.hostname or "", self._parts.port, self._parts.scheme == "https"
-        proxy = None if self.loopback or proxy_bypass(host) else getproxies().get(self._parts.scheme)
+        proxy = None if is_loopback(self._parts) or proxy_bypass(host) else getproxies().get(self._parts.scheme)
         through = None if proxy is None else urlsplit(proxy if "//" in proxy else f"//{proxy}")
         near, gate = (host, port) if through is None else (through.hostname or "", through.port)
         connection = HTTPSConnection(near, gate, context=self._tls) if tls else HTTPConnection(near, gate)

@@ -68,7 +68,7 @@ def illegal(move: str, legal: Sequence[str]) -> str:
 
 
 def replies(game: Game, before: State, action: Action, now: State, most: int = 2000) -> list[str] | None:
-    """Return the moves of the others that lead from one own turn to the next, each with its seat; None where they are not found.
+    """Return the moves of the others that lead from one own turn to the next, each with its seat; None if they are not found.
 
     Looked for in the rules, in at most `most` states: nobody tells an agent what others have done.
     """
@@ -94,7 +94,7 @@ class ModelAnswer(NamedTuple):
     text: str
     """The text of the answer, which may be empty."""
     move: str | None
-    """The move of the JSON object; None where it is none."""
+    """The move of the JSON object; None if it is none."""
     truncated: bool
     tokens_in: int
     tokens_out: int

@@ -23,7 +23,7 @@ class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel no
 
     rules: Game
     places: dict[Action, int]
-    """The number of every action; empty where a game has no `action_space`."""
+    """The number of every action; empty if a game has no `action_space`."""
 
     def __init__(self, game: Any) -> None:
         super().__init__(game)

@@ -19,7 +19,7 @@ from arena.plugins.members import list_ignored
 from arena.schedule.board_info import make_known_game
 from arena.spec.named_code import list_named_code
 from arena_web.report.evidence import Evidence, Findings, MatchSummary
-from arena_web.views import Frame, MatchView, text_view, view
+from arena_web.views import MatchView, text_view, view
 
 MAX_PACK_MATCHES = 40
 """Matches in one pack at the most: the page unpacks one of them at a time."""
@@ -31,7 +31,7 @@ MAX_CHARACTERS = 12_000_000
 """Of all packs."""
 FRAME = ("number", "state", "rendered", "grid", "action", "seat", "nodes", "evaluations", "depth", "value", "seconds")
 """The values of a frame that are kept, as a list in this order; the label follows from the seat."""
-_FRAME = attrgetter(*FRAME)
+_read_frame = attrgetter(*FRAME)
 
 
 FAILED, DECISIVE, OTHER = range(3)
@@ -54,7 +54,7 @@ class _Turn(NamedTuple):
     place: int
 
 
-def chosen(boards: Sequence[Evidence], most: int, positions: int) -> list[Chosen]:
+def choose_matches(boards: Sequence[Evidence], most: int, positions: int) -> list[Chosen]:
     """At most so many matches, with at most so many positions in all: the failures first, then the decisive ones.
 
     Failures take half of the room, and what the others leave of the rest, so that there is always something else to see.
@@ -121,11 +121,11 @@ class Carried:
     """Boards and grids that cannot be used."""
 
 
-def carried(store: Store, found: Findings, most: int, registry: Registry) -> Carried:
+def carry_matches(store: Store, found: Findings, most: int, registry: Registry) -> Carried:
     """As many of the matches as were asked for and have room, packed; their games are those of a registry."""
     games = _games(found.run, registry)
     packs = _Packs()
-    wanted = chosen(found.boards, most, MAX_POSITIONS)
+    wanted = choose_matches(found.boards, most, MAX_POSITIONS)
     for start in range(0, len(wanted), MAX_PACK_MATCHES):
         part = wanted[start : start + MAX_PACK_MATCHES]
         records = _records(store, [one.match.place for one in part])
@@ -136,7 +136,7 @@ def carried(store: Store, found: Findings, most: int, registry: Registry) -> Car
             break
     of = sum(len(evidence.matches) for evidence in found.boards)
     boards = {name: module.source for name, module in games.modules.items() if module.source is not None}
-    return Carried(tuple(packs.listed), tuple(packs.done()), of, games.trouble, boards, tuple(games.notes))
+    return Carried(tuple(packs.listed), tuple(packs.finish()), of, games.trouble, boards, tuple(games.notes))
 
 
 class _Packs:
@@ -154,7 +154,7 @@ class _Packs:
         if len(self._open) == MAX_PACK_MATCHES or sum(map(len, self._open)) > FULL_PACK_CHARACTERS:
             self._close()
 
-    def done(self) -> list[str]:
+    def finish(self) -> list[str]:
         if self._open:
             self._close()
         return self._closed
@@ -178,7 +178,7 @@ class _Games:
     trouble: str | None = None
     """The reason why some are missing."""
 
-    def told(self, game: dict[str, Any]) -> dict[str, Any]:
+    def describe(self, game: dict[str, Any]) -> dict[str, Any]:
         """What a view tells of a game, with the board that draws it, and what is wrong with that or with its grid."""
         name, note = game["name"], game["note"]
         if note is not None:
@@ -223,21 +223,18 @@ def _show(games: _Games, record: Record, described: Mapping[str, Any], board: in
         return _compact(text_view(record, described))
     try:
         shown = view(game, record, drawn=games.modules[record.game].source is not None)
-        return {**_compact(shown), "game": games.told(shown.game)}
+        return {**_compact(shown), "game": games.describe(shown.game)}
     except Exception as error:  # a plugin's own fault: the other matches go on
         return _compact(text_view(record, described, [f"the match cannot be shown: {describe(error)}"]))
 
 
 def _compact(shown: MatchView) -> dict[str, Any]:
-    plain = {one.name: getattr(shown, one.name) for one in fields(shown)}  # asdict would copy everything deeply
-    plain["frames"] = [_values(frame) for frame in shown.frames]
-    return plain
-
-
-def _values(frame: Frame) -> list[Any]:
-    """The values that FRAME names. Times are rounded: their further digits are noise, which does not compress."""
-    *values, seconds = _FRAME(frame)
-    return [*values, None if seconds is None else float(f"{seconds:.3g}")]
+    """A view without the names of the values of its frames. Times are rounded: their further digits do not compress."""
+    frames = []
+    for frame in shown.frames:
+        *values, seconds = _read_frame(frame)
+        frames.append([*values, None if seconds is None else float(f"{seconds:.3g}")])
+    return {**{one.name: getattr(shown, one.name) for one in fields(shown)}, "frames": frames}  # asdict would copy deeply
 
 
 def _line(record: Record, one: Chosen) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The command report: a store as a page, or as a file for each plot."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -9,11 +8,15 @@ import click
 from arena.api.cli import load, plugin_option, results_alone, say
 from arena.api.spec import escape_line
 from arena.api.store import Store
-from arena_web.report.carried import carried
+from arena_web.panels import collect_panels
+from arena_web.report.carried import carry_matches
 from arena_web.report.drawing import plots_of, require, whole
-from arena_web.report.evidence import Evidence, findings, read
+from arena_web.report.evidence import findings, read
 from arena_web.report.output_files import check_place, folder_for, write_output
-from arena_web.report.page import page
+from arena_web.report.page import key_of, page
+
+MAX_TITLE_LENGTH = 60
+"""Characters of a board's title in the name of a file."""
 
 
 @click.command()
@@ -38,8 +41,10 @@ def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) 
     registry = load(plugins)
     with Store.open(store) as opened, opened.snapshot():
         found = findings(opened)
-        kept = carried(opened, found, matches, registry)
-    content = page(found, kept)
+        kept = carry_matches(opened, found, matches, registry)
+        panels = {key_of(evidence): collect_panels(registry, "board", opened, evidence.number) for evidence in found.boards}
+        panels["report"] = collect_panels(registry, "report", opened, None)
+    content = page(found, kept, panels)
     write_output(out, content)
     for note in (*kept.notes, *([kept.trouble] if kept.trouble else [])):
         say(f"note: {escape_line(note)}")
@@ -49,13 +54,10 @@ def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) 
 def _write_plots(store: Path, out: Path, style: str) -> None:
     found = read(store)
     folder_for(out)
-    files = [(f"{name}.{style}", content) for evidence in found.boards for name, content in _draw_plots(evidence, style)]
-    for name, content in files:
+    files: dict[str, bytes] = {}
+    for evidence in found.boards:
+        title = re.sub(r"[^a-z0-9]+", "-", evidence.board.title.lower()).strip("-")[:MAX_TITLE_LENGTH]
+        files |= {f"{evidence.number + 1}-{title}-{plot.name}.{style}": whole(plot, style) for plot in plots_of(evidence)}
+    for name, content in files.items():
         write_output(out / name, content)
     say(f"{out}: {len(files)} plots")
-
-
-def _draw_plots(evidence: Evidence, style: str) -> Iterator[tuple[str, bytes]]:
-    title = re.sub(r"[^a-z0-9]+", "-", evidence.board.title.lower()).strip("-")[:60]
-    for plot in plots_of(evidence):
-        yield f"{evidence.number + 1}-{title}-{plot.name}", whole(plot, style)

@@ -1,6 +1,6 @@
 """The page of a comparison: what `arena compare` says, its tables, and the plots of the entries that are compared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from itertools import combinations
@@ -16,7 +16,7 @@ from arena_web.report.ratings import ratings_plot
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """The content security policy: the page has no script."""
-MOST_SCATTERS = 6
+MAX_SCATTER_PLOTS = 6
 """The most pairs of entries that have a scatter plot of their own."""
 
 
@@ -51,13 +51,15 @@ def comparison_page(found: Findings, boards: Sequence[ComparedBoard]) -> bytes:
 
 
 def _board(evidence: Evidence, compared: ComparedBoard) -> dict[str, Any]:
-    title = evidence.board.title
-    return {
-        "key": key_of(evidence),
-        "title": title,
-        "texts": [_text(title, text) for text in compared.texts],
-        "stacks": stacks_of(comparison_plots(among(evidence, compared.names))),
-    }
+    """A board with its comparisons: each a heading and its parts, sentences and tables, which blank lines set apart."""
+    title, texts = evidence.board.title, []
+    for text in compared.texts:
+        heading, *blocks = text.split("\n\n")
+        tables = [_Cells(block).rows if block.startswith("<table>") else [] for block in blocks]
+        parts = [_table(heading, rows) if rows else block for block, rows in zip(blocks, tables, strict=True)]
+        texts.append({"heading": heading.removeprefix(f"{title}: "), "parts": parts})
+    stacks = stacks_of(comparison_plots(among(evidence, compared.names)))
+    return {"key": key_of(evidence), "title": title, "texts": texts, "stacks": stacks}
 
 
 def comparison_plots(evidence: Evidence) -> list[Plot]:
@@ -67,22 +69,10 @@ def comparison_plots(evidence: Evidence) -> list[Plot]:
     elif evidence.sheet.kind == "score":
         found = []
     else:
-        pairs = list(combinations(evidence.ranked, 2))[:MOST_SCATTERS]
+        pairs = list(combinations(evidence.ranked, 2))[:MAX_SCATTER_PLOTS]
         scatters = [scatter_plot(evidence, *pair, f"scatter-{number}") for number, pair in enumerate(pairs, 1)]
         found = [*scatters, cactus_plot(evidence), budget_plot(evidence)]
     return [plot for plot in found if plot is not None]
-
-
-def _text(title: str, text: str) -> dict[str, Any]:
-    """A comparison as a heading and its parts, sentences and tables, which blank lines set apart."""
-    heading, *blocks = text.split("\n\n")
-    return {"heading": heading.removeprefix(f"{title}: "), "parts": list(_parts(heading, blocks))}
-
-
-def _parts(name: str, blocks: Sequence[str]) -> Iterator[str | Table]:
-    for block in blocks:
-        rows = _rows(block) if block.startswith("<table>") else []
-        yield _table(name, rows) if rows else block
 
 
 def _table(name: str, rows: Sequence[Sequence[str]]) -> Table:
@@ -97,21 +87,15 @@ def _table(name: str, rows: Sequence[Sequence[str]]) -> Table:
     return Table(f"{shown[0]} of {name}", shown, kinds, cells)
 
 
-def _rows(block: str) -> list[list[str]]:
-    """The texts of the cells of a table of tabulate, row by row; only texts are taken, and escaped again by the template."""
-    reader = _Cells()
-    reader.feed(block)
-    reader.close()
-    return reader.rows
-
-
 class _Cells(HTMLParser):
-    """Gathers the texts of cells."""
+    """The texts of the cells of a table of tabulate, row by row; only texts are taken, and the template escapes them again."""
 
-    def __init__(self) -> None:
+    def __init__(self, table: str) -> None:
         super().__init__()
         self.rows: list[list[str]] = []
         self._inside = False
+        self.feed(table)
+        self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "tr":

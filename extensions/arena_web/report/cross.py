@@ -2,23 +2,22 @@
 
 from typing import TYPE_CHECKING
 
-from arena.api.results import Leaderboard
-from arena.results.figures import fixed
+from arena.api.results import Leaderboard, figures
 from arena_web.report.palette import Palette
-from arena_web.report.plot import MOST_ROWS, Plot, room_for, row_height, short
+from arena_web.report.plot import MAX_ROWS, Plot, room_for, row_height, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-READABLE = 4.2
+MIN_FONT_POINTS = 4.2
 """The least size in points in which shares are written into their squares."""
-NUMBERED = 14
+MAX_NUMBERED_COLUMNS = 14
 """Up to how many agents each column has its number."""
-MARGINS = 16.0
+MARGIN_POINTS = 16.0
 """Points of the width of a plot that neither labels nor squares take."""
-DIGIT = 0.64
+DIGIT_WIDTH_EM = 0.64
 """The width of a digit, as a part of the size of its font."""
-STRENGTH = 0.6
+MAX_OPACITY = 0.6
 """Opacity of the colour of a clean sweep: the number on it must stay readable."""
 
 Scores = tuple[tuple[float | None, ...], ...]
@@ -29,7 +28,7 @@ def cross_plot(board: Leaderboard) -> Plot | None:
     if board.cross is None or not any(share is not None for row in board.cross for share in row):
         return None
     labels = [row["agent"] for row in board.rows]
-    kept, note = room_for(range(len(labels)), MOST_ROWS)
+    kept, note = room_for(range(len(labels)), MAX_ROWS)
     scores = tuple([tuple([board.cross[one][other] for other in kept]) for one in kept])
     return Plot(
         "cross",
@@ -50,8 +49,8 @@ def _size(axes: "Axes", labels: list[str]) -> float:
 
     usual = rcParams["font.size"]
     widest = max([TextPath((0, 0), label, size=usual).get_extents().width for label in labels])
-    squares = 72 * axes.figure.bbox.width / axes.figure.dpi - widest - MARGINS
-    return float(min(usual, 0.96 * squares / len(labels) / (5 * DIGIT)))
+    squares = 72 * axes.figure.bbox.width / axes.figure.dpi - widest - MARGIN_POINTS
+    return float(min(usual, 0.96 * squares / len(labels) / (5 * DIGIT_WIDTH_EM)))
 
 
 def _draw(axes: "Axes", palette: Palette, labels: list[str], scores: Scores) -> None:
@@ -64,13 +63,13 @@ def _draw(axes: "Axes", palette: Palette, labels: list[str], scores: Scores) -> 
         for column, share in enumerate(shares):
             squares.append(Rectangle((column - 0.48, row - 0.46), 0.96, 0.92))
             shade = palette.grid if share is None else palette.blue if share >= 0.5 else palette.vermillion
-            colours.append(to_rgba(shade, 0.35 if share is None else STRENGTH * abs(2 * share - 1)))
-            if share is not None and size >= READABLE:
-                axes.text(column, row, fixed(100 * share, 1), ha="center", va="center", fontsize=size)
+            colours.append(to_rgba(shade, 0.35 if share is None else MAX_OPACITY * abs(2 * share - 1)))
+            if share is not None and size >= MIN_FONT_POINTS:
+                axes.text(column, row, figures.fixed(100 * share, 1), ha="center", va="center", fontsize=size)
     axes.add_collection(PatchCollection(squares, facecolors=colours, edgecolors="none"))
     places = range(len(labels))
     axes.set_yticks(places, labels)
-    named = [place for place in places if len(labels) <= NUMBERED or (place + 1) % 5 == 0]
+    named = [place for place in places if len(labels) <= MAX_NUMBERED_COLUMNS or (place + 1) % 5 == 0]
     axes.set_xticks(named, [str(place + 1) for place in named])
     axes.set_xlim(-0.5, len(labels) - 0.5)
     axes.set_ylim(len(labels) - 0.5, -0.5)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from arena.api.results import BracketTable, Leaderboard, Overall, board_table, figures
 from arena_web.report.plot import Plot
 
-DIGITS = 4
+SIGNIFICANT_DIGITS = 4
 """Significant digits of the numbers behind a plot."""
 
 Kind = Literal["agent", "word", "number"]
@@ -48,6 +48,8 @@ def overall_table(found: Overall) -> Table:
 def numbers_table(plot: Plot, board: str) -> Table:
     """All the numbers that a plot of a board shows."""
     words = [any(isinstance(row[place], str) for row in plot.rows) for place in range(len(plot.headings))]
-    rows = [[value if isinstance(value, str) else figures.figure(value, DIGITS) for value in row] for row in plot.rows]
+    rows = [
+        [value if isinstance(value, str) else figures.figure(value, SIGNIFICANT_DIGITS) for value in row] for row in plot.rows
+    ]
     name = f"numbers of the plot {plot.title} of {board}"
     return Table(name, plot.headings, ["word" if word else "number" for word in words], rows, compact=True)

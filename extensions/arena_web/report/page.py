@@ -5,46 +5,52 @@ becomes HTML; only arena's own scripts and styles, and the drawings, are marked 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.api.results import bracket_table, overall
-from arena.api.store import Run
 from arena.results.tables import document, replay_command
 from arena_web.report.carried import FRAME, Carried
 from arena_web.report.drawing import inline, plots_of
 from arena_web.report.evidence import Evidence, Findings
 from arena_web.report.html_tables import leaderboard_table, numbers_table, overall_table, ties_table
 from arena_web.report.plot import Plot, printable
-from arena_web.views import STATIC, board_script, bundle
+from arena_web.views import STATIC, board_script, bundle, panel_script
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 OWN = Path(__file__).parent
-WORDS = 1.5
+CAPTION_INCHES = 1.5
 """Inches of a plot's heading and words."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """The content security policy: the page may run its own scripts and load nothing at all."""
 
 
-def page(found: Findings, matches: Carried) -> bytes:
-    """The whole page as UTF-8. The same findings and matches give the same bytes."""
+def page(found: Findings, matches: Carried, panels: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
+    """The whole page as UTF-8. The same findings, matches and panels give the same bytes.
+
+    `panels` are those of each board, by the prefix of its ids, and at `report` those of the page.
+    """
     from markupsafe import Markup
 
     boards = [evidence.board for evidence in found.boards]
     means = overall(boards)
+    panels = {place: some for place, some in panels.items() if some}
+    sources = {panel["name"]: panel["script"] for some in panels.values() for panel in some if panel["script"] is not None}
+    scripts = [board_script(*board) for board in sorted(matches.boards.items())]
+    scripts += [panel_script(*panel) for panel in sorted(sources.items())]
     text = (
         environment()
         .get_template("page.html")
         .render(
             policy=POLICY,
             style=style(),
-            library=Markup(_safe(bundle())),  # noqa: S704 - too
-            board_scripts=[Markup(_safe(board_script(*board))) for board in sorted(matches.boards.items())],  # noqa: S704 - made safe
+            library=Markup(_safe(bundle(*(["panels.js"] if panels else [])))),  # noqa: S704 - arena's own
+            plugin_scripts=[Markup(_safe(script)) for script in scripts],  # noqa: S704 - made safe
             script=Markup(_safe(_file(OWN / "static" / "report.js"))),  # noqa: S704 - arena's own
             run=found.run,
             summary=_summary(found),
@@ -54,7 +60,19 @@ def page(found: Findings, matches: Carried) -> bytes:
             drawing=drawing,
             matches=matches,
             leaderboards=document(found.run, boards),
-            listing=_listing(found, matches),
+            listing={
+                "replay": replay_command(found.store, ""),
+                "boards": [
+                    {"title": one.board.title, "labels": one.sheet.labels, "versus": one.sheet.kind == "versus"}
+                    for one in found.boards
+                ],
+                "frame": FRAME,
+                "matches": matches.listed,
+            },
+            panels={
+                place: [panel if panel["script"] is None else {**panel, "script": panel["name"]} for panel in some]
+                for place, some in panels.items()
+            },
         )
     )
     return text.encode("utf-8", "backslashreplace")
@@ -105,14 +123,9 @@ def _summary(found: Findings) -> str:
     count = sum(len(evidence.matches) for evidence in found.boards)
     agents = len({label for evidence in found.boards for label in evidence.sheet.labels})
     parts = [_count(count, "match", "matches"), _count(len(found.boards), "board"), _count(agents, "agent")]
-    return f"{', '.join(parts)}; {_seed(found.run)}."
-
-
-def _seed(run: Run) -> str:
-    if run.commitment is None:
-        return f"seed {run.seed}"
-    known = "seed secret until the run ends" if run.seed is None else f"seed {run.seed}"
-    return f"{known}, commitment {run.commitment}"
+    seed = "seed secret until the run ends" if found.run.seed is None else f"seed {found.run.seed}"
+    commitment = "" if found.run.commitment is None else f", commitment {found.run.commitment}"
+    return f"{', '.join(parts)}; {seed}{commitment}."
 
 
 def _count(count: int, what: str, several: str | None = None) -> str:
@@ -146,16 +159,8 @@ def stacks_of(plots: Sequence[Plot]) -> list[list[Plot]]:
     """The plots in two columns of about one height, so that a tall one leaves no hole beside it."""
     columns: tuple[list[Plot], list[Plot]] = [], []
     for plot in plots:
-        min(columns, key=lambda column: sum(one.height + WORDS for one in column)).append(plot)
+        min(columns, key=lambda column: sum(one.height + CAPTION_INCHES for one in column)).append(plot)
     return [column for column in columns if column]
-
-
-def _listing(found: Findings, matches: Carried) -> dict[str, Any]:
-    boards = [
-        {"title": evidence.board.title, "labels": evidence.sheet.labels, "versus": evidence.sheet.kind == "versus"}
-        for evidence in found.boards
-    ]
-    return {"replay": replay_command(found.store, ""), "boards": boards, "frame": FRAME, "matches": matches.listed}
 
 
 def _safe(script: str) -> str:

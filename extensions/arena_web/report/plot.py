@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
     from arena_web.report.palette import Palette
 
-MOST_LINES = 8
+MAX_LINES = 8
 """The most agents that one plot tells apart by colours and markers."""
-MOST_ROWS = 30
+MAX_ROWS = 30
 """The most agents that one plot has rows for."""
 LABEL_CHARACTERS = 20
 """The most characters of a label in a plot."""
-TICKS = 5
+MAX_LOG_TICKS = 5
 """The most ticks of a logarithmic axis."""
 
 Cell: TypeAlias = str | int | float | None
@@ -91,7 +91,7 @@ def log_axis(axis: "Axis", low: float, high: float) -> None:
     """Make an axis of `axes` logarithmic from `low` to `high`, with ticks at powers of ten, in digits where these are few."""
     axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": (low, high)})
     powers = [10.0**power for power in range(ceil(log10(low)), floor(log10(high)) + 1)]
-    ticks = powers[:: -(-len(powers) // TICKS)] if powers else [low, high]
+    ticks = powers[:: -(-len(powers) // MAX_LOG_TICKS)] if powers else [low, high]
     axis.set_ticks(ticks, [tick_text(tick) for tick in ticks])
     axis.axes.minorticks_off()
 

@@ -10,7 +10,7 @@ from arena.stats.solved_share import BudgetStep, share_at, solved_by_budget
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import Palette
 from arena_web.report.plot import (
-    MOST_LINES,
+    MAX_LINES,
     Plot,
     count_axis,
     legend,
@@ -25,11 +25,11 @@ from arena_web.report.plot import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LINE_POINTS = 150
+MAX_LINE_POINTS = 150
 """The most points of a line that are drawn: more cannot be seen."""
-CACTUS_COLUMNS = 8
+MAX_CACTUS_COLUMNS = 8
 """The most columns of the table behind a cactus plot."""
-SCATTER_POINTS = 1_000
+MAX_SCATTER_POINTS = 1_000
 """The most points of a scatter plot: more cannot be told apart, and make a page slow."""
 
 
@@ -51,7 +51,7 @@ def budget_plot(evidence: Evidence) -> Plot | None:
     budgets = _round_budgets([step.budget for line in lines for step in line.steps], max(line.end for line in lines))
     if not budgets:
         return None
-    kept, note = room_for(evidence.ranked, MOST_LINES)
+    kept, note = room_for(evidence.ranked, MAX_LINES)
     labels = evidence.sheet.labels
     if any(line.end < budgets[-1] for line in lines):
         note = f" A line ends where a limit stopped an attempt: what more would have brought is not known.{note}"
@@ -97,7 +97,7 @@ def _round_budgets(budgets: Sequence[float], most: float) -> tuple[float, ...]:
 def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines: Sequence[tuple[str, _Line]]) -> None:
     for number, (label, line) in enumerate(lines):
         steps = [step for step in line.steps if step.budget <= line.end]
-        drawn = steps[:: max(1, len(steps) // LINE_POINTS)] + steps[-1:]
+        drawn = steps[:: max(1, len(steps) // MAX_LINE_POINTS)] + steps[-1:]
         places = [budgets[0], *[step.budget for step in drawn], max(budgets[0], min(line.end, budgets[-1]))]
         shares = [0.0, *[step.share for step in drawn], steps[-1].share if steps else 0.0]
         style = palette.line(number)
@@ -124,7 +124,7 @@ def cactus_plot(evidence: Evidence) -> Plot | None:
     most = max(map(len, solved), default=0)
     if most == 0:
         return None
-    kept, note = room_for(evidence.ranked, MOST_LINES)
+    kept, note = room_for(evidence.ranked, MAX_LINES)
     counts = _round_counts(most)
     return Plot(
         "cactus-nodes",
@@ -144,14 +144,14 @@ def cactus_plot(evidence: Evidence) -> Plot | None:
 
 
 def _round_counts(most: int) -> list[int]:
-    """1, 2, 5, 10 ... below `most`, and `most`, thinned out to CACTUS_COLUMNS."""
+    """1, 2, 5, 10 ... below `most`, and `most`, thinned out to MAX_CACTUS_COLUMNS."""
     counts = [digit * 10**power for power in range(len(str(most))) for digit in (1, 2, 5) if digit * 10**power < most]
-    return [*counts[-(CACTUS_COLUMNS - 1) :], most]
+    return [*counts[-(MAX_CACTUS_COLUMNS - 1) :], most]
 
 
 def _draw_cactus(axes: "Axes", palette: Palette, lines: Sequence[tuple[str, list[int]]]) -> None:
     for number, (label, efforts) in enumerate(lines):
-        every = max(1, len(efforts) // LINE_POINTS)
+        every = max(1, len(efforts) // MAX_LINE_POINTS)
         places = sorted({*range(0, len(efforts), every), *([len(efforts) - 1] if efforts else [])})
         drawn = [efforts[place] for place in places]
         marks = (0, max(1, len(places) // 5))
@@ -179,7 +179,7 @@ def scatter_plot(evidence: Evidence, one: int, other: int, name: str = "scatter"
     if not points:
         return None
     labels = evidence.sheet.labels[one], evidence.sheet.labels[other]
-    kept = points[:: -(-len(points) // SCATTER_POINTS)]
+    kept = points[:: -(-len(points) // MAX_SCATTER_POINTS)]
     note = f" The plot and its numbers have {len(kept):,} of {len(points):,} positions." if len(kept) < len(points) else ""
     return Plot(
         name,

@@ -9,8 +9,8 @@ from arena_web.rating_curve import CURVES, Point, curve_of
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import Palette
 from arena_web.report.plot import (
-    MOST_LINES,
-    MOST_ROWS,
+    MAX_LINES,
+    MAX_ROWS,
     Plot,
     count_axis,
     legend,
@@ -30,7 +30,7 @@ def ratings_plot(board: Leaderboard) -> Plot | None:
     rated = [row for row in board.rows if row.get("rating") is not None]
     if not rated:
         return None
-    kept, note = room_for(range(len(rated)), MOST_ROWS)
+    kept, note = room_for(range(len(rated)), MAX_ROWS)
     if board.unrated:
         note = f" Where the leaderboard has a ?, the interval is too wide for the mark to mean much.{note}"
     shown = [rated[k] for k in kept]
@@ -49,10 +49,12 @@ def ratings_plot(board: Leaderboard) -> Plot | None:
 
 
 def _draw(axes: "Axes", palette: Palette, rows: list[Row], zero: str) -> None:
-    left, right = _reach(rows)
+    seen = [row[key] for row in rows for key in ("rating", "rating_low", "rating_high") if row[key] is not None] + [0.0]
+    margin = max(30.0, 0.08 * (max(seen) - min(seen)))
+    left, right = min(seen) - margin, max(seen) + margin
     axes.axvline(0, color=palette.muted, linewidth=0.8)
     for place, row in enumerate(rows):
-        _interval(axes, palette, row, place, (left, right))
+        _draw_interval(axes, palette, row, place, (left, right))
     axes.set_yticks(range(len(rows)), [short(row["agent"]) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(left, right)
@@ -62,7 +64,7 @@ def _draw(axes: "Axes", palette: Palette, rows: list[Row], zero: str) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _interval(axes: "Axes", palette: Palette, row: Row, place: int, ends: tuple[float, float]) -> None:
+def _draw_interval(axes: "Axes", palette: Palette, row: Row, place: int, ends: tuple[float, float]) -> None:
     from matplotlib.markers import CARETLEFT, CARETRIGHT  # their tips are where they are put
 
     elo, low, high = row["rating"], row["rating_low"], row["rating_high"]
@@ -79,13 +81,6 @@ def _interval(axes: "Axes", palette: Palette, row: Row, place: int, ends: tuple[
     axes.plot([elo], [place], "o", color=palette.blue, markersize=7, markerfacecolor=palette.blue if known else "none")
 
 
-def _reach(rows: list[Row]) -> tuple[float, float]:
-    """The ends of the axis, with room for all that there is."""
-    seen = [row[key] for row in rows for key in ("rating", "rating_low", "rating_high") if row[key] is not None] + [0.0]
-    room = max(30.0, 0.08 * (max(seen) - min(seen)))
-    return min(seen) - room, max(seen) + room
-
-
 def convergence_plot(evidence: Evidence) -> Plot | None:
     """The ratings, solved shares or mean returns after each twentieth of the matches; None with less than two points."""
     kind = evidence.sheet.kind
@@ -93,7 +88,7 @@ def convergence_plot(evidence: Evidence) -> Plot | None:
     if len(points) < 2:
         return None
     labels = evidence.sheet.labels
-    kept, note = room_for([entry for entry in evidence.ranked if entry in points[-1].values], MOST_LINES)
+    kept, note = room_for([entry for entry in evidence.ranked if entry in points[-1].values], MAX_LINES)
     what = CURVES[kind]
     versus = kind == "versus"
     values = "Ratings, fitted anew to all matches until then" if versus else f"{what}s of all attempts until then"

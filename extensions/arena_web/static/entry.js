@@ -1,15 +1,13 @@
-// One entry of a tournament: what it is, how it stands on each board, whom it met, how it failed, and its rating over the run.
+// One entry of a tournament: what it is, how it stands on each board, whom it met, how it failed, and the panels of plugins.
 import { get } from "./api.js";
-import { figure, h, s, whole } from "./dom.js";
-import { faultBox, head, main, matchesAddress } from "./page.js";
-
-const WIDTH = innerWidth < 640 ? 340 : 1040, HEIGHT = 200, EDGE = { left: 52, right: 12, top: 12, bottom: 26 };
+import { h, whole } from "./dom.js";
+import { faultBox, fillPanels, head, main, matchesAddress } from "./page.js";
 
 const key = document.body.dataset.key;
 const label = new URLSearchParams(location.search).get("name") ?? "";
 const faults = faultBox();
 const about = h("section", { class: "card", "aria-label": "what it is" });
-const boards = h("div", { class: "stack" });
+const boards = h("div", { class: "stack" }), panels = h("div", { class: "stack" });
 
 main.append(
   head(label, null, h("a", { class: "button", href: matchesAddress(key, { agent: label }) }, "Its matches"), h("a", { class: "button", href: `/t/${key}` }, "Leaderboard")),
@@ -22,11 +20,11 @@ Promise.all([get(`/api/t/${key}/entry?${query}`), get(`/api/t/${key}`)]).then(sh
 function show([entry, state]) {
   document.title = `${label} in ${entry.name} | arena`;
   main.querySelector(".head h1").after(h("p", {}, `An entry of ${entry.name}.`));
-  main.append(about, boards);
+  main.append(about, boards, panels);
   boards.replaceChildren(...entry.boards.map((board) => boardOf(board, state.boards[board.number])));
   get(`/api/t/${key}/entry/facts?${query}`).then(({ entry: found }) => about.replaceChildren(...facts(found))).catch((error) => {
     about.replaceChildren(h("h2", {}, "What it is"), h("p", { class: "dim" }, `This cannot be told without its plugin: ${error.message}`));
-  });
+  }).then(() => fillPanels(panels, key, { place: "agent", id: label }));
 }
 
 // Options, heuristic, limits and source; once for all boards where they are the same.
@@ -62,7 +60,6 @@ function boardOf(board, state) {
     h("h2", {}, board.title),
     standing(board, state),
     board.meetings.length ? [h("h3", { class: "gap gap-small-below" }, "Against each"), met(board)] : null,
-    board.curve.length > 1 ? [h("h3", { class: "gap gap-small-below" }, CURVES[board.kind]), curve(board)] : null,
     h("h3", { class: "gap" }, "Failures"),
     failures.length ? h("ul", { class: "failures" }, failures.map((one) => failed(one, board))) : h("p", { class: "dim" }, "None."),
   );
@@ -97,34 +94,4 @@ function met(board) {
 function failed(one, board) {
   const all = matchesAddress(key, { board: String(board.number), agent: label, ending: one.kind });
   return h("li", {}, h("a", { href: all }, `${one.count === 1 ? "once" : `${whole(one.count)} times`} by ${one.kind}`), `: ${one.message ?? ""} `, h("a", { href: `/t/${key}/match/${one.first}` }, "see the first"));
-}
-
-const CURVES = { versus: "Rating over the run, in Elo", puzzle: "Solved share over the run", score: "Mean return over the run" };
-
-// A line in front of the band between the field's least and largest value.
-function curve({ curve: points, kind, title }) {
-  const share = kind === "puzzle";
-  const lows = share ? [0] : points.map((point) => point[2]), highs = share ? [1] : points.map((point) => point[3]);
-  const least = Math.min(...lows), most = Math.max(...highs), room = Math.max(most - least, 1e-9), last = points.at(-1)[0];
-  const x = (played) => (EDGE.left + (played / last) * (WIDTH - EDGE.left - EDGE.right)).toFixed(1);
-  const y = (value) => (HEIGHT - EDGE.bottom - ((value - least) / room) * (HEIGHT - EDGE.top - EDGE.bottom)).toFixed(1);
-  const text = (value) => (share ? `${Math.round(100 * value)} %` : kind === "score" ? figure(value) : String(Math.round(value)));
-  const at = (point, part) => `${x(point[0])},${y(point[part])}`;
-  const band = [...points.map((point) => at(point, 3)), ...points.toReversed().map((point) => at(point, 2))].join(" ");
-  const first = points[0], end = points.at(-1);
-  return h(
-    "figure",
-    { class: "values" },
-    s(
-      "svg",
-      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": `${title}: from ${text(first[1])} after ${whole(first[0])} matches to ${text(end[1])} after ${whole(end[0])}` },
-      s("polygon", { class: "chart-band", points: band }),
-      [least, most].map((value) => [s("line", { class: "chart-zero", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y(value), y2: y(value) }), s("text", { class: "chart-text chart-end", x: EDGE.left - 6, y: y(value) }, text(value))]).flat(),
-      s("polyline", { class: "chart-line chart-own", points: points.map((point) => at(point, 1)).join(" ") }),
-      s("circle", { class: "interval-value", cx: x(end[0]), cy: y(end[1]), r: 4 }),
-      s("text", { class: "chart-text", x: EDGE.left, y: HEIGHT - 8 }, "0"),
-      s("text", { class: "chart-text chart-end", x: WIDTH - EDGE.right, y: HEIGHT - 8 }, `${whole(last)} matches`),
-    ),
-    h("figcaption", { class: "gap-small" }, `Fitted anew to all matches until then; the band reaches from the ${{ versus: "lowest to the highest rating", puzzle: "least to the largest share", score: "least to the largest mean" }[kind]} of the field.`),
-  );
 }

@@ -2,7 +2,7 @@
 import { post } from "./api.js";
 import { boardOf, overallOf } from "./board_table.js";
 import { h, whole } from "./dom.js";
-import { button, faultBox, figure, main, moment } from "./page.js";
+import { button, faultBox, figure, fillPanels, main, moment } from "./page.js";
 import { pairChoice } from "./pair.js";
 import { stateTag } from "./states.js";
 
@@ -13,7 +13,7 @@ const tag = h("span", { class: "state", role: "status" });
 const bar = h("progress", { "aria-label": "matches played", max: "1", value: "0" });
 const figures = h("dl", { class: "figures figures-small" });
 const message = h("div");
-const boards = h("div", { class: "stack" });
+const boards = h("div", { class: "stack" }), panels = h("div", { class: "stack" });
 const compare = h("a", { class: "button", href: `/t/${key}/compare`, hidden: true }, "Compare");
 const pair = pairChoice(key);
 const stop = button("Stop", halt);
@@ -25,9 +25,12 @@ main.append(
   message,
   h("section", { class: "card", "aria-label": "progress" }, bar, figures),
   boards,
+  panels,
   pair.box,
   h("section", { class: "card gap", "aria-label": "downloads" }, h("h2", {}, "Downloads"), h("ul", { class: "plain-list row" }, downloads())),
 );
+
+let panelled = null;
 
 const source = new EventSource(`/api/t/${key}/events`);
 source.addEventListener("state", (event) => show(JSON.parse(event.data)));
@@ -61,6 +64,20 @@ function show(state) {
   boards.querySelectorAll(".scroll").forEach((node, number) => { node.scrollLeft = before[number] ?? 0; });
   if (region >= 0) boards.querySelectorAll(".scroll")[region]?.focus({ preventScroll: true });
   if (inside && focused) boards.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
+  if (panelled !== state.state) showPanels(state.boards, state.state);
+}
+
+// The panels of the boards, one board after the other: asked for when the page opens, and when a run begins or ends.
+async function showPanels(found, state) {
+  panelled = state;
+  const filled = [];
+  for (const [number, board] of found.entries()) {
+    const place = h("div", { class: "stack" });
+    await fillPanels(place, key, { place: "board", id: String(number) }, (title) => (found.length > 1 ? `${board.title}: ${title}` : title));
+    if (panelled !== state) return;
+    if (place.childElementCount) filled.push(place);
+  }
+  panels.replaceChildren(...filled);
 }
 
 // How far it is, how fast, and with what it is played; a time that is not known yet is a dash. The length of a sequential test is a forecast.

@@ -1,10 +1,10 @@
 // One match, position by position, with the way to the next one, and on from any of its positions.
 import { get } from "./api.js";
-import { duration, figure as written, h, whole } from "./dom.js";
-import { counted, entryAddress, faultBox, figure, lot, main } from "./page.js";
+import { h, whole } from "./dom.js";
+import { entryAddress, faultBox, fillPanels, lot, main } from "./page.js";
 import { mountPlayer, result } from "./player.js";
 
-const LONGEST = 10000;
+const MAX_ADDRESS_CHARACTERS = 10000;
 
 const { key, id } = document.body.dataset;
 const faults = faultBox();
@@ -13,7 +13,7 @@ const said = h("span", {}), numbered = h("span", {});
 const ways = h("nav", { class: "row ways", "aria-label": "other matches" });
 const place = h("section", { class: "card", "aria-label": "replay" });
 const on = h("div", { class: "row centred gap-small" });
-const related = h("div");
+const panels = h("div", { class: "stack" }), related = h("div");
 let player = null;
 
 main.classList.add("board-first");
@@ -29,11 +29,12 @@ function show({ view, play_on: forms }) {
   const adjudicated = view.termination === "adjudicated"; // then the message says why, and is nobody's fault
   said.textContent = `${view.game.name}, ${result(view)}${adjudicated ? `: ${view.message}` : ""}`;
   if (view.message && !adjudicated) faults.show(`${view.seat === null ? "" : `${view.labels[view.seat]}: `}${view.termination}: ${view.message}`);
-  main.append(place, h("section", { class: "card", "aria-label": "what it took" }, facts(view)), related);
+  main.append(place, panels, related);
   if (view.differences.length) main.append(h("p", { class: "fault" }, `The rules say otherwise: ${view.differences.join("; ")}`));
   player = mountPlayer(place, view, { keys: true, onShow: () => player && offer(view, forms) });
   place.querySelector(".player-main").append(on);
   offer(view, forms);
+  fillPanels(panels, key, { place: "match", id });
 }
 
 // The matches next to this one, in the list that it was opened from.
@@ -51,7 +52,7 @@ function showWays({ previous, next, related: others, number, board }) {
   numbered.textContent = number === null ? "" : `Match ${whole(number)}: `;
   const rest = others.filter((one) => one.labels.length !== 2);
   if (rest.length) {
-    related.className = "card";
+    related.className = "card gap";
     related.replaceChildren(
       h("h2", {}, rest[0].labels.length === 1 ? "The same position by others" : "The same position in other seats"),
       h("ul", { class: "failures" }, rest.map((one) => h("li", {}, h("a", { href: `/t/${key}/match/${one.id}?board=${board}` }, one.labels.join(" – ")), `: ${result(one)}`))),
@@ -85,21 +86,9 @@ function gameAddress(view, { game, agents, limits }, seat) {
   const long = encoded({ ...saved, line: { state: view.frames[0].state, actions } });
   const dealt = view.frames.some((frame) => frame.action !== null && frame.seat === null); // chance will deal anew from there
   const short = () => encoded({ ...saved, line: { state: view.frames[player.at].state, actions: [] } });
-  return `/play#${long.length > LONGEST || view.left_out || dealt ? short() : long}`;
+  return `/play#${long.length > MAX_ADDRESS_CHARACTERS || view.left_out || dealt ? short() : long}`;
 }
 
 function encoded(values) {
   return encodeURIComponent(JSON.stringify(values));
-}
-
-function facts(view) {
-  const found = [];
-  if (view.moves !== null) found.push(figure(counted(view), whole(view.moves)));
-  if (view.cost !== null) found.push(figure("Cost", written(view.cost, 6)));
-  for (const total of view.totals) {
-    const whose = view.totals.length > 1 ? ` of ${total.label}` : "";
-    found.push(figure(`Nodes${whose}`, whole(total.nodes)), figure(`Time${whose}`, duration(total.seconds)));
-  }
-  if (view.fallbacks) found.push(figure("Random for want of budget", whole(view.fallbacks)));
-  return h("dl", { class: "figures figures-small" }, found, figure("Match", h("code", {}, view.id.slice(0, 12))));
 }

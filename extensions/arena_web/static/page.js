@@ -1,5 +1,7 @@
 // What pages have in common.
+import { get } from "./api.js";
 import { h } from "./dom.js";
+import { panelOf } from "./panels.js";
 
 export const main = document.getElementById("main");
 
@@ -63,4 +65,14 @@ export function gameAsked(games, usual) {
 // A random seed.
 export function lot() {
   return Math.floor(Math.random() * 2 ** 31);
+}
+
+// Put the panels of plugins into a place: those of `{ place, id }`, of which a title may say more.
+export async function fillPanels(place, key, wanted, titled = (title) => title) {
+  try {
+    const { panels } = await get(`/api/t/${key}/panels?${new URLSearchParams(wanted)}`);
+    place.replaceChildren(...panels.map((panel) => panelOf({ ...panel, title: titled(panel.title) })));
+  } catch (error) {
+    place.replaceChildren(h("p", { class: "dim" }, `The panels of plugins cannot be shown: ${error.message}`));
+  }
 }

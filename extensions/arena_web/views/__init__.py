@@ -1,17 +1,18 @@
 """What reports and pages share: a match as frames, the boards that draw them, and the style sheet."""
 
-from arena_web.views.bundle import STATIC, board_script, bundle, served, static_files
-from arena_web.views.match_frames import Frame, MatchView, depicted, described, text_view, view
+from arena_web.views.bundle import STATIC, address_imports, board_script, bundle, panel_script, static_files
+from arena_web.views.match_frames import Frame, MatchView, depict, describe_game, text_view, view
 
 __all__ = [
     "STATIC",
     "Frame",
     "MatchView",
+    "address_imports",
     "board_script",
     "bundle",
-    "depicted",
-    "described",
-    "served",
+    "depict",
+    "describe_game",
+    "panel_script",
     "static_files",
     "text_view",
     "view",

@@ -9,6 +9,7 @@ from arena.plugins.board_files import EXPORT, IMPORT, list_exports
 
 STATIC = Path(__file__).with_name("static")
 """The folder of arena's own modules and the style sheet."""
+PLAYER = "player.js"
 
 
 def static_files() -> dict[str, Path]:
@@ -16,16 +17,19 @@ def static_files() -> dict[str, Path]:
     return {file.name: file for file in sorted(STATIC.iterdir()) if file.suffix in {".js", ".css"}}
 
 
-def bundle(entry: str = "player.js") -> str:
-    """Return one script that defines `arenaModules`, all that `entry` needs by their file names, and `arena`, which is `entry`.
+def bundle(*more: str) -> str:
+    """Return one script that defines `arenaModules`, by their file names, and `arena`, which is the module of the player.
+
+    The modules are those that the player needs, and `more` with those that they need.
 
     It knows the two forms of import and the exported declarations that the modules are written in, and nothing else.
     """
     sources = {name: file.read_text(encoding="utf-8") for name, file in static_files().items() if name.endswith(".js")}
     order: list[str] = []
-    _visit(entry, sources, order)
+    for entry in (PLAYER, *more):
+        _visit(entry, sources, order)
     parts = [f"arenaModules[{json.dumps(name)}] = {_wrap(sources[name])};" for name in order]
-    return "\n".join(["const arenaModules = {};", *parts, f"const arena = arenaModules[{json.dumps(entry)}];", ""])
+    return "\n".join(["const arenaModules = {};", *parts, f"const arena = arenaModules[{json.dumps(PLAYER)}];", ""])
 
 
 def board_script(name: str, source: str) -> str:
@@ -33,7 +37,12 @@ def board_script(name: str, source: str) -> str:
     return f'arenaModules["board.js"].addBoard({json.dumps(name)}, {_wrap(source)});\n'
 
 
-def served(source: str) -> str:
+def panel_script(name: str, source: str) -> str:
+    """Return a script that makes the module of a panel known by its name; it stands behind that of `bundle`."""
+    return f'arenaModules["panels.js"].addPanel({json.dumps(name)}, {_wrap(source)});\n'
+
+
+def address_imports(source: str) -> str:
     """Return the module of a board for a page that loads modules: what it imports has the addresses of a server."""
     return IMPORT.sub(lambda found: f'import {found["names"]} from "/static/{found["file"]}";', source)
 

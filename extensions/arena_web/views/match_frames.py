@@ -82,7 +82,7 @@ class Depiction(NamedTuple):
     """The fault of the grid; None for a sound one, and for games without."""
 
 
-def depicted(game: Game, state: State, *, drawn: bool = False) -> Depiction:
+def depict(game: Game, state: State, *, drawn: bool = False) -> Depiction:
     """Return the grid of a state, else its rendering; a grid of another shape gives the rendering and a note.
 
     With `drawn` all is None: a board draws states from their notation. Raises what `render` raises.
@@ -102,7 +102,7 @@ def depicted(game: Game, state: State, *, drawn: bool = False) -> Depiction:
     return Depiction(rendered=game.render(state), note=note)
 
 
-def described(game: Game) -> dict[str, Any]:
+def describe_game(game: Game) -> dict[str, Any]:
     """Return the name of a game, all its parameters, and the colours of its grid, as boards take them."""
     colors = dict(read_member(type(game), "grid_colors")) if gives_grid(type(game)) else {}
     return {"name": name_of(game), "parameters": make_plain(settings(game)), "colors": colors}
@@ -122,8 +122,10 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MAX_FRA
         for step in steps(game, record):
             first, last = first or step, step
             if len(found) < most and room > 0:
-                found.append(_frame(game, record, step, drawn))
-                room -= _length(found[-1][0])
+                frame, note = _frame(game, record, step, drawn)
+                found.append((frame, note))
+                room -= len(frame.state) + len(frame.rendered or "")  # about the characters of a frame in JSON
+                room -= sum([len(mark) + 3 for row in frame.grid or () for mark in row])
             else:
                 left_out, skipped = left_out + 1, step
     except Differs as differs:
@@ -133,7 +135,7 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MAX_FRA
         left_out -= 1
     if first is not None and last is not None and not differences:
         differences = compare_with_rules(game, record, first, last)
-    shown = {**described(game), "note": next((note for _, note in found if note is not None), None)}
+    shown = {**describe_game(game), "note": next((note for _, note in found if note is not None), None)}
     totals = [_total(seat, label, record.decisions) for seat, label in enumerate(record.labels)]
     return _view(record, shown, [frame for frame, _ in found], differences, left_out=left_out, totals=totals)
 
@@ -171,11 +173,6 @@ _USED = ("nodes", "evaluations", "depth", "value", "seconds")
 """Fields of a decision that its frame has, too."""
 
 
-def _length(frame: Frame) -> int:
-    """The characters of a frame in JSON, about."""
-    return len(frame.state) + len(frame.rendered or "") + sum([len(mark) + 3 for row in frame.grid or () for mark in row])
-
-
 def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str] = ()) -> MatchView:
     """Return a view of a record whose game is not here: one frame, with its position and its actions as text.
 
@@ -188,7 +185,7 @@ def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str
 
 def _frame(game: Game, record: Record, step: Step, drawn: bool) -> tuple[Frame, str | None]:
     """The frame of a step, and the note on its grid."""
-    used, depiction = step.decision, depicted(game, step.state, drawn=drawn)
+    used, depiction = step.decision, depict(game, step.state, drawn=drawn)
     frame = Frame(
         number=step.number,
         state=game.format_state(step.state),

@@ -39,8 +39,8 @@ def spoilt(*bad: Reply) -> Answers:
 def test_a_request_asks_for_one_structured_answer() -> None:
     """As the interface of OpenAI describes structured outputs; the key is sent where there is one."""
     with serving(first) as stub, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_API_KEY", "sk-test")
-        (one, _) = played(stub)
+        patch.setenv("MY_KEY", "sk-test")
+        (one, _) = played(stub, key_env="MY_KEY")
         request, headers = stub.requests[0], stub.headers[0]
     assert one.termination == "normal"
     assert (request["model"], request["temperature"], request["max_tokens"]) == ("m", 0, 1024)
@@ -185,7 +185,7 @@ def test_a_model_that_draws_its_answers_is_given_seeds_from_the_stream_of_its_se
 
 
 def test_an_answer_that_is_no_chat_completion_is_nobodys_loss(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena_bridges.llm.endpoint.WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("arena_bridges.llm.endpoint.WAIT_SECONDS", 1.0)
     monkeypatch.setattr("arena_bridges.llm.endpoint.FIRST_PAUSE_SECONDS", 0.01)
     with serving(lambda _: Reply(body=json.dumps({"choices": []}))) as stub:
         records = played(stub)

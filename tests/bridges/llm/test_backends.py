@@ -152,10 +152,37 @@ def test_what_is_missing_is_told_before_the_first_match(monkeypatch: pytest.Monk
             arena.run(spec(url))
     with serving(first) as stub:
         stub.models = 401
-        monkeypatch.setenv("OPENAI_API_KEY", "wrong")
-        with pytest.raises(arena.ArenaError, match="does not accept the key in OPENAI_API_KEY: status 401"):
+        monkeypatch.setenv("MY_KEY", "wrong")
+        keyed = {"agents": [{"agent": "llm", "url": stub.url, "model": "m", "key_env": "MY_KEY"}, "random"]}
+        with pytest.raises(arena.ArenaError, match="does not accept the key in MY_KEY: status 401"):
+            arena.run(spec(stub.url, **keyed))
+        with pytest.raises(
+            arena.ArenaError, match="does not accept a request without a key; key_env: NAME in the entry gives one"
+        ):
             arena.run(spec(stub.url))
         assert stub.requests == []
+
+
+def test_one_key_goes_to_one_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hosts without names of keys are a fault with line and column, before any request; a local one is given no key."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-first")
+    path = tmp_path / "cup.yaml"
+    entry = "  - {{agent: llm, label: {0}, url: 'https://{0}.invalid/v1', model: m{1}}}\n"
+    path.write_text("game: tic-tac-toe\nagents:\n" + entry.format("one", "") + entry.format("two", ""))
+    with pytest.raises(arena.ArenaError) as caught:
+        load_spec(path)
+    assert "cup.yaml:4:35: agents[1].url: two.invalid would be given OPENAI_API_KEY, the key of one.invalid" in str(caught.value)
+    assert "expected key_env: NAME" in str(caught.value)
+    path.write_text("game: tic-tac-toe\nagents:\n" + entry.format("one", "") + entry.format("two", ", key_env: TWO"))
+    assert len(load_spec(path).boards[0].seats) == 2
+    with serving(first) as local, serving(first) as other:
+        arena.run(spec(local.url, rounds=1))
+        assert all("Authorization" not in headers for headers in local.headers)
+        monkeypatch.setenv("OTHER", "sk-other")
+        local.answers = lambda request: Reply(status=302, headers={"Location": other.url + "/chat/completions"})
+        keyed = {"agent": "llm", "url": local.url, "model": "m", "key_env": "OTHER"}
+        assert arena.run(spec(local.url, rounds=1, agents=[keyed, "random"])).void
+        assert other.requests == [], "a redirect is not followed, so it carries no key to another host"
 
 
 def test_on_the_command_line_that_is_one_line_and_what_is_played_already_asks_nobody(arena: Arena, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from arena import load_plugins
 from arena.plugins.registry import Registry, find_first_game, list_references, propose_agents
-from arena_play.defaults import sensible
+from arena_play.defaults import propose_agent
 from arena_web.inventory import inventory
 from tests.conftest import arena_in
 
@@ -71,7 +71,7 @@ def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
         "n-queens": [*solvers, "hill-climb", "min-conflicts"],
         "sudoku": solvers,
     }
-    assert {name: sensible(registry, game) for name, game in games.items()} == {
+    assert {name: propose_agent(registry, game) for name, game in games.items()} == {
         "tic-tac-toe": "alpha-beta",
         "connect-four": "alpha-beta",
         "othello": "alpha-beta",
@@ -111,8 +111,8 @@ def test_a_plugin_brings_a_reference(tmp_path: Path, reference: Any, games: set[
 
 def test_a_plugin_brings_who_is_proposed(tmp_path: Path) -> None:
     registry = flagged(tmp_path, weights={"zero-sum": 6})
-    assert sensible(registry, registry.game("othello")()) == "first"
-    assert sensible(registry, registry.game("sudoku")()) == "dfs"
+    assert propose_agent(registry, registry.game("othello")()) == "first"
+    assert propose_agent(registry, registry.game("sudoku")()) == "dfs"
     assert next(one["proposed"][0] for one in inventory(registry)["games"] if one["name"] == "othello") == "first"
 
 
@@ -122,7 +122,7 @@ def test_an_unknown_trait_is_ignored_with_a_note(tmp_path: Path) -> None:
     assert "agent first" in note
     assert "hints: expected an arena.Hints, with " in note
     assert "proposed={'chess': 6}" in note
-    assert sensible(registry, registry.game("othello")()) == "alpha-beta"
+    assert propose_agent(registry, registry.game("othello")()) == "alpha-beta"
 
 
 def test_without_flags_the_first_that_can_play_is_taken() -> None:
@@ -131,7 +131,7 @@ def test_without_flags_the_first_that_can_play_is_taken() -> None:
     registry = load_plugins()
     for agent in ("alpha-beta", "mcts", "expectimax"):
         del registry.agents[agent]
-    assert sensible(registry, registry.game("othello")()) == "greedy"
+    assert propose_agent(registry, registry.game("othello")()) == "greedy"
 
 
 def test_arena_show_lists_the_flags(tmp_path: Path) -> None:

@@ -1,18 +1,18 @@
 """Which workers count as gone because nothing is heard of them."""
 
-from arena_cluster.dask import STILL_SECONDS, Pulses, Workers
+from arena_cluster.dask import WORKER_SILENCE_SECONDS, Pulses, Workers
 from arena_cluster.engine import Change
 
 
 def test_who_is_not_heard_of_counts_as_gone_until_he_is() -> None:
     """By how long the scheduler's word has stayed the same, whatever its clock says."""
     pulses = Pulses()
-    for second in range(0, int(STILL_SECONDS) + 1, 5):
+    for second in range(0, int(WORKER_SILENCE_SECONDS) + 1, 5):
         pulses.take({"a": 1e9 + second, "b": -5.0}, float(second))
         assert not pulses.still
-    pulses.take({"a": 2e9, "b": -5.0}, STILL_SECONDS + 5)
+    pulses.take({"a": 2e9, "b": -5.0}, WORKER_SILENCE_SECONDS + 5)
     assert pulses.still == {"b"}
-    pulses.take({"a": 3e9, "b": -4.0}, STILL_SECONDS + 10)
+    pulses.take({"a": 3e9, "b": -4.0}, WORKER_SILENCE_SECONDS + 10)
     assert not pulses.still
 
 

@@ -41,8 +41,8 @@ def test_a_worker_stands_still(clusters: Start, long: Known, monkeypatch: pytest
     """Frozen, as a machine is that sleeps or is cut off: its matches are played by the other; when it goes on it is used again,
     and what it still sends of old orders means nothing.
     """
-    monkeypatch.setattr("arena_cluster.dask.STILL_SECONDS", 3.0)
-    monkeypatch.setattr("arena_cluster.dask.PULSE_SECONDS", 0.2)
+    monkeypatch.setattr("arena_cluster.dask.WORKER_SILENCE_SECONDS", 3.0)
+    monkeypatch.setattr("arena_cluster.dask.PULSE_POLL_SECONDS", 0.2)
     cluster, spec = clusters(workers=2), load_spec(long.spec)
     found: dict[str, Record] = {}
     frozen = cluster.workers[0]

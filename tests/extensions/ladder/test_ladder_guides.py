@@ -121,12 +121,12 @@ def test_a_limit_of_the_check_on_the_page_is_that_of_the_check() -> None:
 
 def test_the_spec_page_has_every_key_of_a_ladder_with_its_default() -> None:
     """As the model of the spec has them."""
-    from arena_ladder.spec import OWN, REFUSED, SubmissionKeys, UntilKeys
+    from arena_ladder.spec import LADDER_KEYS, REFUSED_KEYS, SubmissionKeys, UntilKeys
 
     page = (ROOT / "docs" / "spec.md").read_text("utf-8").partition("## The spec of a ladder")[2]
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", page, re.MULTILINE))
-    assert {*SubmissionKeys.model_fields, *OWN} <= set(rows)
+    assert {*SubmissionKeys.model_fields, *LADDER_KEYS} <= set(rows)
     assert rows["until"] == f"`{{interval: {UntilKeys().interval:g}}}`"  # type: ignore[call-arg]
     keys = SubmissionKeys()  # type: ignore[call-arg]
     assert (rows["authors"], rows["per_day"], rows["keep"]) == (f"`{keys.authors}`", str(keys.per_day), str(keys.keep))
-    assert all(f"`{key}`" in page for key in REFUSED)
+    assert all(f"`{key}`" in page for key in REFUSED_KEYS)

@@ -69,7 +69,8 @@ def _addresses(private: Private, tmp_path: Path) -> dict[str, list[str]]:
         "/api/submissions/{id}": [f"/api/submissions/{key}" for key in keys],
         "/api/submissions/{id}/log": [f"/api/submissions/{key}/log" for key in keys],
         "/static/{name:path}": [f"/static/{name}" for name in ("page.js", f"{MARK}.py", "../course.db", f"%2e%2e/{MARK}.py")],
-        "/boards/{name}": ["/boards/none.js"],
+        "/modules/{name}": ["/modules/none.js"],
+        "/api/t/ladder/panels": [f"/api/t/ladder/panels?place=match&id={key}" for key in private.matches],
     }
     for path in ("/t/ladder/match/{id}", "/api/t/ladder/match/{id}", "/api/t/ladder/match/{id}/around"):
         given[path] = [path.replace("{id}", key) for key in private.matches]

@@ -153,7 +153,7 @@ def test_no_request_makes_an_error_of_arena(ladder: HostedLadder) -> None:
         "/t/ladder/match/%00",
         "/api/t/ladder/entry?name=%ff",
     ]
-    paths += ["/api/t/ladder/matches?page=9999999999999999999999", "/boards/%2e%2e", "/api/submissions/%00", "/a" * 9000]
+    paths += ["/api/t/ladder/matches?page=9999999999999999999999", "/modules/%2e%2e", "/api/submissions/%00", "/a" * 9000]
     assert {ladder.ask(path, token).status for path in paths} <= {200, 404}
     names = [b'"\\ud800"', b"[" * 100_000, b"9" * 5000, b"NaN", b"{}", b'{"name": ' * 5000, b"\xff"]
     assert {ladder.ask("/api/authors", None, name).status for name in names} == {422}

@@ -12,7 +12,7 @@ from arena_games.kuhn_poker import KuhnPoker
 from arena_games.leduc_poker import LeducPoker
 from arena_games.othello import Othello
 from arena_games.tic_tac_toe import TicTacToe
-from arena_solution.sequence_form import estimated_states, sequence_form
+from arena_solution.sequence_form import estimate_states, sequence_form
 from tests.extensions.solution.dealt_games import Dealt
 
 
@@ -31,9 +31,9 @@ def test_the_tree_has_the_size_that_is_known(game: Game, states: int, sets: Sequ
 def test_the_estimate_of_the_size_is_right_on_average() -> None:
     """Tic-tac-toe has 549,946 histories; where all nodes of a depth are alike it is exact."""
     game = TicTacToe()
-    assert estimated_states(game, (0, 0)) == pytest.approx(549_946, rel=0.3)
+    assert estimate_states(game, (0, 0)) == pytest.approx(549_946, rel=0.3)
     dealt = Dealt(seed=1)
-    assert estimated_states(dealt, ((), ())) == sequence_form(dealt).states
+    assert estimate_states(dealt, ((), ())) == sequence_form(dealt).states
 
 
 def test_a_game_that_is_too_large_says_how_large_it_is_and_what_to_use() -> None:

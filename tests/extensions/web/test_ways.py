@@ -110,6 +110,7 @@ def test_the_page_of_an_agent(screen: Any) -> None:
     page.wait_for_selector("dl.pairs")
     assert page.locator("h1").inner_text() == HOSTILE
     assert "chatty" in page.locator("dl.pairs").first.inner_text()
+    page.wait_for_selector("section[aria-label='Over the run'] svg")
     assert page.get_by_role("img", name="tic-tac-toe: from").count() == 1
     screen.check("entry")
     row = page.get_by_role("region", name="opponents on tic-tac-toe").locator("tbody tr").filter(has_text="lookahead")

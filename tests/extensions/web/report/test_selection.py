@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena_web.report.carried import FAILED, chosen, rank_of
+from arena_web.report.carried import FAILED, choose_matches, rank_of
 from arena_web.report.evidence import Evidence, MatchSummary, read
 
 KINDS = st.sampled_from(["won", "drawn", "fault", "void", "solved", "unsolved", "answered"])
@@ -33,7 +33,7 @@ def test_there_are_never_too_many_and_failures_come_first(
     board: Evidence, made: list[tuple[str, int, int]], most: int, positions: int
 ) -> None:
     matches = [match(place, *one) for place, one in enumerate(made)]
-    kept = [one.match for one in chosen([replace(board, matches=tuple(matches))], most, positions)]
+    kept = [one.match for one in choose_matches([replace(board, matches=tuple(matches))], most, positions)]
     ranks = [rank_of(one) for one in kept]
     assert len(kept) <= most
     assert sum(one.positions for one in kept) <= positions
@@ -48,7 +48,7 @@ def test_there_are_never_too_many_and_failures_come_first(
 def test_all_pairings_have_their_turn(board: Evidence) -> None:
     """Of a thousand matches of one pairing and three of another, six places go to three of each."""
     matches = [match(place, "won", 5, 0) for place in range(1000)] + [match(1000 + k, "won", 5, 1) for k in range(3)]
-    kept = chosen([replace(board, matches=tuple(matches))], 6, 10_000)
+    kept = choose_matches([replace(board, matches=tuple(matches))], 6, 10_000)
     assert sorted(one.match.seats for one in kept) == [(0,), (0,), (0,), (1,), (1,), (1,)]
 
 

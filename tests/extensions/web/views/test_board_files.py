@@ -8,7 +8,7 @@ import pytest
 from arena import load_plugins
 from arena.game import Game
 from arena.plugins.board_files import check_module, load_board_module
-from arena_web.views.bundle import board_script, served
+from arena_web.views.bundle import address_imports, board_script
 
 MODULE = """import { CELL } from "arena/grid.js";
 export const parse = (text) => text;
@@ -125,7 +125,7 @@ def test_imports_get_the_addresses_of_the_server_and_nothing_else_changes() -> N
         '{ CELL } from "arena/grid.js"', '{\n  CELL,\n  lines as rows } from "arena/grid.js"'
     )
     assert check_module(odd) is None
-    assert served(odd).splitlines()[0] == 'import *  as grid from "/static/grid.js";'
-    assert served(odd).count("/static/grid.js") == 2
-    assert served(odd).partition("export")[2] == odd.partition("export")[2]
+    assert address_imports(odd).splitlines()[0] == 'import *  as grid from "/static/grid.js";'
+    assert address_imports(odd).count("/static/grid.js") == 2
+    assert address_imports(odd).partition("export")[2] == odd.partition("export")[2]
     assert "const {\n  CELL,\n  lines: rows } = arenaModules[" in board_script("dots", odd)

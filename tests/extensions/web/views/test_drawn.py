@@ -173,7 +173,7 @@ def test_a_board_takes_clicks(phone: Any, server: Served) -> None:
     phone.get_by_role("button", name="heap 4, leave 2").click()
     phone.wait_for_selector(".status:has-text('4:2')")
     assert phone.evaluate("getComputedStyle(document.querySelector('.stick')).fill") in ("rgb(138, 75, 20)", "rgb(224, 176, 116)")
-    (module,) = [url for url in asked if "/boards/" in url][-1:]
+    (module,) = [url for url in asked if "/modules/" in url][-1:]
     answer = server.ask(module.removeprefix(server.address.rstrip("/")))
     assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, "text/javascript")
     assert 'from "/static/grid.js"' in answer.text

@@ -1,19 +1,90 @@
-"""Entries of a stored run as the forms of pages have them, and as a page tells of them."""
+"""Answers about the store of a tournament: its matches as views, what its entries are, and the panels of plugins."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from arena import Agent, Game, Puzzle
-from arena.api.match import Seat
-from arena.api.spec import Board, Registry, Spec, source_line
+from arena import Agent, Game, PluginError, Puzzle, SpecError
+from arena.api.match import Record, Seat
+from arena.api.spec import Board, BoardModule, Registry, Spec, load_board_module, load_spec, resolve_place, source_line
+from arena.api.store import Store
+from arena.schedule.board_info import make_known_game
+from arena.spec.named_code import list_named_code
 from arena.spec.parameters import drop_defaults
+from arena.store.run import ForeignCode
+from arena_web.errors import BadRequest
 from arena_web.form import LimitsForm
 from arena_web.inventory import PEOPLE, asks_estimates, form_fields, summary
+from arena_web.panels import WantedPanels, collect_panels
+from arena_web.views import text_view, view
 
+Reply = dict[str, Any]
 MAX_SECONDS = 60.0
 """Seconds a decision that a page may set at the most."""
+
+
+class StoreRequests:
+    """Does what requests about a store ask for, with the plugins of one registry."""
+
+    def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
+        self._registry = registry
+        self._plugins = plugins
+
+    def view(self, asked: Mapping[str, Any]) -> Reply:
+        """A match of a store as a view. The store is named by the server, never by a page."""
+        with Store.open(asked["store"]) as store:
+            record, place = store.record(asked["id"])
+            run = store.last()
+        number = run.board_of(record.game, place)
+        if number is None:
+            raise BadRequest(f"the last run of this store does not play {record.game}")
+        try:
+            spec = run.load(self._allowed_code(asked))
+        except (ForeignCode, SpecError, PluginError) as error:
+            sheet = run.boards[number]
+            game = make_known_game(sheet, self._registry)
+            missing = f"{record.game} is not known here, so its moves are shown as text; {error}"
+            told = show_match(game, record) if game is not None else {"view": text_view(record, sheet.game, [missing]).as_dict()}
+            return {**told, "play_on": None}
+        board = spec.boards[number]
+        told = show_match(board.game, record)
+        if place is None or max(place.pairing.seats) >= len(board.seats):  # of a ladder, who has left play
+            return {**told, "play_on": None}
+        return {**told, "play_on": play_on(spec, board, [board.seats[entry] for entry in place.pairing.seats])}
+
+    def entry(self, asked: Mapping[str, Any]) -> Reply:
+        """What an entry of the last run of a store is: its options, limits and source, board by board."""
+        with Store.open(asked["store"]) as store:
+            spec = store.last().load(self._allowed_code(asked))
+        return {"entry": entry_facts(spec, asked["label"])}
+
+    def panels(self, asked: Mapping[str, Any]) -> Reply:
+        """The panels of plugins for a match, an entry or a board. The spec of the store is not loaded: it may name any code."""
+        wanted = WantedPanels.model_validate(asked)
+        with Store.open(asked["store"]) as store, store.snapshot():
+            subject = wanted.find(store)
+            return {"panels": collect_panels(self._registry, wanted.place, store, subject, public=asked.get("public", False))}
+
+    def _allowed_code(self, asked: Mapping[str, Any]) -> Collection[str]:
+        """The places of code that whoever started the server has named: by `--plugin`, or in the spec that is played."""
+        allowed = dict.fromkeys(map(resolve_place, self._plugins))
+        if asked.get("spec") is None:
+            return allowed
+        spec = load_spec(asked["spec"], plugins=self._plugins)
+        return {**allowed, **list_named_code(spec.document, spec.plugins, spec.registry)}
+
+
+def show_match(game: Game, record: Record) -> Reply:
+    """Return a match as a view with the board that draws it."""
+    module = load_board_module(type(game))
+    found = view(game, record, drawn=module.source is not None).as_dict()
+    return {"view": {**found, "game": with_board(found["game"], module)}}
+
+
+def with_board(told: Reply, module: BoardModule) -> Reply:
+    """Return what is told of a game, with the source of the module that draws it; the server gives that an address."""
+    return {**told, "board": module.source, "note": module.note or told.get("note")}
 
 
 def play_on(spec: Spec, board: Board, seats: list[Seat]) -> dict[str, Any]:

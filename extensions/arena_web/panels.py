@@ -1,0 +1,88 @@
+"""Panels of plugins: collected for a page, and those that arena itself brings."""
+
+import json
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from arena.api.cli import describe
+from arena.api.results import figures
+from arena.api.spec import Registry
+from arena.api.store import Store, StoreError
+from arena_web.api import Panel, Place
+
+MAX_DATA_CHARACTERS = 1 << 20
+"""Of the data of one panel, as JSON."""
+
+
+class WantedPanels(BaseModel):
+    """What panels a page asks for: those of a match by its id, of an entry by its label, or of a board by its number."""
+
+    place: Literal["match", "agent", "board"]
+    id: str
+
+    def find(self, store: Store) -> str | int:
+        """Return the id, the label or the number as panels get it; StoreError if the store has no such thing."""
+        if self.place == "match":
+            return store.record(self.id)[0].id
+        boards = store.last().boards
+        if self.place == "agent" and any(self.id in sheet.labels for sheet in boards):
+            return self.id
+        if self.place == "board" and self.id in map(str, range(len(boards))):
+            return int(self.id)
+        raise StoreError(f"{store.path} has no {self.place} {self.id[:100]!r} in its last run")
+
+
+def collect_panels(
+    registry: Registry, place: Place, store: Store, subject: str | int | None, *, public: bool = False
+) -> list[dict[str, Any]]:
+    """Return the panels of a place as plain values, in the order of their names; those that failed have an `error`.
+
+    `subject` is what they are about: the id of a match, the label of an entry, the number of a board, or None. With `public`
+    only panels that everybody may see are returned, and errors say no more than their type.
+    """
+    found: dict[str, Panel] = registry.parts.get(Panel.kind, {})
+    panels = [panel for _, panel in sorted(found.items()) if panel.place == place and (panel.public or not public)]
+    return [told for panel in panels if (told := _fill(panel, store, subject, public)) is not None]
+
+
+def _fill(panel: Panel, store: Store, subject: str | int | None, public: bool) -> dict[str, Any] | None:
+    told = {"name": panel.name, "title": panel.title, "script": panel.script, "data": None, "error": None}
+    try:
+        text = json.dumps(panel.data(store, subject), allow_nan=False)
+        if len(text) > MAX_DATA_CHARACTERS:
+            raise ValueError(f"expected data of at most {MAX_DATA_CHARACTERS:,} characters, got {len(text):,}")
+        data = json.loads(text)
+        if data is None:
+            return None
+        if panel.script is None and not _is_plain(data):
+            raise ValueError("expected data for figures or a table, since there is no script")
+    except (Exception, SystemExit) as error:  # a plugin's
+        return {**told, "error": type(error).__name__ if public else describe(error)}  # that names files of the host
+    return {**told, "data": data}
+
+
+def _is_plain(data: Any) -> bool:
+    """Tell whether data is a mapping of figures, or a list of such mappings with the same keys."""
+    rows = data if isinstance(data, list) else [data]
+    if not all(isinstance(row, dict) and list(row) == list(rows[0]) for row in rows):
+        return False
+    return not any(isinstance(value, (dict, list)) for row in rows for value in row.values())
+
+
+def match_resources(store: Store, match: str) -> dict[str, Any]:
+    """Return how long a match was, and what each seat used."""
+    record, _ = store.record(match)
+    found: dict[str, Any] = {}
+    if record.moves is not None:
+        found["Moves" if record.answer is None else "Steps"] = record.moves  # an answer comes at once, in the steps of its agent
+    if record.cost is not None:
+        found["Cost"] = record.cost
+    for seat, label in enumerate(record.labels):
+        own = [decision for decision in record.decisions if decision.seat == seat]
+        whose = f" of {label}" if len(record.labels) > 1 else ""
+        found[f"Nodes{whose}"] = sum(decision.nodes for decision in own)
+        found[f"Time{whose}"] = figures.duration(sum(decision.seconds for decision in own))
+    if record.fallbacks:
+        found["Random for want of budget"] = record.fallbacks
+    return {**found, "Match": record.id[:12]}

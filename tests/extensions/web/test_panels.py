@@ -1,0 +1,244 @@
+"""Panels of plugins on the pages of a match, an agent and a leaderboard, and in a report. A fault stays in its place."""
+
+import json
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from arena import PluginError, hookimpl, load_plugins
+from arena.api.spec import Registry
+from arena.api.store import Store
+from arena.plugins.contract import list_brought
+from arena_web.api import Panel
+from arena_web.panels import collect_panels
+from tests.conftest import arena_in
+from tests.extensions.web.conftest import HOSTILE, Served, served
+
+PANELS = """
+from arena import hookimpl
+from arena_web.api import Panel
+
+DRAW = '''import { h } from "arena/dom.js";
+export function draw(element, data) {
+  element.append(h("p", { class: "drawn" }, `drawn: ${data.join(" ")}`));
+}
+'''
+SCRIPT_FAULT = 'export function draw(element, data) { throw new Error("no chalk"); }'
+
+
+def actions(store, match):
+    return list(store.record(match)[0].actions)
+
+
+def lengths(store, board):
+    rows = store.query("SELECT r.moves FROM place p JOIN record r ON r.number = p.record WHERE p.board = ?", [board])
+    moves = [moves for (moves,) in rows]
+    return [{"Length": word, "Moves": number} for word, number in (("least", min(moves)), ("most", max(moves)))]
+
+
+def call(store, label):
+    return {"Name": label, "Letters": len(label), "Here": True, "Age": None}
+
+
+def fail(store, subject):
+    raise RuntimeError("<b>nothing</b> to see")
+
+
+@hookimpl
+def arena_panels():
+    return [
+        Panel("actions", "match", "Actions", actions, DRAW),
+        Panel("chalk", "match", "Chalk", actions, SCRIPT_FAULT),
+        Panel("absent", "match", "Absent", lambda store, match: None),
+        Panel("called", "agent", "Called", call),
+        Panel("fails", "agent", "Fails", fail),
+        Panel("huge", "agent", "Huge", lambda store, label: "x" * 2_000_000, DRAW),
+        Panel("nan", "agent", "NaN", lambda store, label: {"Value": float("nan")}),
+        Panel("nested", "agent", "Nested", lambda store, label: {"Value": [1]}),
+        Panel("lengths", "board", "Lengths", lengths),
+        Panel("boards", "report", "Boards", lambda store, nothing: [len(store.last().boards), str(nothing)], DRAW),
+        Panel("broken", "report", "Broken", lambda store, nothing: [], "export function draw() {}\\n}}} this is no JavaScript"),
+    ]
+"""
+
+
+@pytest.fixture(scope="module")
+def panelled(place: Path) -> Iterator[Served]:
+    """A server that was asked for the plugin of the panels, too."""
+    pytest.importorskip("fastapi")
+    (place / "panels.py").write_text(PANELS)
+    with served(place, "cup.db", "--plugin", "pebbles.py", "--plugin", "panels.py") as server:
+        yield server
+
+
+def panels(server: Any, place: str, subject: str) -> dict[str, Any]:
+    answer = server.ask(f"/api/t/cup/panels?place={place}&id={quote(subject)}")
+    assert answer.status == 200, answer.text
+    return {panel["name"]: panel for panel in answer.json["panels"]}
+
+
+def a_match(server: Any) -> Any:
+    return server.ask("/api/t/cup/matches?board=0").json["matches"][0]
+
+
+def test_they_have_plain_data_and_a_fault_stays_in_its_place(panelled: Served) -> None:
+    match = a_match(panelled)
+    found = panels(panelled, "match", match["id"])
+    assert list(found) == ["actions", "chalk", "resources"]
+    frames = panelled.ask(f"/api/t/cup/match/{match['id']}").json["view"]["frames"]
+    assert found["actions"]["data"] == [frame["action"] for frame in frames[1:]]
+    source = panelled.ask(found["actions"]["script"])
+    assert source.status == 200
+    assert 'from "/static/dom.js"' in source.text
+    told = panels(panelled, "agent", HOSTILE)
+    assert told["called"]["data"] == {"Name": HOSTILE, "Letters": len(HOSTILE), "Here": True, "Age": None}
+    errors = {name: panel["error"] for name, panel in told.items() if panel["error"] is not None}
+    assert set(errors) == {"fails", "huge", "nan", "nested"}
+    assert errors["fails"].startswith("RuntimeError: <b>nothing</b> to see (")
+    assert "at most 1,048,576 characters, got 2,000,002" in errors["huge"]
+    assert panels(panelled, "board", "1")["lengths"]["data"] == [
+        {"Length": "least", "Moves": 3},
+        {"Length": "most", "Moves": max(one["moves"] for one in panelled.ask("/api/t/cup/matches?board=1").json["matches"])},
+    ]
+
+
+@pytest.mark.parametrize("wanted", ["place=match&id=none", "place=agent&id=nobody", "place=board&id=2", "place=board&id=x"])
+def test_there_are_none_of_what_a_store_lacks(panelled: Served, wanted: str) -> None:
+    assert panelled.ask(f"/api/t/cup/panels?{wanted}").status == 400
+
+
+@pytest.mark.parametrize("wanted", ["", "place=report&id=", "place=match", "place=margin&id=0"])
+def test_a_request_names_a_place_and_an_id(panelled: Served, wanted: str) -> None:
+    assert panelled.ask(f"/api/t/cup/panels?{wanted}").status == 400
+
+
+def test_resources_add_up(panelled: Served) -> None:
+    """The built-in panel of a match says what its frames say."""
+    match = a_match(panelled)
+    view = panelled.ask(f"/api/t/cup/match/{match['id']}").json["view"]
+    data = panels(panelled, "match", match["id"])["resources"]["data"]
+    assert data["Moves"] == view["moves"] == match["moves"]
+    assert [data[f"Nodes of {label}"] for label in view["labels"]] == [total["nodes"] for total in view["totals"]]
+    assert data["Match"] == match["id"][:12]
+
+
+def test_a_store_brings_no_panels(place: Path, panelled: Served) -> None:
+    """Code that a spec in a store names is not run: only installed plugins, and those that were asked for."""
+    mark = place / "ran"
+    (place / "stranger.py").write_text(f"open({str(mark)!r}, 'w').close()\n{PANELS}")
+    spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": ["stranger.py"], "agents": ["random", "greedy"]}
+    (place / "strange.yaml").write_text(json.dumps(spec))
+    assert arena_in(place)("run", "strange.yaml").returncode == 0
+    mark.unlink()
+    with served(place, "results/strange.db") as server:
+        match = server.ask("/api/t/strange/matches?board=0").json["matches"][0]["id"]
+        found = server.ask(f"/api/t/strange/panels?place=match&id={match}").json["panels"]
+    assert [panel["name"] for panel in found] == ["resources"]
+    assert not mark.exists()
+
+
+def test_strangers_see_public_panels_and_no_path_of_the_host(place: Path) -> None:
+    """On a ladder; what failed is for its host alone."""
+
+    def fail(store: Store, match: str) -> None:
+        raise RuntimeError(str(store.path))
+
+    registry = Registry()
+    panels = [Panel("open", "match", "Open", fail, public=True), Panel("own", "match", "Own", fail)]
+    registry.parts["panel"] = {panel.name: panel for panel in panels}
+    with Store.open(place / "cup.db") as store:
+        (shown,) = collect_panels(registry, "match", store, "none", public=True)
+        known = collect_panels(registry, "match", store, "none")
+    assert (shown["name"], shown["error"]) == ("open", "RuntimeError")
+    assert [str(place) in panel["error"] for panel in known] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        (("margin", "Title", len), "panel one: place: expected match, agent, board or report, got 'margin'"),
+        (("match", "Title", len, "const a = 1;"), "panel one: script: expected exports of draw, got no draw"),
+        (("match", "Title", len, 'import { x } from "./own.js";'), "panel one: script: expected imports of arena/dom.js"),
+    ],
+)
+def test_a_panel_that_cannot_be_shown_is_refused(values: Any, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        Panel("one", *values)
+
+
+def test_a_hook_of_an_extension_is_checked_as_those_of_the_core_are(tmp_path: Path) -> None:
+    class Plugin:
+        @staticmethod
+        @hookimpl
+        def arena_panels() -> list[Any]:
+            return ["a text"]
+
+    with pytest.raises(Exception, match="arena_panels returned 'a text'; expected objects of Panel"):
+        list(list_brought(Plugin()))
+    (tmp_path / "mine.py").write_text(PANELS.replace("arena_panels", "arena_pannels"))
+    with pytest.raises(PluginError, match="unknown hook 'arena_pannels'"):
+        load_plugins([tmp_path / "mine.py"])
+    (tmp_path / "plain.py").write_text(PANELS.replace("@hookimpl", ""))
+    with pytest.raises(PluginError, match="arena_panels is not decorated with @hookimpl"):
+        load_plugins([tmp_path / "plain.py"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 375])
+def test_pages_draw_them(panelled: Served, browser: Any, visiting: Any, width: int) -> None:
+    """By their modules, as figures and as a table; a fault of one is a line in its place."""
+    visit = visiting(browser, panelled.address, width)
+    match = a_match(panelled)
+    page = visit.go(f"/t/cup/match/{match['id']}")
+    page.wait_for_selector("section[aria-label=Resources] dd")
+    page.wait_for_selector("section[aria-label=Actions] .drawn")
+    page.wait_for_selector("section[aria-label=Chalk] .fault")
+    assert page.inner_text("section[aria-label=Chalk] .fault") == "This panel cannot be shown: no chalk"
+    figures = dict(
+        zip(
+            page.locator("section[aria-label=Resources] dt").all_inner_texts(),
+            page.locator("section[aria-label=Resources] dd").all_inner_texts(),
+            strict=True,
+        )
+    )
+    assert figures["Moves"] == str(match["moves"])
+    visit.check("panels-match")
+    page = visit.go(f"/t/cup/entry?name={quote(HOSTILE)}")
+    page.wait_for_selector("section[aria-label='Over the run'] svg.chart")
+    page.wait_for_selector("section[aria-label=Fails] .fault")
+    assert page.inner_text("section[aria-label=Fails] .fault").startswith(
+        "This panel cannot be shown: RuntimeError: <b>nothing</b>"
+    )
+    assert page.locator("section[aria-label=Called] dd").all_inner_texts() == [HOSTILE, str(len(HOSTILE)), "yes", "-"]
+    visit.check("panels-entry")
+    page = visit.go("/t/cup")
+    page.wait_for_selector("section[aria-label='tic-tac-toe: Lengths'] td >> nth=3")
+    page.wait_for_selector("section[aria-label='pebbles: Lengths'] td >> nth=3")
+    assert page.locator("section[aria-label='pebbles: Lengths'] td").all_inner_texts()[:2] == ["least", "3"]
+    visit.check("panels-leaderboard")
+    visit.end()
+
+
+@pytest.mark.slow
+def test_a_report_draws_them_without_a_server(panelled: Served, place: Path, browser: Any, visiting: Any) -> None:
+    if find_spec("matplotlib") is None:
+        pytest.skip("reports need matplotlib")
+    arena = arena_in(place)
+    plain = arena("report", "cup.db", "-o", "plain.html", "--plugin", "pebbles.py")
+    assert plain.returncode == 0, plain.stderr
+    assert "panels.js" not in (place / "plain.html").read_text()
+    done = arena("report", "cup.db", "-o", "panels.html", "--plugin", "pebbles.py", "--plugin", "panels.py")
+    assert done.returncode == 0, done.stderr
+    visit = visiting(browser, (place / "panels.html").as_uri(), 1280)
+    page = visit.go("")
+    page.wait_for_selector("section[aria-label=Boards] .drawn")
+    assert page.inner_text("section[aria-label=Boards] .drawn") == "drawn: 2 None"
+    page.wait_for_selector("section[aria-label=Broken] .fault")
+    assert page.inner_text("section[aria-label=Broken] .fault") == "This panel cannot be shown: its script did not start"
+    assert page.locator("section[aria-label=Lengths] td").all_inner_texts()[4:6] == ["least", "3"]
+    page.wait_for_selector("#match .player")
+    visit.end()
