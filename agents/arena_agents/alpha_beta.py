@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from arena import Action, Agent, Game, Hints, Limits, Search, State
-from arena_agents.deepening import BEST, Depth, Horizon, Plies, Probe, deepen, each, endless
+from arena_agents.deepening import BEST, Depth, Horizon, Plies, Probe, deepen, each, is_endless
 from arena_agents.pruned import Priorities, forced_first, in_order, search_pruned
 from arena_agents.transposition import GrowingTable, SizedTable, Table, best_first, search_with_table
 
@@ -92,7 +92,7 @@ class AlphaBeta(Agent):
             if loop is not None:
                 value = loop
             elif table is not None:
-                hinted = priorities.numbered if ordered else best_first(game, order)
+                hinted = priorities.enumerate_actions if ordered else best_first(game, order)
                 value = search_with_table(game, search, depth, horizon, hinted, table)
             else:
                 successors = priorities.successors if ordered else in_order(game, order)
@@ -104,7 +104,7 @@ class AlphaBeta(Agent):
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a depth and without a budget."""
-        return endless(self.depth, limits)
+        return is_endless(self.depth, limits)
 
 
 class TypeAPlus(Agent):

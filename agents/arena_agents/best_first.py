@@ -38,7 +38,7 @@ def step_costs(puzzle: Puzzle) -> Callable[[State, Action, State], float] | None
     return puzzle.step_cost if overrides(puzzle, "step_cost") else None
 
 
-def unbounded(limits: Limits) -> bool:
+def is_unbounded(limits: Limits) -> bool:
     """Tell whether a search that remembers states has neither a budget nor a limit of its memory."""
     return not limits.budget and limits.memory_mb is None
 
@@ -61,7 +61,7 @@ class GraphSearch(Agent):
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a budget and without a limit of memory."""
-        return unbounded(limits)
+        return is_unbounded(limits)
 
 
 class BreadthFirst(GraphSearch):
@@ -97,7 +97,7 @@ class BreadthFirst(GraphSearch):
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a depth, a budget and a limit of memory."""
-        return limits.depth is None and unbounded(limits)
+        return limits.depth is None and is_unbounded(limits)
 
 
 def _advance(puzzle: Puzzle, reached: Reached, layer: list[State]) -> list[State]:

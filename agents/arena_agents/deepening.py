@@ -101,7 +101,7 @@ def each(game: Game, state: State, order: Iterable[Action]) -> Iterator[Move]:
         yield action, game.result(state, action)
 
 
-def endless(depth: Plies, limits: Limits) -> bool:
+def is_endless(depth: Plies, limits: Limits) -> bool:
     """Tell whether `deepen` searches to the end of the game: without a depth and without a budget."""
     return _smaller(depth, limits.depth) is None and not limits.budget
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, cast
 from pydantic import Field
 
 from arena import Action, Agent, Game, Hints, Limits, Path, Puzzle, Search, State
-from arena_agents.best_first import Weight, clear_without_memory, step_costs, to_path, unbounded
+from arena_agents.best_first import Weight, clear_without_memory, is_unbounded, step_costs, to_path
 
 UNLIMITED = float("inf")
 Depth = Annotated[int, Field(ge=1)]
@@ -39,7 +39,7 @@ class DepthFirst(Agent):
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a depth, a budget and a limit of memory."""
-        return self.depth is None and limits.depth is None and unbounded(limits)
+        return self.depth is None and limits.depth is None and is_unbounded(limits)
 
 
 class IterativeDeepening(Agent):

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from arena import CHANCE, Action, Agent, Game, Hints, Limits, Puzzle, Search, State
 from arena.game import gives
-from arena_agents.deepening import PROVEN, STEP, Depth, Horizon, Plies, Probe, deepen, each, endless, scaled_returns
+from arena_agents.deepening import PROVEN, STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless, scaled_returns
 
 Value = Callable[[State, int, int], float]
 """(state, seat, ply) -> the value of the state to `seat`, `ply` actions after the root."""
@@ -149,7 +149,7 @@ class Minimax(FullWidthSearch):
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True without a depth and without a budget."""
-        return endless(self.depth, limits)
+        return is_endless(self.depth, limits)
 
 
 class TypeA(FullWidthSearch):

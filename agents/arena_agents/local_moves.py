@@ -84,7 +84,7 @@ class Landscape:
             return cast(LocalView, self.puzzle.local(state)).cost
         return self._search.cost_to_go(state)
 
-    def solved(self, view: LocalView) -> bool:
+    def is_solved(self, view: LocalView) -> bool:
         """Tell whether a view stands at a goal."""
         return view.cost <= 0 and self.puzzle.is_goal(view.state())
 

@@ -38,7 +38,7 @@ class HillClimb(Agent):
             for restart in range(self.restarts + 1):
                 if restart:
                     walk.go_on_from(land.listing(land.fresh()))
-                if self._climb(walk, rng, land.solved):
+                if self._climb(walk, rng, land.is_solved):
                     break
         return walk.answer()
 
@@ -99,7 +99,7 @@ class MinConflicts(Agent):
             for restart in range(self.restarts + 1):
                 if restart:
                     walk.go_on_from(land.view(land.fresh()))
-                if land.solved(walk.view) or _repair(walk, search.rng, self.patience, land.solved):
+                if land.is_solved(walk.view) or _repair(walk, search.rng, self.patience, land.is_solved):
                     break
         return walk.answer()
 
@@ -150,8 +150,8 @@ class Annealing(Agent):
         land = Landscape(game, state, search)
         factor = (self.end / self.start) ** (1.0 / max(1, self.steps - 1))
         with Walk(search, land.view(land.start())) as walk:
-            if not land.solved(walk.view):
-                _cool(walk, search.rng, self.start, factor, self.steps, land.solved)
+            if not land.is_solved(walk.view):
+                _cool(walk, search.rng, self.start, factor, self.steps, land.is_solved)
         return walk.answer()
 
 

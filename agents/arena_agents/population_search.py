@@ -42,20 +42,20 @@ class Beam(Agent):
         incumbent.offer(first.cost, first.state(), 0)
         others = (land.listing(land.fresh()) for _ in range(self.width - 1))
         seen: set[State] = set()
-        beam = list(_unseen(chain([first], others), seen, self.width))
+        beam = list(_skip_seen(chain([first], others), seen, self.width))
         steps, left, lowest = 0, self.sideways, float("inf")
         while beam:
             best = min(beam, key=attrgetter("cost"))
             if best.cost < lowest:
                 left, lowest = self.sideways, best.cost
                 incumbent.offer(lowest, best.state(), steps)
-                if land.solved(best):
+                if land.is_solved(best):
                     break
             elif left == 0:
                 break
             else:
                 left -= 1
-            beam = list(_unseen(_best_first(beam, land, search.rng), seen, self.width))
+            beam = list(_skip_seen(_best_first(beam, land, search.rng), seen, self.width))
             steps += 1
         return incumbent.answer(steps)
 
@@ -78,7 +78,7 @@ def _best_first(beam: list[Listing], land: Landscape, rng: random.Random) -> Ite
         yield successor
 
 
-def _unseen(views: Iterator[Listing], seen: set[State], most: int) -> Iterator[Listing]:
+def _skip_seen(views: Iterator[Listing], seen: set[State], most: int) -> Iterator[Listing]:
     """Yield those that stand at states not seen before, so many at most."""
     for view in views:
         state = view.state()

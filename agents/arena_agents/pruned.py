@@ -106,16 +106,16 @@ class Priorities:
 
     def successors(self, state: State, mover: int) -> Iterator[State]:
         """Yield the successors of a state, the highest priority first, equal ones in the order of the game."""
-        for _, child in self.numbered(state, mover, None):
+        for _, child in self.enumerate_actions(state, mover, None):
             yield child
 
     def moves(self, state: State, mover: int) -> Iterator[Move]:
         """Yield every action with its successor, the highest priority first, equal ones in the order of the game."""
         legal = self._game.actions(state)
-        for number, child in self.numbered(state, mover, None):
+        for number, child in self.enumerate_actions(state, mover, None):
             yield legal[number], child
 
-    def numbered(self, state: State, mover: int, hint: int | None) -> Iterator[tuple[int, State]]:
+    def enumerate_actions(self, state: State, mover: int, hint: int | None) -> Iterator[tuple[int, State]]:
         """Yield the number of every action among those of the game with its successor; the one of `hint` comes first."""
         game = self._game
         legal = game.actions(state)

@@ -49,9 +49,9 @@ class SolvedGame(Agent):
     def policy(self, game: Game, observation: State) -> Sequence[float]:
         """Return the probabilities of the actions, in their order."""
         found = self._solution(game).get((game.to_move(observation), observation))
-        return self.unmet(game, observation) if found is None else found
+        return self.policy_elsewhere(game, observation) if found is None else found
 
-    def unmet(self, game: Game, observation: State) -> Sequence[float]:
+    def policy_elsewhere(self, game: Game, observation: State) -> Sequence[float]:
         """Return the probabilities at an observation that the solution does not have; ArenaError if it has them all."""
         raise ArenaError(
             f"{name_of(self)} has solved {name_of(game)} from its start, and {abbreviate(observation)} does not follow from there"
@@ -192,7 +192,7 @@ class MCCFR(SolvedGame):
                 sampler.walk(game.initial(sampler.rng), seat)
         return {key: in_proportion(average) for key, (_, average) in sampler.sets.items()}
 
-    def unmet(self, game: Game, observation: State) -> Sequence[float]:
+    def policy_elsewhere(self, game: Game, observation: State) -> Sequence[float]:
         """Return the same probability for every action: no walk has been there."""
         return in_proportion([0.0] * len(game.actions(observation)))
 

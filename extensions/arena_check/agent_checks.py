@@ -33,7 +33,7 @@ from arena_check.distances import near_goal, shortest_way, way_to_goal
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
-from arena_check.trial import CheckLog, Trial, copied, position_text
+from arena_check.trial import CheckLog, Trial, copy_value, position_text
 from arena_check.verdicts import CheckSuite, Verdict
 
 
@@ -71,7 +71,7 @@ class WatchedAgent(Agent):
         return found
 
     def _watch(self, decide: Callable[..., Any], game: Game, state: State, search: Search) -> Any:
-        before, threads = copied(state), threading.enumerate()
+        before, threads = copy_value(state), threading.enumerate()
         self._trial.tell(decide.__name__, lambda: position_text(game, before))
         try:
             answer = decide(game, state, search)
@@ -276,7 +276,7 @@ def _check_match(setup: AgentSetup, trial: Trial) -> None:
     game = setup.game
     state = game.initial(_position_rng(trial.play))
     trial.position = position_text(game, state)
-    copy = trial.call("states must pickle", copied, state)
+    copy = trial.call("states must pickle", copy_value, state)
     trial.expect(copy == state, "states must compare by value", state, copy)
     trial.log.passed.add(trial.check)
     _check_decisions(setup, trial, state, [trial.play % game.players], MOVES)

@@ -78,15 +78,15 @@ def _check(target: str, how: CheckOptions, games: Sequence[str], plugins: tuple[
     """Check what a plugin file brings, or everything of a name; 1 if a check fails."""
     with results_alone() as out, collect_deaths(last=True):
         registry = load([*plugins, target] if is_file(target) else plugins)
-        found = brought(registry, target) if is_file(target) else registry.named(target)
-        asked = games_asked(registry, games, found, target)
+        found = contents_of(registry, target) if is_file(target) else registry.named(target)
+        asked = find_games(registry, games, found, target)
         with SecondProcess(registry, [*plugins, target] if is_file(target) else plugins) as second:
             run = CheckRun(registry, target, how, plugins, out, progress, second, asked, alone=len(found) == 1)
             failed = sum([not run.passes(key, value) for key, value in found if key not in progress.ended])
     return 1 if failed else 0
 
 
-def games_asked(registry: Registry, names: Sequence[str], found: Sequence[tuple[Key, Any]], target: str) -> list[Game]:
+def find_games(registry: Registry, names: Sequence[str], found: Sequence[tuple[Key, Any]], target: str) -> list[Game]:
     """The games of these names; ArenaError if one cannot be made, or if no agent of `target` can play it."""
     agents = [value for key, value in found if key[0] == "agent"]
     if names and not agents:
@@ -110,7 +110,7 @@ def _check_on_save(target: str, words: Sequence[str], plugins: tuple[str, ...]) 
     return watch([sys.executable, "-m", "arena", *words], [Path(file).resolve().parent for file in files], say)
 
 
-def brought(registry: Registry, file: str) -> list[tuple[Key, Any]]:
+def contents_of(registry: Registry, file: str) -> list[tuple[Key, Any]]:
     """All that a plugin file brings; PluginError if that is nothing."""
     found = [(key, value) for key, value in registry.items() if registry.sources[key].name == file]
     if not found:

@@ -20,7 +20,7 @@ from arena.errors import Interrupted
 from arena.processes.interrupts import INTERRUPTED_EXIT_CODE
 from arena.processes.process_tree import OF_AGENT, end_trees
 from arena_check.patience import SWALLOWED_EXIT_CODE
-from arena_check.trial import Trial, watched
+from arena_check.trial import Trial, watch_calls
 
 HASHES = {"PYTHONHASHSEED": "0"}
 """Texts have the same hashes in every check, unless the caller sets this variable."""
@@ -117,7 +117,7 @@ class CheckProgress:
     def watching(self) -> Iterator[None]:
         """Note the calls of checks inside the block, and its end."""
         try:
-            with watched(self):
+            with watch_calls(self):
                 yield
         finally:
             self.clear()

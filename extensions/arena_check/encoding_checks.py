@@ -14,7 +14,7 @@ from arena.processes.interrupts import user_interrupts
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
-from arena_check.trial import CheckLog, Trial, copied, given_game, walk
+from arena_check.trial import CheckLog, Trial, copy_value, given_game, walk
 from arena_check.verdicts import CheckSuite, Verdict
 
 MAX_ACTIONS = 200
@@ -137,7 +137,7 @@ def _check_state(game: Game, bound: BoundEncoding, trial: Trial, state: State, m
                 expected = f"numbers from {bound.low:g} to {bound.high:g}"
                 trial.expect(not outside.size, f"{bound.name} of seat {seat} is in range", expected, outside[:1].tolist())
             with trial.checking("repeats"):
-                _expect_same(bound, trial, copied(observation), seat, numbers, "the second time")
+                _expect_same(bound, trial, copy_value(observation), seat, numbers, "the second time")
                 trial.expect(observation == game.observation(state, seat), "the observation is changed", "the same", observation)
 
 

@@ -26,7 +26,7 @@ from arena_check.state_checks import (
     drawn_twice,
     is_solved,
 )
-from arena_check.trial import PLAY, CheckLog, Trial, copied, position_text, some_action, walk
+from arena_check.trial import PLAY, CheckLog, Trial, copy_value, position_text, some_action, walk
 from arena_check.verdicts import CheckSuite, Verdict
 
 MAX_PLIES = 10_000
@@ -94,7 +94,7 @@ def _suite(target: Game | type[Game] | str, seed: int, matches: int, patience: f
     promises = {name: promise for name, promise in CHECKS.items() if name not in inapplicable}
 
     def reproduce(finding: Finding) -> Reproduction:
-        made = game() if isinstance(game, type) else copied(game)
+        made = game() if isinstance(game, type) else copy_value(game)
         position = made.initial(Trial(finding.subject, finding.seed, 0).rng)
         return Reproduction(made, position, partial(_examine, made))
 
@@ -110,7 +110,7 @@ def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> No
     trial = Trial(name_of(made), seed, 0, log)
     unplayed = made
     with trial.checking("pickling"):
-        unplayed = trial.call("the game must pickle", copied, made)
+        unplayed = trial.call("the game must pickle", copy_value, made)
     steps: list[PlayedStep] = []
     for number in range(matches):
         trial = Trial(name_of(made), seed, number, log)
@@ -123,7 +123,7 @@ def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> No
     with trial.checking("purity"):
         _check_again(made, steps, "after other matches were played", "purity")
     with trial.checking("pickling"):
-        _check_again(trial.call("the game must pickle", copied, made), steps[:200], "once the game is pickled", "pickling")
+        _check_again(trial.call("the game must pickle", copy_value, made), steps[:200], "once the game is pickled", "pickling")
     with trial.checking("purity"):
         _check_again(unplayed, steps, "before other matches were played", "purity")
 
@@ -138,7 +138,7 @@ def _examine(game: Game, trial: Trial, state: State) -> None:
         legal = trial.legal(game, state)
         some_action(trial, legal)
         for action in legal:
-            copy = copied(state)
+            copy = copy_value(state)
             _check_step(game, trial, state, copy, action, trial.call(f"result of {action!r}", game.result, state, action))
 
 
@@ -152,14 +152,14 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     state = first
     puzzle = isinstance(game, Puzzle)
     _check_state(game, trial, first)
-    copy = copied(first)
+    copy = copy_value(first)
     endless = puzzle or "termination" in trial.log.failed
     for before, action, successor in walk(game, trial, MAX_WALK_ACTIONS if endless else MAX_PLIES):
         _check_step(game, trial, before, copy, action, successor)
         steps.append(PlayedStep(trial.now(), before, action, dict(_call_methods(game, trial, before, action))))
         with trial.after(trial.text(game, before, action)):
             _check_state(game, trial, successor)
-        state, copy = successor, copied(successor)
+        state, copy = successor, copy_value(successor)
     over = trial.call("is_terminal", game.is_terminal, state)
     if not puzzle:
         with trial.checking("termination"):
@@ -233,7 +233,7 @@ def _check_threats(game: Game, trial: Trial, state: State, seat: int, legal: lis
             with trial.after(trial.text(game, state, action)):
                 if _check_returns(game, trial, successor)[seat] > 0:
                     wins.append(action)
-    threats = trial.listed("threats", game.threats, state, seat)
+    threats = trial.list_values("threats", game.threats, state, seat)
     told = [action for action in legal if action in threats]
     trial.expect(told == wins and len(threats) == len(wins), "threats are the actions that win at once", wins, threats)
 
@@ -249,7 +249,7 @@ def _check_end(game: Game, trial: Trial, state: State) -> None:
 
 def _check_returns(game: Game, trial: Trial, state: State) -> list[float]:
     before, trial.check = trial.check, "returns"
-    returns = trial.listed("returns", game.returns, state)
+    returns = trial.list_values("returns", game.returns, state)
     trial.expect(len(returns) == game.players, "returns has a value for every seat", f"{game.players} values", returns)
     low, high = bounds(game)
     for value in returns:

@@ -9,7 +9,7 @@ from arena.api.cli import call_foreign
 from arena.api.match import chance_outcomes
 from arena.api.spec import gives
 from arena_check.state_checks import PlayedStep
-from arena_check.trial import Trial, copied
+from arena_check.trial import Trial, copy_value
 
 CHECKS = {
     "chance": "chance_outcomes gives the actions of chance with probabilities above 0 that add up to 1",
@@ -57,7 +57,7 @@ def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequen
             _check_outcomes(game, trial, state)
     elif gives(game, "action_space"):
         with trial.checking("action space"):
-            space = trial.listed("action_space", game.action_space)
+            space = trial.list_values("action_space", game.action_space)
             trial.expect(len(set(space)) == len(space), "action_space has no duplicates", "each action once", space)
             missing = [action for action in legal if action not in set(space)]
             trial.expect(not missing, "action_space has every legal action", "all of them", f"no {missing}")
@@ -119,7 +119,7 @@ def _check_outcomes(game: Game, trial: Trial, state: State) -> None:
 
 def _check_observation(game: Game, trial: Trial, state: State, observer: int, seat: int, legal: Sequence[Action]) -> None:
     """Check the observation of one seat: a value, and of the seat that moves one with the state's actions."""
-    before = copied(state)
+    before = copy_value(state)
     seen = trial.call("observation", game.observation, state, observer)
     trial.call("observations must be hashable: hash(observation)", hash, seen)
     again = trial.call("observation", game.observation, before, observer)

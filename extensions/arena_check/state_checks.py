@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from arena import Action, Game, Puzzle, State
 from arena.api.spec import overrides
-from arena_check.trial import Trial, copied
+from arena_check.trial import Trial, copy_value
 
 VIEWS = ("random_state", "neighbors", "local", "mutate", "crossover")
 """The optional methods of a puzzle for local and genetic search."""
@@ -38,7 +38,7 @@ def drawn_twice(trial: Trial, what: str, function: Callable[..., State], *argume
 def check_value(trial: Trial, state: State) -> State:
     """Check that a state is a value, and return a copy."""
     trial.call("states must be hashable: hash(state)", hash, state)
-    copy = trial.call("states must pickle", copied, state)
+    copy = trial.call("states must pickle", copy_value, state)
     trial.expect(copy == state and hash(copy) == hash(state), "states must compare by value", state, copy)
     return copy
 
@@ -56,12 +56,12 @@ def check_actions(game: Game, trial: Trial, state: State, legal: list[Action]) -
     """Check that actions are values, in a fixed order without duplicates."""
     for action in legal:
         trial.call(f"actions must be hashable: hash({action!r})", hash, action)
-    copies = trial.call("actions must pickle", copied, legal)
+    copies = trial.call("actions must pickle", copy_value, legal)
     trial.expect(
         copies == legal and list(map(hash, copies)) == list(map(hash, legal)), "actions must compare by value", legal, copies
     )
     if legal:
-        again = trial.legal(game, copied(state))
+        again = trial.legal(game, copy_value(state))
         trial.expect(legal == again, "actions come in another order the second time", legal, again)
     trial.expect(len(set(legal)) == len(legal), "actions come twice", "no duplicates", legal)
 
@@ -91,7 +91,7 @@ def check_local_search(puzzle: Puzzle, trial: Trial, position: State) -> None:
     for state in states:
         copy = _check_complete(puzzle, trial, state)
         if overrides(puzzle, "neighbors"):
-            for neighbor in trial.listed("neighbors", puzzle.neighbors, state)[:50]:
+            for neighbor in trial.list_values("neighbors", puzzle.neighbors, state)[:50]:
                 _check_complete(puzzle, trial, neighbor)
                 trial.expect(neighbor != state, "a state is not its own neighbor", "another state", neighbor)
         if overrides(puzzle, "local"):
@@ -124,7 +124,7 @@ def _check_complete(puzzle: Puzzle, trial: Trial, state: State) -> State:
 def _check_view(puzzle: Puzzle, trial: Trial, state: State) -> None:
     rng = trial.rng
     view = trial.call("local", puzzle.local, state)
-    lacking = trial.listed("local", lambda: [name for name in LOCAL_VIEW if not hasattr(view, name)])
+    lacking = trial.list_values("local", lambda: [name for name in LOCAL_VIEW if not hasattr(view, name)])
     trial.expect(not lacking, f"a local view has {', '.join(LOCAL_VIEW)}", "all of them", f"no {', '.join(lacking)}")
     place = _place(trial, view)
     trial.expect(place == state, "a fresh local view is at its state", state, place)

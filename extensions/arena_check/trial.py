@@ -32,7 +32,7 @@ _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 @contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
+def watch_calls(watcher: Watcher) -> Iterator[None]:
     """Tell `watcher` of every call that is checked inside the block."""
     token = _watcher.set(watcher)
     try:
@@ -167,7 +167,7 @@ class Trial:
             lines = [f"{self.subject}: {self.check}", f"  position: {self.position}", f"  actions: {finding.played_out()}"]
             interrupt.add_note("\n".join([*lines, *([f"  at: {place}"] if place else [])]))
 
-    def listed(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    def list_values(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """The values of a plugin's function; Violation if it raises, does not return in time, or gives no iterable.
 
         So it is for more than MAX_ACTIONS values, which are not waited for.
@@ -212,7 +212,7 @@ def given_game(game: Game | type[Game] | str) -> Game:
     return Trial(name_of(kind), 0, 0).call("the game cannot be made", kind) if isinstance(kind, type) else kind
 
 
-def copied(value: Value) -> Value:
+def copy_value(value: Value) -> Value:
     """A copy through pickle, which shares nothing with `value`."""
     copy: Value = pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
     return copy
@@ -220,7 +220,8 @@ def copied(value: Value) -> Value:
 
 def position_text(game: Game, state: State) -> str | None:
     """The text of a position for a message; None if the game has none of one line."""
-    text = call_foreign(lambda: _short(game.format_state(copied(state))), lambda _: "\n")  # the check of the notation reports it
+    # the check of the notation reports an exception
+    text = call_foreign(lambda: _short(game.format_state(copy_value(state))), lambda _: "\n")
     return None if "\n" in text else text
 
 

@@ -23,7 +23,7 @@ from arena.match.match import seat_identity
 from arena.processes.threads import collect_deaths
 from arena.tournament.single import play
 from arena.traits import find_uncoped, join_traits, read_games
-from arena_check.check import brought, games_asked
+from arena_check.check import contents_of, find_games
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_run import CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS, CallTooLong, Patience
@@ -72,10 +72,10 @@ def _try(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...],
         registry = load((*plugins, file))
         kinds = list(TRIES)
         found = sorted(
-            brought(registry, file),
+            contents_of(registry, file),
             key=lambda item: (kinds.index(item[0][0]) if item[0][0] in TRIES else len(kinds), item[0]),
         )
-        asked = games_asked(registry, games, found, file)
+        asked = find_games(registry, games, found, file)
         with SecondProcess(registry, [*plugins, file]) as second:
             how, alone = CheckOptions(seed, CHECK_MATCHES), len(found) == 1
             check = CheckRun(registry, file, how, plugins, out, progress, second, asked, brief=True, alone=alone)

@@ -126,7 +126,7 @@ class CompiledSetup:
             return
         if seam.wants_plain():
             self.reason = "ARENA_PLAIN is set"
-        elif not (seam.installed("llvmlite") and seam.installed("numba")):
+        elif not (seam.is_installed("llvmlite") and seam.is_installed("numba")):
             self.reason = seam.MISSING
         else:
             self.space = space_of(module, rules, estimate, held=False)

@@ -73,7 +73,7 @@ class _Translated(CPUDispatcher):  # type: ignore[misc]
     targetdescr = _Processor("cpu")
 
 
-def _inlined(function: Any, *, forceinline: bool = True) -> Any:
+def _inline(function: Any, *, forceinline: bool = True) -> Any:
     """A function that is put in place wherever it is called."""
     return _Translated(function, targetoptions={**_OPTIONS, "forceinline": forceinline})
 
@@ -166,13 +166,13 @@ def _given(kind: Any) -> Any:
 GIVEN = {f"_{name}_given": _given(kind) for name, kind in TYPES.items()}
 
 
-@_inlined
+@_inline
 def bit_count(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """What int.bit_count gives."""
     return ones(number if number >= 0 else -number)
 
 
-@_inlined
+@_inline
 def bit_length(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """What int.bit_length gives."""
     return 64 - zeros(number if number >= 0 else -number)
@@ -195,7 +195,7 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
     entry = space.pop("entry_given")
     for key, value in list(space.items()):
         if getattr(value, "__code__", None) is not None and value.__code__.co_filename == file:
-            space[key] = _inlined(value, forceinline=not key.endswith(NOT_INLINED))
+            space[key] = _inline(value, forceinline=not key.endswith(NOT_INLINED))
     flags = compiler.Flags()
     flags.nrt = False
     flags.no_cpython_wrapper = True

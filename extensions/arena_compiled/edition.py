@@ -38,7 +38,7 @@ class Edition(NamedTuple):
     samples: tuple[State, ...]
     """States met in a few random playouts."""
 
-    def specialised(self) -> Specialiser:
+    def specialise(self) -> Specialiser:
         """Return a fresh specialiser of the rules."""
         made = Specialiser("rules", self.rules, {"width": self.width, "words": self.words})
         made.scratch = tuple(self.rules.scratch) if isinstance(self.rules, Rules) else ()
@@ -102,7 +102,7 @@ def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
     """Return why searches of a game run plain, with a heuristic or with whatever they may have; None if they need not."""
     try:
         edition = edition_of(game)
-        specialised = edition.specialised()
+        specialised = edition.specialise()
         for method in ("is_goal",) if isinstance(game, Puzzle) else ("to_move", "is_terminal", "returns"):
             specialised.method(method)
         specialised.method("actions")

@@ -59,9 +59,9 @@ def distance_table(rules: Any, start: int, states: int, entries: int, tell: Call
 
 
 def _load(rules: Any, states: int, entries: int, *, compiling: bool) -> tuple[Any, Module, Memory]:
-    from arena_compiled.seam import MISSING, compile_module, installed
+    from arena_compiled.seam import MISSING, compile_module, is_installed
 
-    if not installed("llvmlite"):
+    if not is_installed("llvmlite"):
         raise NotCompilable(MISSING)
     from arena_compiled.loader import load_code
 

@@ -72,7 +72,7 @@ for _name in ("__lshift__", "__rshift__", "__rlshift__", "__rrshift__"):
     setattr(Held, _name, _check_shift(_name))
 
 
-def _held(value: Any) -> Any:
+def _hold(value: Any) -> Any:
     return Held(value) if isinstance(value, int) else value
 
 
@@ -80,7 +80,7 @@ def at(table: Sequence[Any], index: int) -> Any:
     """An entry of a table; Overflow below 0 and beyond the end."""
     if not 0 <= index < len(table):
         raise Overflow(f"the index {int(index)} of a table of {len(table)}")
-    return _held(table[index])
+    return _hold(table[index])
 
 
 def put(table: Any, index: int, value: Any) -> None:
@@ -127,7 +127,7 @@ def space_of(module: Module, rules: Specialiser, estimate: Specialiser, *, held:
         tree = _Constants().visit(tree)
     exec(compile(ast.fix_missing_locations(tree), FILE, "exec"), space)  # noqa: S102 - it is what has just been written from the author's own code
     for root, fields in (("rules", rules), ("estimate", estimate)):
-        values = [_held(field.value) if held else field.value for field in fields.fields.values()]
+        values = [_hold(field.value) if held else field.value for field in fields.fields.values()]
         space[root] = space[f"{root}_type"](*values or [0])
     return space
 

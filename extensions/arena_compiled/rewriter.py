@@ -101,7 +101,7 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
         value = self._global(function)
         if not inspect.isfunction(value):
             raise self.fault(node, f"{function.id} is not a plain function")
-        called = self._owner.called(function.id, value)
+        called = self._owner.plain_function(function.id, value)
         return call(called, ast.Name(self._owner.root, ast.Load()), *map(self.visit, node.args))
 
     def _method(self, node: ast.Call, function: ast.Attribute) -> ast.expr:
@@ -118,7 +118,7 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
 
     def _builtin(self, node: ast.Call, name: str) -> ast.expr:
         if name in ("len", "bool") and len(node.args) == 1:
-            counted = self._counted(node.args[0])
+            counted = self._count_filled(node.args[0])
             if counted is not None:
                 return counted
         arguments = [self.visit(argument) for argument in node.args]
@@ -129,7 +129,7 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
             return call("_int64", *arguments)
         return call(name, *arguments)
 
-    def _counted(self, node: ast.expr) -> ast.expr | None:
+    def _count_filled(self, node: ast.expr) -> ast.expr | None:
         """Return the number that a filler would write; None if an expression does not ask for it."""
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLERS):
             return None
@@ -141,7 +141,7 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """`not self.actions(state)` asks for their number."""
-        counted = self._counted(node.operand) if isinstance(node.op, ast.Not) else None
+        counted = self._count_filled(node.operand) if isinstance(node.op, ast.Not) else None
         return ast.UnaryOp(node.op, self.visit(node.operand) if counted is None else counted)
 
     def generic_visit(self, node: ast.AST) -> Any:

@@ -92,7 +92,7 @@ def wants_plain() -> bool:
 
 def can_load() -> bool:
     """Tell whether compiled code is wanted, and can be loaded."""
-    return not wants_plain() and installed("llvmlite")
+    return not wants_plain() and is_installed("llvmlite")
 
 
 def prepare(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> str | None:
@@ -175,7 +175,7 @@ def mark_unfit(game: Game, engine: str) -> None:
 
 def load_loop(game: Game, evaluation: Evaluation | None, engine: str | type[Loop], *, compiling: bool) -> Loop | None:
     """Return the loop of an engine for a game; None if it has to be compiled first. NotCompilable if it runs plain."""
-    if not installed("llvmlite"):
+    if not is_installed("llvmlite"):
         raise NotCompilable(MISSING)
     require_loading()
     if not _kind(engine).informed:
@@ -204,7 +204,7 @@ def load_loop(game: Game, evaluation: Evaluation | None, engine: str | type[Loop
     return loop
 
 
-def installed(name: str) -> bool:
+def is_installed(name: str) -> bool:
     """Tell whether a module can be found."""
     try:
         return find_spec(name) is not None
@@ -226,7 +226,7 @@ def assemble_engine(
     edition = edition_of(game, searched=kind.searches)
     if edition.in_place and not kind.in_place:
         raise NotCompilable("its states are changed in place, which bfs, dfs and iterative-deepening can follow alone")
-    rules, estimate = edition.specialised(), estimate_of(edition, evaluation if kind.informed else None)
+    rules, estimate = edition.specialise(), estimate_of(edition, evaluation if kind.informed else None)
     module = assemble(kind.kernel, rules, estimate, kind.constants(edition))
     return edition, rules, estimate, module
 
@@ -236,7 +236,7 @@ def compile_module(module: Module, *, compiling: bool) -> tuple[str, bytes] | No
     key = cache.key_of(module.text, module.kinds)
     found = cache.read(key)
     if found is None and compiling:
-        if not installed("numba"):
+        if not is_installed("numba"):
             raise NotCompilable(MISSING)
         require(COMPILING_BYTES, "compiling")
         try:

@@ -72,7 +72,7 @@ class Specialiser:
         """Return the name of the function of a plain function whose first parameter is the object."""
         return self._function(called, function, (), static=False, role=role, counting=False)
 
-    def called(self, called: str, function: Any) -> str:
+    def plain_function(self, called: str, function: Any) -> str:
         """Return the name of the function of one that methods call by its name."""
         return self._function(f"{self.root}_{called}", function, (), static=True, role="", counting=False)
 
@@ -87,11 +87,11 @@ class Specialiser:
         while name in self.fields and self.fields[name].value is not value and not _is_equal(self.fields[name], value):
             name += "_"
         if name not in self.fields:
-            for field in self.found(name, path, value):
+            for field in self.make_fields(name, path, value):
                 self.fields[field.name] = field
         return self.fields[name]
 
-    def found(self, name: str, path: tuple[str, ...], value: Any) -> tuple[NumberField, ...]:
+    def make_fields(self, name: str, path: tuple[str, ...], value: Any) -> tuple[NumberField, ...]:
         """Return the fields that a value makes."""
         if len(path) == 1 and path[0] in self.scratch:
             if not isinstance(value, array) or value.typecode != "q":

@@ -72,7 +72,7 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
             program.agent,
             apart=isolation == "process",
             most=MAX_PROCESSES + KEEPER_PROCESSES,
-            longest=protocol.MAX_LINE_BYTES,
+            longest=protocol.MAX_LINE_BYTES if module == PLAYING_MODULE else protocol.MAX_DESCRIPTION_BYTES,
             check=look,
             group=new_group(memory + MEMORY_ALLOWANCE_BYTES if memory else 0, MAX_THREADS),
             descriptors=calls,

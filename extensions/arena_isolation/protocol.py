@@ -4,6 +4,7 @@ Nothing that an agent sends is trusted: every line is parsed as JSON, and every 
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
 from typing import Any, NamedTuple
@@ -21,6 +22,15 @@ MAX_ACTION_CHARACTERS = 4 << 10
 """Characters of the text of one action."""
 MAX_PATH_CHARACTERS = 4 << 20
 """Characters of all actions of a path."""
+
+MAX_DESCRIPTION_BYTES = 1 << 20
+"""Bytes of one line of a process that describes or checks a plugin."""
+MAX_CONTAINERS = 10_000
+"""Lists and objects in one message."""
+MAX_DEPTH = 32
+"""Lists and objects inside each other in one message."""
+MAX_STRUCTURE_BYTES = 4 << 20
+"""Bytes of one message outside of its texts: what is read of them takes ten times as much memory."""
 
 in_quotes = json.encoder.encode_basestring_ascii
 """A text as JSON writes it."""
@@ -58,7 +68,9 @@ def action_line(action: str, nodes: int, evaluations: int, used_rng: bool) -> by
 
 
 def parse(text: bytes) -> dict[str, Any]:
-    """The message of a line; Broken for anything but a JSON object with a `type`."""
+    """The message of a line; Broken for anything but a JSON object with a `type`, and for one of a shape that no message has."""
+    if len(text) > MAX_STRUCTURE_BYTES or text.count(b"[") + text.count(b"{") > MAX_DEPTH:
+        _check_shape(text)
     try:
         message = _decode(text.decode())
     except (ValueError, RecursionError):
@@ -68,11 +80,37 @@ def parse(text: bytes) -> dict[str, Any]:
     return message
 
 
+def _check_shape(text: bytes) -> None:
+    """Raise Broken for a message that would take far more memory, or a deeper stack, than an honest one. Nothing is parsed."""
+    bare = _TEXTS.sub(b"", text)
+    depth = deepest = 0
+    few = bare.count(b"[") + bare.count(b"{") <= MAX_CONTAINERS
+    for bracket in _BRACKETS.finditer(bare) if few else ():
+        depth += 1 if bracket[0] in b"[{" else -1
+        deepest = max(deepest, depth)
+    if not few or deepest > MAX_DEPTH or len(bare) > MAX_STRUCTURE_BYTES:
+        expected = (
+            f"at most {MAX_CONTAINERS:,} lists and objects, {MAX_DEPTH} deep, and {MAX_STRUCTURE_BYTES:,} bytes beside texts"
+        )
+        raise Broken(f"expected {expected}, got {quote(text)}")
+
+
+_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BRACKETS = re.compile(rb"[\[\]{}]")
+
+
 def _no_constant(name: str) -> None:
     raise ValueError(name)
 
 
-_decode = json.JSONDecoder(parse_constant=_no_constant).decode
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):  # such as 1e999, which is not what JSON means by a number
+        raise ValueError(text)
+    return number
+
+
+_decode = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite).decode
 
 
 def quote(text: bytes) -> str:

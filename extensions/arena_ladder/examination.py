@@ -1,5 +1,6 @@
 """Checks of what was handed in, before it plays: in a sandbox, with bounds of time, processor and memory."""
 
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -37,6 +38,9 @@ CALL_SECONDS = 5.0
 MEMORY_MB = 1024
 """MiB of a check where the spec gives agents no limit."""
 CHECK_MATCHES = 2
+MAX_VERDICTS = 100
+"""Verdicts on an agent on one board; what its process says of itself is kept, so it is bounded."""
+AGENT_NAME = re.compile(r"[a-z0-9-]{1,100}")
 MAX_FINDING_LENGTH = 4000
 """Characters of a finding."""
 LOOK_SECONDS = 0.5
@@ -208,8 +212,8 @@ class CheckProcess:
                 return [_finding(board, "time", "all checks are made", None, reached=False)]
             raise
         verdicts = answer.get("verdicts")
-        if not isinstance(verdicts, list) or not all(isinstance(one, dict) for one in verdicts):
-            raise NotPassed("its process does not answer as it should: verdicts are no list")
+        if not isinstance(verdicts, list) or len(verdicts) > MAX_VERDICTS or not all(isinstance(one, dict) for one in verdicts):
+            raise NotPassed(f"its process does not answer as it should: expected at most {MAX_VERDICTS} verdicts")
         return [
             _finding(board, str(one.get("check")), str(one.get("promise")), one.get("found"), reached=bool(one.get("reached")))
             for one in verdicts
@@ -277,6 +281,8 @@ def _agent_of(told: Mapping[str, Any], wanted: str | None) -> str:
         names = [protocol.text_of({**one, "type": "agents"}, "name") for one in told["agents"]]
     except (Broken, TypeError, KeyError) as error:
         raise NotPassed(f"its process does not answer as it should: {describe(error)}") from error
+    if not all(map(AGENT_NAME.fullmatch, names)):
+        raise NotPassed("its process does not answer as it should: expected names of small letters, digits and dashes")
     if wanted in names:
         return wanted
     if len(names) != 1:
