@@ -1,4 +1,4 @@
-"""Agents: they choose actions (players) or solve puzzles (solvers), or both; and the solutions that solvers return."""
+"""Agents, which choose actions (players) or solve puzzles (solvers) or do both, and the solutions that solvers return."""
 
 from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence
@@ -71,7 +71,7 @@ class Agent(Configured, ABC):
     """Hints for the tools that try agents or propose them; optional. A class that derives from this one does not inherit them."""
     optimal: Literal["cost", "length", "admissible"] | None = None
     """What a solver claims of every way that it returns before a budget ends: that none is cheaper (`cost`), that none is shorter
-    (`length`), or that none is cheaper where the heuristic never overestimates (`admissible`). `arena check` tries to refute
+    (`length`), or that none is cheaper if the heuristic never overestimates (`admissible`). `arena check` tries to refute
     it from small positions; a board tells where a match does."""
     waits: ClassVar[bool] = False
     """Whether its decisions wait for something outside, such as a model behind a network, as `with search.waiting()` says: then a
@@ -117,7 +117,7 @@ class Agent(Configured, ABC):
         def needs_limit(self, limits: Limits) -> bool:
             """Return True if a decision under `limits` may search every state that can be reached; optional, else False.
 
-            `arena validate` and `arena run` warn where such an agent meets a game of many states. It is not asked where nodes or
+            `arena validate` and `arena run` warn if such an agent meets a game of many states. It is not asked if nodes or
             seconds are limited, and nothing else depends on it.
             """
 
@@ -135,7 +135,7 @@ def solves(agent: type[Agent] | Agent) -> bool:
 def claim_of(agent: Agent, puzzle: Puzzle, *, admissible: bool) -> Literal["cost", "length"] | None:
     """Return what is least of every way that the agent returns, as far as it claims that; None if it claims nothing here.
 
-    `admissible` is true if its heuristic claims to be so, or if there is none. Where all steps cost the same, the shortest way
+    `admissible` is true if its heuristic claims to be so, or if there is none. If all steps cost the same, the shortest way
     is the cheapest.
     """
     claim = agent.optimal if puzzle.path_matters else None

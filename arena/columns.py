@@ -30,8 +30,8 @@ class Column:
     style: Style = "figure"
     description: str = ""
     shown: Shown = "always"
-    """Where a spec names no columns: `always`, where any row has a value (`known`), where returns rank or chance moves
-    (`returns`), or nowhere (`named`)."""
+    """When it is shown if a spec names no columns: `always`, if any row has a value (`known`), if returns rank or chance moves
+    (`returns`), or never (`named`)."""
     left_out: int = 12
     """Its turn to be left out of a terminal that is too narrow: 1 goes first, LAST and later after wrapping labels, 0 never."""
     repeats: str = ""
@@ -44,7 +44,7 @@ class Column:
 
 
 LAST = 14
-"""The first turn of columns that go only where wrapping labels does not make room."""
+"""The first turn of columns that go only if wrapping labels does not make room."""
 _RANK = Column("rank", "Rank", "rank", left_out=0)
 _AGENT = Column("agent", "Agent", "text", left_out=0)
 _CPU = Column("cpu_per_move", "CPU s/move", description="Processor time of a decision.", shown="known", left_out=3)

@@ -91,7 +91,7 @@ class Rules:
             """
 
         def step_cost(self, state: Words, action: int, successor: Words) -> float:
-            """Return the cost of a step, where the puzzle gives one."""
+            """Return the cost of a step, if the puzzle gives one."""
 
         def reverse(self, state: Words, action: int) -> int:
             """Return the action that leads back to `state` after `action`: a search need not generate what it comes from."""

@@ -17,7 +17,7 @@ class Configured:
     """Keeps the keyword arguments of its constructor; subclasses need not call `super().__init__`."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Make the object and note the arguments; TypeError for arguments where the class takes none."""
+        """Make the object and note the arguments; TypeError for arguments if the class takes none."""
         if (args or kwargs) and cls.__init__ is object.__init__:
             raise TypeError(f"{cls.__name__} takes no parameters, got {', '.join([*map(repr, args), *kwargs])}")
         made = super().__new__(cls)
@@ -27,7 +27,7 @@ class Configured:
 
 
 def name_of(made: Configured | type[Configured]) -> str:
-    """The registry key of a game, an agent or a format; the name of the class where its author gave none."""
+    """The registry key of a game, an agent or a format; the name of the class if its author gave none."""
     kind = made if isinstance(made, type) else type(made)
     name: str = getattr(kind, "name", kind.__name__)
     return name

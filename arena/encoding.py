@@ -50,7 +50,7 @@ def encoding(
 
     A function is called as `(game, observation, seat)`, and returns numbers from `low` to `high`: a list, nested lists or an
     array, with `shape`, or flat in row-major order. A class takes the game, once a board and process, and its instances are
-    called as `(observation, seat)`. `shape` is a tuple, or a function of the game where it depends on the parameters. The
+    called as `(observation, seat)`. `shape` is a tuple, or a function of the game if it depends on the parameters. The
     observation is that of `seat`, at its turn, at another's or at the end; so no encoding tells what a seat may not see.
     `arena check` holds it to shape and range. ValueError for another shape or range.
     """

@@ -188,7 +188,7 @@ def abbreviate(value: object) -> str:
 
 
 def represent(value: object, how: Callable[[object], str] = repr) -> str:
-    """The `repr` of a value, which its author may have written; where that fails the name of its type."""
+    """The `repr` of a value, which its author may have written; if that fails the name of its type."""
     return call_foreign(lambda: how(value), lambda _: f"an object of type {type(value).__name__}")
 
 

@@ -16,7 +16,7 @@ Kind = Literal["versus", "puzzle", "score"]
 """The kinds of boards: agents against each other, agents against a puzzle, and agents that collect a score each on its own."""
 RankedBy = Literal["score", "rating", "returns"]
 DEFAULT_ROUNDS = 10
-"""The rounds of a board where neither the spec nor the format gives another number."""
+"""The rounds of a board if neither the spec nor the format gives another number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Pairing(NamedTuple):
 
 
 def result_points(got: float, other: float) -> float:
-    """Return the points of a game for who `got` a return against who got the `other`: 1 for more, a half for as much, else 0."""
+    """Return the points for a return of `got` against one of `other`: 1 for more, a half for as much, else 0."""
     return 1.0 if got > other else 0.5 if got == other else 0.0
 
 
@@ -98,7 +98,7 @@ class Placing:
     merit: tuple[float, ...]
     """Entries are ranked by the first number, the largest first, equals by the next; those equal in all share a rank."""
     values: Mapping[str, float | str | None] = field(default_factory=dict)
-    """By the keys of `Format.columns`; None, or no key, where there is none."""
+    """By the keys of `Format.columns`; None, or no key, if there is none."""
 
 
 class Format(Configured, ABC):
@@ -113,14 +113,14 @@ class Format(Configured, ABC):
     columns: ClassVar[Sequence[Column]] = ()
     """The columns that boards of this format have beside the usual ones; `ranking` gives their values."""
     ranked_by: ClassVar[RankedBy] = "score"
-    """The order of a versus board where there is no `ranking`: by `score`, or by `rating` where scores do not compare.
+    """The order of a versus board if there is no `ranking`: by `score`, or by `rating` if scores do not compare.
 
-    Where the spec says `rank: returns`, or the game is not zero-sum, the mean return takes the place of both."""
+    If the spec says `rank: returns`, or the game is not zero-sum, the mean return takes the place of both."""
     sequential_test: Mapping[str, Any] | None = None
     """The test of a board of two entries: `elo0`, `elo1`, `alpha`, `beta` and `model` of an SPRT; None if there is none."""
 
     def default_rounds(self, entries: int) -> int:
-        """Return the number of rounds for so many `entries` where a spec says nothing."""
+        """Return the number of rounds for so many `entries` if a spec says nothing."""
         return DEFAULT_ROUNDS
 
     def refusal(self, field: Field) -> str | None:
@@ -159,7 +159,7 @@ class Format(Configured, ABC):
 
     @abstractmethod
     def size(self, field: Field) -> int:
-        """Return the number of matches of the schedule of a `field`, the most there can be where it depends on results."""
+        """Return the number of matches of the schedule of a `field`, the most there can be if it depends on results."""
 
     @abstractmethod
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:

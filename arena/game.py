@@ -46,18 +46,18 @@ class Game(Configured, ABC):
     zero_sum: bool = True
     """Whether the returns of all seats add up to 0 at every terminal state."""
     perfect_recall: bool = True
-    """Whether an observation tells all that its seat has seen and done, so that it stands for the information set."""
+    """Whether an observation contains all that its seat has seen and done, so that it stands for the information set."""
     min_return: float = -1.0
     """The least that a seat can get at the end, and what a fault costs: a finite number."""
     max_return: float = 1.0
-    """The most that a seat can get at the end; inf where nothing bounds it."""
+    """The most that a seat can get at the end; inf if nothing bounds it."""
     default_moves: int | None = None
-    """The limit of moves of a match where a spec and a caller name none; None for that of Limits."""
+    """The limit of moves of a match if a spec and a caller name none; None for that of Limits."""
     native: ClassVar[bool] = False
     """Whether its rules run code that may take the process down, such as a library in C++: then it is played in worker processes
     alone, and when one of these ends nobody is blamed."""
     default_heuristic: ClassVar[str | None] = None
-    """The name of the heuristic that agents get where a spec names none."""
+    """The name of the heuristic that agents get if a spec names none."""
     board: ClassVar[str | None]
     """The JavaScript module that draws states in reports and on pages: its path relative to the file of the class, in the same
     package, as in `boards/othello.js`. Without one states are drawn by `grid`, else shown by `render`. This, `grid_colors` and
@@ -72,7 +72,7 @@ class Game(Configured, ABC):
 
     @abstractmethod
     def to_move(self, state: State) -> int:
-        """Return the seat whose turn it is, from 0; CHANCE where chance moves."""
+        """Return the seat whose turn it is, from 0; CHANCE if chance moves."""
 
     @abstractmethod
     def actions(self, state: State) -> Sequence[Action]:
@@ -105,7 +105,7 @@ class Game(Configured, ABC):
             """Return what each seat has so far: its result at the move limit, and where another seat is at fault."""
 
         def dialects(self) -> Mapping[str, Any]:
-            """Return how engines are told of this game, by the name of their protocol: an `arena.Uci`, an `arena.Gtp`."""
+            """Return how positions and actions are written for engines, by their protocol: an `arena.Uci`, an `arena.Gtp`."""
 
     def chance_stream(self, state: State) -> Hashable:
         """Return the name of the stream from which chance is drawn in `state`: dice are named after the seat that throws."""
@@ -120,7 +120,7 @@ class Game(Configured, ABC):
         return ()
 
     def is_quiet(self, state: State) -> bool:
-        """Return whether nobody can win with one action; True for games that do not give `threats`."""
+        """Return whether no seat can win with one action; True for games that do not give `threats`."""
         return not any(self.threats(state, seat) for seat in range(self.players))
 
     def render(self, state: State) -> str:
@@ -132,7 +132,7 @@ class Game(Configured, ABC):
         def grid(self, state: State) -> list[list[str]]:
             """Return the state as rows of cells, to be drawn in reports and on pages; optional.
 
-            Each cell is a text of at most 8 characters, '' where it is empty; rows have one length; at most 4,096 cells.
+            Each cell is a text of at most 8 characters, '' if it is empty; rows have one length; at most 4,096 cells.
             """
 
     def format_state(self, state: State) -> str:

@@ -30,7 +30,7 @@ def heuristic(name: str, *, game: str, admissible: bool = False, consistent: boo
     A function is called as `(game, state, player=0)`. A class takes the game and its own keyword-only parameters, once a
     board and process, and its instances are called as `(state, player=0)`. Of a puzzle, the result is the estimated cost
     to go: 0 or more, and 0 at every goal. Of a game, it is the value of an unfinished state to `player`, within
-    [-0.99, 0.99]; on the scale of the returns where `min_return` or `max_return` is infinite.
+    [-0.99, 0.99]; on the scale of the returns if `min_return` or `max_return` is infinite.
     `admissible` claims that it never overestimates, `consistent` that it drops by no more than the cost
     of a step; `arena check` tries to refute both. `@name.compiled` above a function of (game, rules) says which
     `arena.compiled.Estimate` stands for a function; a class gives a method `compiled(rules)`.
@@ -58,7 +58,7 @@ def info_of(target: object) -> HeuristicInfo | None:
 
 
 def bind(target: Callable[..., Any], game: Game, parameters: Mapping[str, Any] | None = None) -> Evaluation:
-    """Make a heuristic ready for one game object: a call with a state, and a player where there are several.
+    """Make a heuristic ready for one game object: a call with a state, and a player if there are several.
 
     It is given a copy of the game, through which the states that it generates are seen.
     """

@@ -1,4 +1,4 @@
-"""Who is who: canonical text, keys of positions and matches, and the random streams that follow from them.
+"""Identities: canonical text, keys of positions and matches, and the random streams that follow from them.
 
 A key is a hash of everything that makes a thing what it is, and of nothing else: never a place in a list, never Python's
 own `hash`. So a match keeps its key, and with it its random streams, when agents are added, reordered or played elsewhere.

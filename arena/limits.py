@@ -11,9 +11,9 @@ from arena.errors import abbreviate
 MARGIN_SECONDS = 0.1
 """Seconds that a decision may run over its limit before it is lost on time, and its process killed."""
 DEFAULT_MOVES = 1000
-"""Moves of a match where nothing else is said, by its game or by whoever plays it."""
+"""Moves of a match if nothing else is said, by its game or by whoever plays it."""
 START_SECONDS = 10.0
-"""Seconds to get ready for a match where nothing else is said."""
+"""Seconds to get ready for a match if nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +110,5 @@ def normalize_value(value: Any) -> float | None:
 
 
 def clip_text(text: str) -> str:
-    """A text for people as a record keeps it: cut where it is too long, with surrogates as escapes."""
+    """A text for people as a record keeps it: cut if it is too long, with surrogates as escapes."""
     return text[:MAX_TEXT_CHARACTERS].encode("utf-8", "backslashreplace").decode()

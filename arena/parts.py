@@ -233,7 +233,7 @@ class SearchEngine(Part):
     >>> SearchEngine("none", find_loop=lambda search, loop, options: None).kind
     'search-engine'
 
-    A subclass tells more: what a run gets ready before it is long, and what commands say of games and agents.
+    A subclass may also prepare long runs, and describe games and agents for commands.
     """
 
     kind: ClassVar[str] = "search-engine"

@@ -23,7 +23,7 @@ def is_number(given: Any) -> bool:
 
 
 def scale_return(game: Game, value: float) -> float:
-    """Return what a return of a game is on the scale from -1 to 1, linearly; as it is where the range is open or empty."""
+    """Return what a return of a game is on the scale from -1 to 1, linearly; as it is if the range is open or empty."""
     low, high = bounds(game)
     if (low, high) == (-1, 1) or not _is_range(low, high):
         return value

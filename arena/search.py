@@ -148,7 +148,7 @@ class Search:
         """How good `state` is for `player`, higher is better.
 
         In a game: the returns at a terminal state, mapped linearly from `min_return` and `max_return` to [-1, 1] (as they are
-        where one of these is infinite), elsewhere the heuristic, which is on the same scale, 0.0 without one. In a puzzle: 0.0
+        if one of these is infinite), elsewhere the heuristic, which is on the same scale, 0.0 without one. In a puzzle: 0.0
         at a goal, minus infinity at a dead end, elsewhere minus the heuristic, 0.0 without one.
         """
         self._meter.evaluations += 1
@@ -171,7 +171,7 @@ class Search:
     def best(self, items: Iterable[Item], key: Callable[[Item], Comparable]) -> Item:
         """Return one of `items` with the highest `key`; ties are broken by `rng`, which is not touched without a tie.
 
-        ValueError if there are no items, or where a key compares with nothing (nan).
+        ValueError if there are no items, or if a key compares with nothing (nan).
         """
         listed: Sequence[Item] = list(items)
         values: list[Any] = list(map(key, listed))
@@ -184,7 +184,7 @@ class Search:
         return self.rng.choice(ties)
 
     def depths(self) -> Iterator[int]:
-        """Yield 1, 2, ... for iterative deepening, and stop where going deeper cannot change anything.
+        """Yield 1, 2, ... for iterative deepening, and stop if going deeper cannot change anything.
 
         It stops at `limits.depth`, after a `report(exact=True)`, and after two successive iterations that used the same
         numbers of nodes and evaluations and reported the same value: as a rule the whole tree has been seen then. An agent
@@ -283,7 +283,7 @@ class Search:
     def count(self, nodes: int) -> None:
         """Count `nodes`, states that were generated without the game object; OutOfBudget if a limit is passed.
 
-        ValueError for anything but a whole number of 0 or more, since nothing is ever taken back, and where a decision without
+        ValueError for anything but a whole number of 0 or more, since nothing is ever taken back, and if a decision without
         a limit would have more than 10^15.
         """
         if not is_count(nodes):

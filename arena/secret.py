@@ -1,6 +1,6 @@
 """Seeds that nobody can guess: what follows from them is known once they are revealed, and not before.
 
-A secret is a text: 32 hexadecimal digits, 128 bits, for all rounds; where a run was extended after the first was revealed, a
+A secret is a text: 32 hexadecimal digits, 128 bits, for all rounds; if a run was extended after the first was revealed, a
 list such as `DIGITS,20:DIGITS`, whose second one is for the rounds from the 20th on, counted from 0.
 """
 

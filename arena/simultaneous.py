@@ -46,7 +46,7 @@ class Simultaneous(Game):
 
     @abstractmethod
     def movers(self, state: State) -> Sequence[int]:
-        """Return the seats that act now, at once; `(CHANCE,)` where chance moves, `()` at the end."""
+        """Return the seats that act now, at once; `(CHANCE,)` if chance moves, `()` at the end."""
 
     @abstractmethod
     def legal(self, state: State, seat: int) -> Sequence[Action]:
@@ -73,13 +73,13 @@ class Simultaneous(Game):
         return self.begin(rng)
 
     def to_move(self, state: State) -> int:
-        """Return the first of the movers that has not chosen; CHANCE where chance moves, 0 at the end."""
+        """Return the first of the movers that has not chosen; CHANCE if chance moves, 0 at the end."""
         own, chosen = _split(state)
         movers = self.movers(own)
         return movers[len(chosen)] if len(movers) else 0
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the legal actions of whoever is to move; the outcomes where chance moves."""
+        """Return the legal actions of the seat to move; the outcomes if chance moves."""
         own, chosen = _split(state)
         movers = self.movers(own)
         if not len(movers):
@@ -98,7 +98,7 @@ class Simultaneous(Game):
         return self.joint(own, chosen)
 
     def is_terminal(self, state: State) -> bool:
-        """Return whether nobody moves any more."""
+        """Return whether no seat moves any more."""
         return not isinstance(state, OpenTurn) and not len(self.movers(state))
 
     def returns(self, state: State) -> Sequence[float]:

@@ -1,7 +1,7 @@
-"""Long work, such as building a table, tells how far it has come; whoever shows it decides how.
+"""Progress of long work, such as building a table.
 
-Rules and heuristics never print. They call `tell_progress`, which does nothing unless somebody listens. Who has no use for the
-work, as whoever only looks for faults in a spec, may have it stopped there.
+Rules and heuristics never print. They call `tell_progress`, which does nothing without a listener. A listener decides how the
+progress is shown. It may also stop the work, as `arena validate` does, which only looks for faults.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def tell_progress(what: str, done: int, total: int) -> None:
-    """Tell whoever listens that of `what`, such as "building tables", `done` of `total` is done.
+    """Report that `done` of `total` of `what`, such as "building tables", is done.
 
     To be called now and then from work that takes seconds.
     """

@@ -63,7 +63,7 @@ def for_heuristic(game: Game) -> Game:
 
 
 def watch(kind: type[Game]) -> None:
-    """Have the `result` of a class seen from now on, in this process, where objects of that very class are asked.
+    """Have the `result` of a class seen from now on, in this process, if objects of that very class are asked.
 
     What the framework does with its games goes past that: see `unwatched_copy`.
     """

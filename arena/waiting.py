@@ -32,7 +32,7 @@ class Baton:
 
     @contextmanager
     def laid_down(self) -> Iterator[None]:
-        """Let others have it for a while; Interrupted at the end where the run is over."""
+        """Let others have it for a while; Interrupted at the end if the run is over."""
         states = seen.states
         self._lock.release()
         try:

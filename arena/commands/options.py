@@ -55,7 +55,7 @@ def match_options(command: Callback) -> Callback:
 
 
 def board_options(command: Callback) -> Callback:
-    """Add the options of a match that nobody watches: the board, the heuristic, the budget."""
+    """Add the options of a match without a viewer: the board, the heuristic, the budget."""
     return _add_options(command, *_BOARD, plugin_option)
 
 

@@ -94,7 +94,7 @@ def _wrong(game: Game, what: str) -> GameError:
 
 
 def settle_chance(game: Game, state: State, chance: Chance) -> State:
-    """Return the state after chance has moved for as long as it is its turn; `state` itself where it is not."""
+    """Return the state after chance has moved for as long as it is its turn; `state` itself if it is not."""
     for _ in range(MAX_OUTCOMES_IN_A_ROW):
         if game.is_terminal(state) or game.to_move(state) != CHANCE:
             return state

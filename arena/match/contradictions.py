@@ -1,4 +1,4 @@
-"""What a record says that cannot be, whatever was played: a fault of itself, for which no rules have to be asked."""
+"""Finds values of a record that contradict each other or its game. The rules are not needed for that."""
 
 from math import inf, isfinite
 
@@ -15,7 +15,7 @@ MAX_TEXT_CHARACTERS = 1 << 20
 def find_contradiction(record: Record, game: Game | None) -> str | None:
     """Return the first value of a record that does not fit the others or its game; None if all fit.
 
-    The seats are those of its labels. Where the game is not known, a record with `solved` is taken for one of a puzzle.
+    The seats are those of its labels. If the game is not known, a record with `solved` is taken for one of a puzzle.
     """
     seats = len(record.labels)
     puzzle = record.solved is not None if game is None else isinstance(game, Puzzle)
@@ -77,7 +77,7 @@ def _check_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) ->
 def _check_payoffs(record: Record, game: Game | None) -> str | None:
     """What nobody has to play for: nothing in a void match and at the move limit, and the least for a seat at fault.
 
-    Where seats have something while they play, or the game is not known, only the rules can tell.
+    If seats have something while they play, or the game is not known, only the rules can tell.
     """
     reason, returns = record.termination, record.returns
     stands = game is None or gives(game, "standing")

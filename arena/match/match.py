@@ -1,4 +1,4 @@
-"""A match before it is played: the rules, the position, who sits where, and the key that follows from these."""
+"""A match before it is played: the rules, the position, the seats, and the key that follows from these."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -83,7 +83,7 @@ NO_SETTINGS = Settings({}, None)
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Who sits in a seat, ready to play: a way to make the agent, and what it may use."""
+    """A seat of a match: how its agent is made, and its limits."""
 
     label: str
     make: Callable[[], Agent]
@@ -211,7 +211,7 @@ class Positions:
 
 
 def move_limit(game: Game) -> int:
-    """Return the limit of moves of a match of `game` where nobody names another one."""
+    """Return the limit of moves of a match of `game` if nobody names another one."""
     own = game.default_moves
     return own if type(own) is int and own > 0 else DEFAULT_MOVES
 
@@ -229,10 +229,10 @@ def seat_identity(
     """The canonical text of a seat. `label` is the one that the spec gives; a default label is for show alone.
 
     `options`, and the parameters of `heuristic`, are only those that differ from their defaults, so that authors can add more.
-    Limits that came later are part of the text only where they differ from their defaults: what was played keeps its id.
+    Limits that came later are part of the text only if they differ from their defaults: what was played keeps its id.
 
-    `version` is the hash of the code of another version of the agent; it is part of the text only where there is one. So is
-    `pondering`, where the agent may think while others decide.
+    `version` is the hash of the code of another version of the agent; it is part of the text only if there is one. So is
+    `pondering`, if the agent may think while others decide.
     """
     bounds = {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds}
     if limits.start_seconds != START_SECONDS:

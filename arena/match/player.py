@@ -43,7 +43,7 @@ Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | No
 
 
 class Player(Protocol):
-    """Who sits in a seat. What a decision used is told behind it; the referee keeps it."""
+    """The player of a seat. After each decision it has what that used, for the record."""
 
     number: int
     seat: Seat
@@ -233,5 +233,5 @@ def fault_of(seat: int, kind: str, message: str | None, traceback: str | None, *
 
 
 def short(value: object) -> str:
-    """A value as a message shows it, cut where it is long."""
+    """A value as a message shows it, cut if it is long."""
     return value.text if type(value) is Unreadable else abbreviate(value)

@@ -1,4 +1,4 @@
-"""What is kept of a match."""
+"""The record of a match."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
@@ -16,7 +16,7 @@ Reason = Literal[
     "gave-up",
     "void",
 ]
-"""Why a match ended. `adjudicated` is by the values that its agents reported, where the spec wants that.
+"""Why a match ended. `adjudicated` is by the values that its agents reported, if the spec wants that.
 
 `illegal-action` is also a wrong path, an answer of the wrong kind, and None from `choose`.
 """
@@ -50,7 +50,7 @@ class Decision(NamedTuple):
     """States generated past the view of the game, as far as they were seen; see `arena.unmetered`."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The decision as plain values; `spent` and `unmetered` are among them only where there is something."""
+        """The decision as plain values; `spent` and `unmetered` are among them only if there is something."""
         plain = self._asdict()
         if self.spent is None:
             del plain["spent"]
@@ -89,7 +89,7 @@ class Record(NamedTuple):
     seat: int | None
     """The seat that ended the match by a fault or by giving up; None if nobody did."""
     message: str | None
-    """What happened, where the termination alone does not say it."""
+    """What happened, if the termination alone does not say it."""
     traceback: str | None
     """Where an agent's exception came from, without the frames of arena itself."""
     moves: int | None
@@ -101,7 +101,7 @@ class Record(NamedTuple):
     decisions: tuple[Decision, ...]
     """What every decision used, in the order of play."""
     drew: tuple[bool, ...] = ()
-    """For every seat, whether its random stream was used: where none was, a repeated match says nothing new."""
+    """For every seat, whether its random stream was used: if none was, a repeated match says nothing new."""
     timing: dict[str, Any] | None = None
     """What else depends on the clock, such as the seconds by which a decision ran over its limit."""
     adjusted: tuple[float, ...] | None = None
@@ -110,7 +110,7 @@ class Record(NamedTuple):
     """What agents said to their backends, each with its seat, as JSON; a run keeps it in a file of its own, not in the store."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as plain values, ready for JSON, without the transcript; `adjusted` is there only where it is known."""
+        """The record as plain values, ready for JSON, without the transcript; `adjusted` is there only if it is known."""
         plain = self._asdict()
         del plain["transcript"]
         if self.adjusted is None:
@@ -119,7 +119,7 @@ class Record(NamedTuple):
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """The record as plain values without what depends on clocks and on who looks: what is equal when it is played again."""
+        """Return the plain values that are equal when the match is played again: without times and `unmetered`."""
         plain = self.as_dict()
         del plain["timing"]
         for decision in plain["decisions"]:

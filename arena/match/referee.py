@@ -27,7 +27,7 @@ MIN_LACK_SECONDS = 0.01
 """Seconds in which agents had no processor that are worth a word in a record."""
 OnTurn = Callable[[int], None]
 Turn = Callable[[], Sequence[Action] | None]
-"""Gives the legal actions of who is to move; none at the end."""
+"""Returns the legal actions of the seat to move; none at the end."""
 PlayerMaker = Callable[[Match, int, SharedStart, Sequence[str]], Player]
 """Makes the player of a seat, who can read the actions played so far: an agent in this process, one in another, a person."""
 
@@ -35,7 +35,7 @@ PlayerMaker = Callable[[Match, int, SharedStart, Sequence[str]], Player]
 def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerMaker = local_player) -> Record:
     """Play a match to its end and return its record. Only the user's interrupt and an IsolationError are passed on.
 
-    A fault of the game itself makes the match void. `on_turn` is told the seat before an agent is made or asked.
+    A fault of the game itself makes the match void. `on_turn` is called with the seat before an agent is made or asked.
     `make_player` makes the player of each seat; by default every agent plays in this process.
     """
     game, position = match.game, match.position
@@ -126,7 +126,7 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending
 
 
 def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
-    """Return the stepper's `turn`, which gives no actions, either, where the values reported so far end the game."""
+    """Return the stepper's `turn`, which gives no actions, either, if the values reported so far end the game."""
     after, decisions = Adjudicator(adjudication).after, state.decisions
 
     def turn() -> Sequence[Action] | None:

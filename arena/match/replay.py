@@ -50,9 +50,9 @@ class Step(NamedTuple):
     action: str | None
     """The last of them, None at the start and at an answer."""
     seat: int | None
-    """Who played it; CHANCE where chance moved."""
+    """The seat that played it; CHANCE if chance moved."""
     decision: Decision | None
-    """What the decision used, where there was one for the action alone."""
+    """What the decision used, if there was one for the action alone."""
     cost: float
     """What the actions so far have cost, of a puzzle."""
     moves: int = 0
@@ -66,7 +66,7 @@ class Differs(Exception):
 def steps(game: Game, record: Record, start: State | None = None, chance: Chance | None = None) -> Iterator[Step]:
     """Yield every position of a record, the first one included; Differs if the rules do not allow what it says.
 
-    It begins at `start` where that is given, else where the notation of the record's position says. With a `start`, an answer
+    It begins at `start` if that is given, else where the notation of the record's position says. With a `start`, an answer
     that a game without a notation for states cannot read is left out. With `chance`, made anew, outcomes must be those that
     it draws; without, any that can come.
     """

@@ -28,7 +28,7 @@ class Stepper:
         """The sum of the step costs of a puzzle."""
         self._moves = moves
         self.puzzle = puzzle = game if isinstance(game, Puzzle) else None
-        """The game where it is a puzzle."""
+        """The game if it is a puzzle."""
         # Bound once: a small match takes most of its time in these calls.
         self._is_over = game.is_terminal if puzzle is None else puzzle.is_goal
         self._to_move, self._actions, self._result, self._text = game.to_move, game.actions, game.result, game.format_action
@@ -59,7 +59,7 @@ class Stepper:
         return len(self.actions)
 
     def advance(self, action: Action, text: str | None = None) -> None:
-        """Play a legal action; `text` is its notation where that is known."""
+        """Play a legal action; `text` is its notation if that is known."""
         state = self.state
         self.actions.append(self._text(state, action) if text is None else text)
         self.state = successor = self._result(state, action)

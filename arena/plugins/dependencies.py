@@ -47,7 +47,7 @@ def find_required(name: str) -> set[Path]:
     """The file of a loaded module and what it imports, however indirectly, from its own package and as `find_imported` has it.
 
     Of its own package the modules count that are imported, not those above them, which Python runs first: with
-    `from package import name` the module `name`, or the `__init__` of the package where there is no such module. One that
+    `from package import name` the module `name`, or the `__init__` of the package if there is no such module. One that
     imports by names which only running it tells, as with `importlib`, needs all of its package.
     """
     place = getattr(sys.modules.get(name), "__file__", None)

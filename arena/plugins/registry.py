@@ -35,7 +35,7 @@ class Source:
     """What the user would call it: the entry point and its distribution, or the file or module that was asked for."""
     version: str | None = None
     asked: bool = True
-    """Whether somebody asked for it by name: then a fault in it stops the run."""
+    """Whether the user asked for it by name: then a fault in it stops the run."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}" if self.version else self.name
@@ -78,7 +78,7 @@ class Registry:
     """What extensions brought beside, by kind and name: `parts["executor"]["cluster"]`."""
     plugins: list[Plugin] = field(default_factory=list)
     sources: dict[Key, Source] = field(default_factory=dict)
-    """Who brought what: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
+    """The source of each thing, by keys such as ("agent", "random") and ("heuristic", "sliding-tiles", "manhattan")."""
     withdrawn: dict[Key, str] = field(default_factory=dict)
     """Names that two installed plugins claim: neither gets it, and using it says so."""
 

@@ -58,19 +58,13 @@ def put_in_place(registry: Registry, path: str) -> list[Key]:
 
     PluginError if it cannot be used.
     """
-    source = Source(path)
-    try:
-        found = list(list_brought(_make_loader(path)()))
-        refuse_duplicates(Registry(), source, found)
-    except Interrupted:
-        raise
-    except BaseException as error:  # as in `_add`
-        raise PluginError(path, str(error) if isinstance(error, Unfit) else describe(error)) from error
-    for key, value in found:
+    found = Registry()
+    _ask(found, path)
+    for key in found.sources:
         registry.withdrawn.pop(key, None)
-        enter(registry, source, key, value)
-    registry.plugins.append(Plugin(source, tuple([" ".join(key) for key, _ in found])))
-    return [key for key, _ in found]
+        enter(registry, Source(path), key, found.value(key))
+    registry.plugins += found.plugins
+    return list(found.sources)
 
 
 def survey(paths: Iterable[str | Path] = ()) -> Registry:

@@ -149,7 +149,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         return self._lines.pop(0)
 
     def read_unasked(self) -> bytes | None:
-        """Output that nobody has received yet; None if there is none. ChildLost if its output has ended."""
+        """Return output that has not been received yet; None if there is none. ChildLost if its output has ended."""
         if self._lines or self._rest:
             return bytes(self._rest) or self._lines[0]
         return self._read() if self._readable.poll(0) else None
@@ -260,7 +260,7 @@ class Usage(NamedTuple):
     def above(self, memory: int) -> bool:
         """True if they use more memory than so many bytes, with what is shared divided among those who share it.
 
-        To divide it takes milliseconds, so it is done only where the plain sum is above already.
+        To divide it takes milliseconds, so it is done only if the plain sum is above already.
         """
         return self.memory > memory and _sum_memory(self.family, divided=True) + _measure_unmapped(self.family) > memory
 
@@ -295,7 +295,7 @@ def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
 
 
 def _sum_memory(family: "Iterable[psutil.Process]", *, divided: bool = False) -> int:
-    """Sum up the resident bytes; if `divided`, shared ones are divided among their processes, where the system tells that."""
+    """Sum up the resident bytes; if `divided`, shared ones are divided among their processes, if the system tells that."""
     import psutil
 
     total = 0

@@ -1,4 +1,4 @@
-"""Tells the user's Ctrl-C from a KeyboardInterrupt that an agent raises."""
+"""Distinguishes the user's Ctrl-C from a KeyboardInterrupt that an agent raises."""
 
 import os
 import signal

@@ -1,7 +1,7 @@
 """Becomes another program, within limits: `python -I -S launch.py MEMORY_BYTES FAMILY ENTRANCES PROGRAM ARGUMENT...`.
 
 0 bytes are no limit; ENTRANCES are the files by which control groups are entered, one a line. With `free` as FAMILY the program
-takes the place of this process. With `apart` it runs below. Where a PID namespace can be made it is the second process of that:
+takes the place of this process. With `apart` it runs below. If a PID namespace can be made it is the second process of that:
 nothing in there can see or signal a process outside, and all end with the first process, which ends with this one. Elsewhere this
 process adopts what is orphaned below, and ends it after the program. Its own end is that of the program.
 
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def _try_to_write(path: str, text: str) -> None:
-    """Write into a file of the system where that is allowed."""
+    """Write into a file of the system if that is allowed."""
     try:
         _write(path, text)
     except OSError:

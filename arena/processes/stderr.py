@@ -11,7 +11,7 @@ MAX_BYTES_PER_MATCH = 64 * 1024
 """Bytes that are passed on of what an agent process prints in one match."""
 DROPPED = f"\nan agent prints more than {MAX_BYTES_PER_MATCH:,} bytes in a match; the rest of it is dropped\n".encode()
 QUIET_VARIABLE = "ARENA_QUIET_AGENTS"
-"""The environment variable by which nothing is passed on, where strangers' agents play for months: a folder of logs."""
+"""The environment variable by which nothing is passed on, if strangers' agents play for months: a folder of logs."""
 LOG_REST_SECONDS = 0.01
 """Between two reads for a log: many small pieces become one."""
 LOG_REST_SECONDS_PER_BYTE = 2e-6

@@ -1,4 +1,4 @@
-"""Threads that go on when whoever started them is done."""
+"""Finds threads that still run after the code that started them has returned."""
 
 import sys
 import threading

@@ -28,13 +28,13 @@ class BoardInfo:
     labels: tuple[str, ...]
     """The entries in the order of the spec."""
     size: int
-    """The number of matches of the schedule; where that depends on results, the most there can be."""
+    """The number of matches of the schedule; if that depends on results, the most there can be."""
     exact: bool
     """True if the number is certain before anything is played."""
     timed: tuple[str, ...] = ()
     """Entries whose decisions have a time limit, so that their matches need not come out the same again."""
     soft: tuple[str, ...] = ()
-    """Those of them that nobody would stop, since they run in arena's own processes."""
+    """Those of them that are not stopped at the limit, since they run in arena's own processes."""
     format: str = ""
     """The name of the format."""
     test: dict[str, Any] | None = None

@@ -17,7 +17,7 @@ from arena.spec import Board, Spec
 PROGRAM = "program"
 """The key of the hash of a program."""
 CONTENT = "content"
-"""The key of the hash of a file that an option names, such as weights; its folder follows where the option has one."""
+"""The key of the hash of a file that an option names, such as weights; its folder follows if the option has one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """The ranking of a board by its format: asked of the format, checked, and as plain values for a store.
 
-Whoever plays a board has its format, and asks it when the schedule is over; the answer of a plugin's format is kept with the run.
-Whoever reads a store never loads a plugin for it: a built-in format is asked anew, of others the kept answer counts, and a board
-without one is ranked by its score.
+A run asks the format when the schedule is over, and keeps the answer of a plugin's format in the store. To read a store no plugin
+is loaded: a built-in format is asked anew, for others the kept answer counts, and a board without one is ranked by its score.
 """
 
 from collections.abc import Mapping, Sequence

@@ -138,7 +138,7 @@ class MatchRunner:
         """The default heuristics of games with chance, by the titles of their boards."""
 
     def play(self, scheduled: Scheduled) -> Record:
-        """Play one match and return its record; void where the game cannot give a position."""
+        """Play one match and return its record; void if the game cannot give a position."""
         self._playing, self._seat, self._turns = scheduled, 0, 0
         board = self.spec.boards[scheduled.board]
         try:
@@ -162,7 +162,7 @@ class MatchRunner:
         return record
 
     def _adjusted(self, board: Board, record: Record, position: Position) -> Record:
-        """Return the record with the returns corrected for luck; as it is where that cannot be done."""
+        """Return the record with the returns corrected for luck; as it is if that cannot be done."""
         if not board.has_chance or record.termination == "void":
             return record
         default = board.game.default_heuristic

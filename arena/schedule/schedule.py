@@ -37,8 +37,8 @@ Take = Callable[[int], Batch]
 class Schedule:
     """The schedule of a spec, board after board, as a pure function of the spec and of the results so far.
 
-    Whoever plays takes matches and tells their results, from any thread. A format that looks at results makes the plan wait
-    for those of all matches that were taken.
+    Any thread may `take` matches and `tell` their results. If a format looks at results, the schedule waits for those of all
+    matches that were taken.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -47,9 +47,9 @@ class Schedule:
         self._upcoming = self._all()
         self._untold = 0
         self.status: dict[int, str] = {}
-        """How boards stand, by their numbers, where their formats have a word for it."""
+        """How boards stand, by their numbers, if their formats have a word for it."""
         self.expected: dict[int, int] = {}
-        """How many matches boards are expected to have, by their numbers, where their formats foretell it."""
+        """How many matches boards are expected to have, by their numbers, if their formats foretell it."""
         self._waiting = False
         self._lock = threading.Lock()
         for place in range(len(spec.boards)):
@@ -88,7 +88,7 @@ class Schedule:
     def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None, play_hash: int | None = None) -> None:
         """Take the result of a match that was taken before; None if it was void.
 
-        `play_hash` is that of what was played where no seat used random numbers; see `Outcomes`.
+        `play_hash` is that of what was played if no seat used random numbers; see `Outcomes`.
         """
         with self._lock:
             self._untold -= 1
@@ -126,7 +126,7 @@ MIN_BATCHES_LEFT = 2
 class Backlog:
     """Gives out every match of a schedule, and again those that came back.
 
-    `total` is how many matches the schedule has, or may have; where it is known, batches become small towards the end, so that
+    `total` is how many matches the schedule has, or may have; if it is known, batches become small towards the end, so that
     nobody sits on many while others have nothing to do.
     """
 
@@ -148,7 +148,7 @@ class Backlog:
         self._left.extendleft(reversed(list(matches)))
 
     def any_left(self) -> bool:
-        """Return whether there is something to play now; where need be, take a match from the schedule to know."""
+        """Return whether there is something to play now; if need be, take a match from the schedule to know."""
         self._fill(1)
         return bool(self._left)
 

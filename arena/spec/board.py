@@ -36,7 +36,7 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class Board:
-    """One game of a spec with everyone who plays on it."""
+    """One game of a spec with the entries that play on it."""
 
     name: str
     parameters: Mapping[str, Any]
@@ -79,7 +79,7 @@ class Board:
 
     @cached_property
     def size(self) -> int:
-        """The number of matches; where that depends on results, the most there can be."""
+        """The number of matches; if that depends on results, the most there can be."""
         return self.format.size(self.field)
 
 
@@ -89,10 +89,10 @@ class Spec:
 
     name: str
     seed: Seed
-    """A number, or a secret, which nobody is to be shown before it is revealed."""
+    """A number, or a secret, which is not shown before it is revealed."""
     boards: tuple[Board, ...]
     notes: tuple[str, ...]
-    """What a user should know before it starts: who is left out of a board, and why."""
+    """Notes for the user before it starts, such as the entries that are left out of a board, with the reasons."""
     document: Document
     """The file or mapping that it was read from."""
     registry: Registry

@@ -21,7 +21,7 @@ from arena.spec.entries import Entry, list_features
 from arena.spec.games import Rules, make_titles, read_adjudication
 from arena.spec.isolation import is_closed
 from arena.spec.labels import make_labels
-from arena.spec.parameters import Report, drop_defaults, validate_parameters
+from arena.spec.parameters import drop_defaults, validate_parameters
 from arena.spec.positions import read_positions
 from arena.spec.reader import SpecReader, drop_keys, format_path
 from arena.spec.source import list_organisers
@@ -53,7 +53,7 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
 
 
 def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
-    """Note that matches of a round have the same deals, where nothing keeps an agent from remembering them."""
+    """Note that matches of a round have the same deals, if nothing keeps an agent from remembering them."""
     shared = [board for board in boards if board.has_chance or gives(board.game, "observation")]
     near = {seat.isolation for board in shared for seat in board.seats}
     titles = ", ".join([board.title for board in shared])
@@ -178,7 +178,7 @@ def _opening_plies(reading: SpecReader, rules: Rules) -> int:
 
 
 def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
-    """Note a fault where two entries come to the same on a board: their matches would be the same ones."""
+    """Note a fault if two entries come to the same on a board: their matches would be the same ones."""
     first: dict[str, Labelled] = {}
     for one, seat in zip(playing, seats, strict=True):
         other = first.setdefault(seat.identity, one)
@@ -239,7 +239,7 @@ FORMAT_OPTIONS = ("orders", "challengers", "test", "replays")
 
 
 def _read_options(reading: SpecReader, kind: type[Format], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a format: those in it, and those at the top of the spec; a fault where the format has no such option."""
+    """The options of a format: those in it, and those at the top of the spec; a fault if the format has no such option."""
     options = drop_keys(values, "name")
     known = parameters_of(kind)
     for name in FORMAT_OPTIONS:
@@ -254,16 +254,6 @@ def _read_options(reading: SpecReader, kind: type[Format], values: Mapping[str, 
     return options
 
 
-def _make_reporter(reading: SpecReader, values: Mapping[str, Any]) -> Report:
-    """A reporter that finds an option where it stands."""
-
-    def report(path: Path, message: str) -> None:
-        elsewhere = len(path) > 1 and path[1] in FORMAT_OPTIONS and path[1] not in values
-        reading.report(path[1:] if elsewhere else path, message)
-
-    return report
-
-
 def _read_format(reading: SpecReader, rules: Rules) -> Format | None:
     given = reading.values.get("format") or ("benchmark" if rules.alone else "round-robin")
     values: Mapping[str, Any] = {"name": given} if isinstance(given, str) else given
@@ -274,12 +264,17 @@ def _read_format(reading: SpecReader, rules: Rules) -> Format | None:
     kind = reading.known(reading.registry.format, values["name"], path)
     if kind is None:
         return None
-    options = validate_parameters(kind, _read_options(reading, kind, values), ("format",), _make_reporter(reading, values))
+
+    def report(where: Path, message: str) -> None:
+        elsewhere = len(where) > 1 and where[1] in FORMAT_OPTIONS and where[1] not in values
+        reading.report(where[1:] if elsewhere else where, message)
+
+    options = validate_parameters(kind, _read_options(reading, kind, values), ("format",), report)
     made: Format | None = None if options is None else reading.made(kind, options, ("format",))
     if made is not None and (made.kind == "puzzle") != rules.alone:
-        what = "puzzle" if rules.puzzle else "game of one seat" if rules.alone else "game"
+        kin = "puzzle" if rules.puzzle else "game of one seat" if rules.alone else "game"
         fitting = [name for name, other in reading.registry.formats.items() if (other.kind == "puzzle") == rules.alone]
-        message = f"{made.name} is not for a {what} such as {rules.name}; expected {' or '.join(sorted(fitting))}"
+        message = f"{made.name} is not for a {kin} such as {rules.name}; expected {' or '.join(sorted(fitting))}"
         reading.faults.add(path, message)
         return None
     return made

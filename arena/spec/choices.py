@@ -89,7 +89,7 @@ def check_choices(reading: SpecReader, choices: Choices, games: Sequence[str]) -
 def fit_heuristic(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, Fitted | None]:
     """The heuristic of an entry on one board, ready to be called, and its description.
 
-    A heuristic of another game gives way to the board's default. (None, None) where there is none.
+    A heuristic of another game gives way to the board's default. (None, None) if there is none.
     """
     choice = choices.get(rules.name) or choices.get(None)
     if choice is None or (rules.name, choice.name) not in reading.registry.heuristics:

@@ -35,7 +35,7 @@ MAX_NESTING = 50
 Path = tuple[str | int, ...]
 """Where a value stands: keys and indices from the top."""
 Place = tuple[int, int]
-"""Line and column, from 1; (0, 0) where there is none."""
+"""Line and column, from 1; (0, 0) if there is none."""
 
 NOWHERE: Place = (0, 0)
 UNWRITTEN = "<spec>"
@@ -143,7 +143,7 @@ def is_database(path: str | PathLike[str]) -> bool:
 
 
 def decode_text(name: str, data: bytes) -> str:
-    """The text of a file; SpecError with line and column where it is not UTF-8."""
+    """The text of a file; SpecError with line and column if it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -49,12 +49,12 @@ class Entry:
         return self.agent(**self.located(FilePath.cwd()))
 
     def located(self, folder: FilePath) -> Mapping[str, Any]:
-        """The options as one who stands in `folder` takes them."""
+        """Return the options for a process that runs in `folder`."""
         return locate_options(self.options, self.files, folder) if self.files else self.options
 
     @property
     def name(self) -> str:
-        """What to call it where it has no label and no rival."""
+        """What to call it if it has no label and no rival."""
         return self.source.name(self.agent)
 
 
@@ -82,7 +82,7 @@ def common_limits(reading: SpecReader) -> Limits:
 
 
 def list_features(reading: SpecReader, entry: Entry, default: str | None) -> Features:
-    """What may tell an entry from others of the same agent; `default` is the heuristic it gets where it names none."""
+    """What may tell an entry from others of the same agent; `default` is the heuristic it gets if it names none."""
     settings = dict(entry.options)
     common = common_limits(reading)
     for name in DecisionLimits.model_fields:

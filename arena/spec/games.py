@@ -87,7 +87,7 @@ def _read_rules(reading: SpecReader, path: Path, value: dict[str, Any]) -> Itera
 
 
 def read_adjudication(reading: SpecReader, rules: Rules) -> Adjudication | None:
-    """How games of a board are adjudicated; a fault is noted where they cannot be, a note where one of several boards cannot."""
+    """How games of a board are adjudicated; a fault is noted if they cannot be, a note if one of several boards cannot."""
     given = reading.values.get("adjudicate")
     if given is None:
         return None

@@ -37,7 +37,7 @@ def check_name(registry: Registry, value: Any, path: Path, report: Report) -> bo
 
 
 def choose_isolation(reading: SpecReader, given: Any, limits: Limits, agent: EntryAgent, report: Report) -> str:
-    """Where an entry runs: as it says, as the spec says, or in a process of its own where a limit needs one."""
+    """Where an entry runs: as it says, as the spec says, or in a process of its own if a limit needs one."""
     apart, places = agent.apart, _list_places(reading.registry)
     wanted: str | None = given if given == IN_PROCESS or given in places else reading.values.get(KEY)
     memory, cpu = limits.memory_mb is not None, limits.cpu_seconds is not None

@@ -29,10 +29,10 @@ class Features:
 
 def make_labels(entries: Sequence[Features]) -> list[str]:
     """The label of every entry; those that the spec gives are kept."""
-    return [entry.label if entry.label is not None else _default(entry, entries) for entry in entries]
+    return [entry.label if entry.label is not None else _make_label(entry, entries) for entry in entries]
 
 
-def _default(entry: Features, entries: Sequence[Features]) -> str:
+def _make_label(entry: Features, entries: Sequence[Features]) -> str:
     rivals = [other for other in entries if other.agent == entry.agent and other.label is None]
     code, parts = entry.code, []
     if code is not None and (code.always or any(other.code != code for other in rivals)):

@@ -95,7 +95,7 @@ class ResignKeys(_Keys):
 
 
 class AdjudicateKeys(_Keys):
-    """Games ended by the values that agents report; each rule only where it is given."""
+    """Games ended by the values that agents report; each rule only if it is given."""
 
     draw: DrawKeys | None = Field(None, description="A draw when both seats report level values.")
     resign: ResignKeys | None = Field(None, description="A loss of a seat that reports lost values.")

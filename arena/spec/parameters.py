@@ -66,7 +66,7 @@ def validate_parameters(
 
 
 def _read_default(constructor: Callable[..., Any], name: str, value: Any) -> Any:
-    """A default as it comes out where a spec writes it out, such as 1.0 for a float that defaults to 1."""
+    """A default as it comes out if a spec writes it out, such as 1.0 for a float that defaults to 1."""
     try:
         written = make_adapters(constructor)[name].validate_json(json.dumps(value))
     except Exception:  # not a value that a spec could give

@@ -133,7 +133,7 @@ class SpecReader:
     def made(self, kind: Callable[..., Any], parameters: Mapping[str, Any], path: Path) -> Any:
         """An instance of a plugin's class; None after whatever it raised has been noted. Its warnings become notes.
 
-        Where its long work is postponed it is a function that nobody may call.
+        If its long work is postponed, it is a function that must not be called.
         """
         try:
             with warnings.catch_warnings(record=True) as caught:

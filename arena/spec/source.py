@@ -284,5 +284,5 @@ def find_option_files(constructor: Callable[..., Any], options: Mapping[str, Any
 
 
 def locate_options(options: Mapping[str, Any], files: Mapping[str, str], folder: FilePath) -> dict[str, Any]:
-    """Return options as one who stands in `folder` takes them: whole paths of the `files` that another folder has."""
+    """Return options for a process that runs in `folder`: files in other folders as whole paths."""
     return {**options, **{name: file for name, file in files.items() if FilePath(file) != folder / options[name]}}

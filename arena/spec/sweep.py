@@ -32,11 +32,21 @@ def list_variants(values: dict[str, Any], report: Callable[[Path, str], None]) -
     """Every mapping that `values` stands for; several sweeps make a product, the first in the file varies slowest."""
     found = list(_find_sweeps(values, (), report))
     places = [(path, choices) for path, choices in found if choices]
-    sound = _remove(values, [path for path, choices in found if not choices])
+    sound = _copy(values)
+    for path, choices in found:
+        if not choices:
+            del _find_parent(sound, path)[path[-1]]
     if prod(len(choices) for _, choices in places) > MAX_COMBINATIONS:
         report((), f"the sweeps make more than {MAX_COMBINATIONS} combinations")
         return []
-    return [_choose(sound, [path for path, _ in places], numbers) for numbers in product(*(range(len(c)) for _, c in places))]
+    made = []
+    for numbers in product(*(range(len(choices)) for _, choices in places)):
+        chosen, origins = _copy(sound), {}
+        for (path, choices), number in zip(places, numbers, strict=True):
+            _find_parent(chosen, path)[path[-1]] = choices[number]
+            origins[path] = (*path, "sweep", number)
+        made.append(Variant(chosen, origins))
+    return made
 
 
 def _find_sweeps(value: Any, path: Path, report: Callable[[Path, str], None]) -> Iterator[tuple[Path, list[Any]]]:
@@ -57,26 +67,11 @@ def _find_sweeps(value: Any, path: Path, report: Callable[[Path, str], None]) ->
         yield from _find_sweeps(inner, (*path, key), report)
 
 
-def _choose(values: dict[str, Any], places: list[Path], numbers: tuple[int, ...]) -> Variant:
-    made = _copy(values)
-    origins: dict[Path, Path] = {}
-    for path, number in zip(places, numbers, strict=True):
-        inside = made
-        for part in path[:-1]:
-            inside = inside[part]
-        inside[path[-1]] = inside[path[-1]]["sweep"][number]
-        origins[path] = (*path, "sweep", number)
-    return Variant(made, origins)
-
-
-def _remove(values: dict[str, Any], paths: list[Path]) -> dict[str, Any]:
-    made: dict[str, Any] = _copy(values)
-    for path in paths:
-        inside: Any = made
-        for part in path[:-1]:
-            inside = inside[part]
-        del inside[path[-1]]
-    return made
+def _find_parent(values: dict[str, Any], path: Path) -> Any:
+    inside: Any = values
+    for part in path[:-1]:
+        inside = inside[part]
+    return inside
 
 
 def _copy(value: Any) -> Any:

@@ -29,7 +29,7 @@ class Kept(NamedTuple):
     returns: tuple[float, ...] | None
     """None if it is void."""
     play_hash: int | None = None
-    """A hash of what was played, where no seat used random numbers, so that it can only be repeated; None if one did."""
+    """A hash of what was played, if no seat used random numbers, so that it can only be repeated; None if one did."""
 
 
 _COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
@@ -44,7 +44,7 @@ class StoreContents(Database):
     def __init__(self, path: Path, connection: sqlite3.Connection, *, strict: bool) -> None:
         super().__init__(path, connection)
         self.suspects: list[str] = []
-        """What was read and does not fit its hash, where the store is not `strict`."""
+        """What was read and does not fit its hash, if the store is not `strict`."""
         self._strict = strict
         self._known: dict[Seed, bool] | None = None
 

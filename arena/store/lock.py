@@ -1,6 +1,7 @@
 """One writer at a time: a lock on a file beside the store, which the system drops when its owner dies, and one on the store.
 
-The file beside it tells who has the store. The lock on the store itself holds for all of its names, hard links and mounts.
+The file beside it names the process that has the store. The lock on the store itself holds for all of its names, hard links and
+mounts.
 """
 
 import os
@@ -36,7 +37,7 @@ def leave(inode: Inode) -> None:
 
 
 def _tidy(inode: Inode) -> None:
-    """Close the descriptor of a store that nobody in this process uses or holds any more.
+    """Close the descriptor of a store that this process neither uses nor holds any more.
 
     Closing any descriptor of a file drops all the locks that SQLite has on it, so it must not go before the last connection.
     """
@@ -45,7 +46,7 @@ def _tidy(inode: Inode) -> None:
 
 
 class Lock:
-    """Holds `STORE.lock` until it is released; StoreError with the owner's process id where somebody else has it."""
+    """Holds `STORE.lock` until it is released; StoreError with the owner's process id if somebody else has it."""
 
     def __init__(self, store: Path) -> None:
         self._store: Inode | None = None

@@ -1,6 +1,6 @@
 """Records as rows of the tables of a store, and back.
 
-Short and quick to write, since a small match takes hardly longer to play than to be written down: texts without JSON where
+Short and quick to write, since a small match takes hardly longer to play than to be written down: texts without JSON if
 they can do without, seconds as whole nanoseconds, and whatever repeats itself from match to match written once.
 """
 

@@ -88,7 +88,7 @@ class Run:
         return named
 
     def board_of(self, game: str, place: Scheduled | None) -> int | None:
-        """The number of the board on which a match of `game` was played, the first where its place is not known; None if none."""
+        """The number of the board on which a match of `game` was played, the first if its place is not known; None if none."""
         numbers = range(len(self.boards)) if place is None else [place.board]
         return next((number for number in numbers if self.boards[number].game["name"] == game), None)
 
@@ -118,7 +118,7 @@ MAX_PLACE_CHARACTERS = 300
 
 
 class ForeignCode(StoreError):
-    """The spec in a store names code that nobody here has asked for, so it was not loaded."""
+    """The spec in a store names code that the user has not named, so it was not loaded."""
 
     def __init__(self, missing: Mapping[str, str | None]) -> None:
         """Take the places of the code, as `list_named_code` has them."""
@@ -127,7 +127,7 @@ class ForeignCode(StoreError):
         self.missing = missing
 
     def options(self, document: Document) -> list[str]:
-        """The words of a command line that allow it; the spec itself where a plugin is not all that is missing."""
+        """The words of a command line that allow it; the spec itself if a plugin is not all that is missing."""
         if all(plugin is not None for plugin in self.missing.values()):
             return [word for plugin in self.missing.values() if plugin is not None for word in ("--plugin", plugin)]
         file = document.folder / Path(document.name).name

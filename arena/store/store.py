@@ -52,7 +52,7 @@ class Store(StoreContents):
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False, strict: bool = True) -> Self:
-        """Open a store; with `write`, make it where there is none, and lock it. StoreError says what is in the way.
+        """Open a store; with `write`, make it if there is none, and lock it. StoreError says what is in the way.
 
         A `strict` one raises StoreDamaged if it reads what is not as it was written; another one notes it in `suspects`.
         """

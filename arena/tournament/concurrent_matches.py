@@ -1,4 +1,4 @@
-"""Plays several matches at the same time in this process, where agents wait for something outside."""
+"""Plays several matches at the same time in this process, if agents wait for something outside."""
 
 import threading
 from collections.abc import Iterator, Sequence

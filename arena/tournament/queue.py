@@ -30,7 +30,7 @@ class Shard(NamedTuple):
 
 
 Found = Callable[[Scheduled, Sequence[float] | None, int | None], None]
-"""Is told of every match that the store had, its returns, and its play hash, which is None if a seat used random numbers."""
+"""Called for every match that the store had, with its returns and its play hash, None if a seat used random numbers."""
 
 
 class MatchQueue:
@@ -52,9 +52,9 @@ class MatchQueue:
         """How many matches belong to other shards."""
         self.played = 0
         self.status = self._plan.status
-        """How boards stand, by their numbers, where their formats have a word for it."""
+        """How boards stand, by their numbers, if their formats have a word for it."""
         self.expected = self._plan.expected
-        """How many matches boards are expected to have, by their numbers, where their formats foretell it."""
+        """How many matches boards are expected to have, by their numbers, if their formats foretell it."""
 
     def take(self, size: int) -> Batch:
         """Return up to `size` matches to play next; WAIT while it waits for results, OVER when all are handed out."""

@@ -28,7 +28,7 @@ from arena.workers.pool import WorkerPool
 Code = Mapping[str, Fingerprint]
 Observer = Callable[[PlayedMatch], None]
 Matches = Generator[tuple[Scheduled, Record], None, None]
-"""Somebody who plays: every match with its record, as it is finished."""
+"""Yields every match with its record, as it is finished."""
 
 
 def run(
@@ -43,7 +43,7 @@ def run(
 
     SpecError lists every fault before anything is played. With several `workers` the matches are played in that many
     processes; the records are the same. With a `store`, a path, every match is written there as it comes; what it holds
-    already is not played again. `observe` is called after every match that was played. Where agents wait for something outside,
+    already is not played again. `observe` is called after every match that was played. If agents wait for something outside,
     such as a model behind a network, one process plays `concurrency` matches at the same time, with the same records;
     ArenaError if that cannot be asked. ValueError for less than one worker or match, StoreError for a store that cannot be
     used, PluginError for a plugin that cannot be loaded.
@@ -96,8 +96,8 @@ def play_all(
     done by then needs no workers. With `guarded`, or a game that is native, nothing is played in this process, which an agent or
     the rules might take down with it.
     `watch` is handed a function that tells which decisions are being made, and another one when workers take over. `note` is
-    told what runs plain where a run is long enough to compile for. Where agents wait for something outside, `concurrency` matches
-    are played at the same time: here by threads, or by so many workers where the run is `guarded`. ArenaError if the
+    told what runs plain if a run is long enough to compile for. If agents wait for something outside, `concurrency` matches
+    are played at the same time: here by threads, or by so many workers if the run is `guarded`. ArenaError if the
     isolation of an agent cannot be had here, or if what an agent waits for cannot be asked.
     """
     guarded = guarded or any(board.native for board in spec.boards)
@@ -110,7 +110,7 @@ def play_all(
 
 
 def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
-    """Have a feed take what somebody plays, match by match; the user's interrupt ends whoever plays."""
+    """Give the records of `played` to a feed, match by match; the user's interrupt ends the play."""
     with user_interrupts() as interrupts, closing(played) as matches:
         for scheduled, record in matches:  # an interrupt must not leave workers behind
             with interrupts.held():
@@ -199,7 +199,7 @@ class _LocalRun:
         return self.spec.size - self.feed.held - self.feed.played - self.feed.others
 
     def _expected(self) -> float:
-        """Seconds that a run has before it, as far as what was played alone tells; infinity where that was no match."""
+        """Seconds that a run has before it, as far as what was played alone tells; infinity if that was no match."""
         if self.alone is None:
             return 0.0
         played = self.feed.played

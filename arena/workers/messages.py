@@ -44,7 +44,7 @@ class Recipe(NamedTuple):
 
 
 class MatchOrder(NamedTuple):
-    """Matches to play, in order. Where a match is `alone`, the worker tells every turn before it is taken."""
+    """Matches to play, in order. If a match is `alone`, the worker tells every turn before it is taken."""
 
     matches: Sequence[Scheduled]
     alone: bool

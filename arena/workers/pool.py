@@ -94,7 +94,7 @@ class Workload:
         return None
 
     def any_left(self) -> bool:
-        """Return whether there is something to play now; where need be, take a match from the schedule to know."""
+        """Return whether there is something to play now; if need be, take a match from the schedule to know."""
         return bool(self._suspects or self._lost) or self._backlog.any_left()
 
     @property
@@ -132,15 +132,15 @@ class WorkerPool:
     """Workers that share one schedule. Batches grow until one takes about a tenth of a second.
 
     `take` is the schedule's: it waits for the results of matches that it has given out, and whoever
-    iterates over `play` tells the schedule about a result before asking for the next. `total` is how many there are, where
+    iterates over `play` tells the schedule about a result before asking for the next. `total` is how many there are, if
     that is known.
 
     A worker that ends, for whatever reason, stops nothing: the match that it was playing is played once more, as the first
-    of a new worker, and when that one ends too the record is a `crash` of the agent that was to move; void where no agent
-    was, as when the game drew its position, and where that agent has a process of its own or another may have killed the worker.
+    of a new worker, and when that one ends too the record is a `crash` of the agent that was to move; void if no agent
+    was, as when the game drew its position, and if that agent has a process of its own or another may have killed the worker.
     Nothing is recorded twice, and nothing else changes.
 
-    Where there is a worker for every core and agents run in processes of their own, each worker shares a core with its agents.
+    If there is a worker for every core and agents run in processes of their own, each worker shares a core with its agents.
     With fewer workers than cores the system decides, and agents may use several.
 
     A worker that hangs is killed, and counts as one that ended. It hangs when it has shown no sign of life for `hang`

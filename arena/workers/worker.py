@@ -47,7 +47,7 @@ class ReplyPipe:
         self._sent = perf_counter()
 
     def turn(self, seat: int) -> None:
-        """Tell whose turn it is, if the parent wants to know."""
+        """Send the seat to move, if the parent wants to know."""
         if self.alone:
             self.send(Turn(seat))
 

@@ -134,7 +134,7 @@ class WorkerProcess:
             raise WorkerEnded(_SILENT.format(longest))
 
     def describe_end(self) -> str:
-        """Say how it ended, or that it has closed its pipe where it lives on."""
+        """Say how it ended, or that it has closed its pipe if it lives on."""
         try:
             code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
