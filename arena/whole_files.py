@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def write_whole(place: Path, *parts: bytes, mode: int = 0o600) -> None:
+def write_whole(place: Path, *parts: bytes, mode: int = 0o644) -> None:
     """Put a file in its place in one step, so that no reader ever sees half of it.
 
     The parts are written one after the other into a new file beside the place, which is then renamed. Raises OSError, and leaves

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from arena.results.claims import stopped
     from arena.results.layout import DEFAULT, crossing, folded, table
     from arena.results.leaderboard import Leaderboard, complete, of_tallies, stored
-    from arena.results.pairs import counted, estimated
+    from arena.results.pairs import count_pairs, estimate_score
     from arena.results.rating import SprtState, elo_interval, forecast_words, hypotheses, sprt_state, sprt_verdict
     from arena.results.stored_tallies import tallies_of
     from arena.results.tables import Overall, overall, render
@@ -25,7 +25,7 @@ _HOMES = {
     "arena.results.claims": "stopped",
     "arena.results.layout": "DEFAULT crossing folded table",
     "arena.results.leaderboard": "Leaderboard complete of_tallies stored",
-    "arena.results.pairs": "counted estimated",
+    "arena.results.pairs": "count_pairs estimate_score",
     "arena.results.rating": "SprtState elo_interval forecast_words hypotheses sprt_state sprt_verdict",
     "arena.results.stored_tallies": "tallies_of",
     "arena.results.tables": "Overall overall render",
@@ -50,11 +50,11 @@ __all__ = [
     "board_table",
     "bracket_table",
     "complete",
-    "counted",
+    "count_pairs",
     "crossing",
     "describe_board",
     "elo_interval",
-    "estimated",
+    "estimate_score",
     "figures",
     "folded",
     "forecast_words",

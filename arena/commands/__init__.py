@@ -6,7 +6,7 @@ COMMANDS = [
     Command(name, text, f"arena.commands.{module}:{'list_' if name == 'list' else name}")
     for name, module, text in (
         ("docs", "docs", "Show a page of the manual, or without TOPIC the list of its pages."),
-        ("export", "export", "Print every record of STORE, one a line."),
+        ("export", "stores", "Print every record of STORE, one a line."),
         ("leaderboard", "stores", "Print the leaderboards of STORE, also while it is being filled."),
         ("list", "catalogue", "List what the plugins brought."),
         ("matches", "matches", "List the matches of STORE, one a line: those of an agent, with a result, by what they took."),

@@ -13,13 +13,13 @@ from arena.format import Field, Format, Kind, Outcomes, Pairing, result_points
 from arena.stats.observations import PAIR_SCORES
 from arena.stats.sprt import Sprt, expected_pairs, forecast, log_likelihood_ratio
 
-PAIRS_AT_ONCE = 4
+PAIRS_PER_LOOK = 4
 """Pairs between two looks at the test; constant, so that the match ends at the same pair with any number of workers."""
-MOST_PAIRS = 100_000
+DEFAULT_TEST_PAIRS = 100_000
 """Rounds of a test where the spec gives none."""
 
 
-ENOUGH = 40
+MAX_REPEATED_PAIRS = 40
 """Pairs in a row that only repeat others after which a test ends undecided."""
 
 
@@ -67,7 +67,7 @@ class HeadToHead(Format):
 
     def default_rounds(self, entries: int) -> int:
         """Return 10 pairs, with a test as many as it may take."""
-        return super().default_rounds(entries) if self.sprt is None else MOST_PAIRS
+        return super().default_rounds(entries) if self.sprt is None else DEFAULT_TEST_PAIRS
 
     def refusal(self, field: Field) -> str | None:
         """Refuse all but two entries in two seats."""
@@ -89,10 +89,13 @@ class HeadToHead(Format):
         for number in range(field.rounds):
             yield Pairing(number, (0, 1))
             yield Pairing(number, (1, 0))
-            if self.sprt is not None and (number + 1) % PAIRS_AT_ONCE == 0:
+            if self.sprt is not None and (number + 1) % PAIRS_PER_LOOK == 0:
                 yield None
                 pairs.up_to(number + 1)
-                if self.sprt.verdict(log_likelihood_ratio(pairs.counts, self.sprt)) is not None or pairs.repeats >= ENOUGH:
+                if (
+                    self.sprt.verdict(log_likelihood_ratio(pairs.counts, self.sprt)) is not None
+                    or pairs.repeats >= MAX_REPEATED_PAIRS
+                ):
                     return
 
     def announcement(self) -> str | None:
@@ -123,8 +126,8 @@ class HeadToHead(Format):
         ahead = forecast(self.sprt, pairs.counts, llr)
         if ahead is None:
             return len(outcomes)
-        looks = max(1, ceil((ahead.likely - sum(pairs.counts)) / PAIRS_AT_ONCE))
-        return len(outcomes) + 2 * PAIRS_AT_ONCE * looks
+        looks = max(1, ceil((ahead.likely - sum(pairs.counts)) / PAIRS_PER_LOOK))
+        return len(outcomes) + 2 * PAIRS_PER_LOOK * looks
 
     def _state(self, test: Sprt, outcomes: Outcomes) -> tuple["Counted", float]:
         """The pairs so far, and their log-likelihood ratio, which is computed once for every number of them."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from arena.columns import VERSUS, Column, by_key, with_interval, with_own
+from arena.columns import VERSUS, Column, by_key
 from arena.results import figures
 from arena.results.board_rows import Row
 from arena.results.leaderboard import Leaderboard
@@ -58,24 +58,18 @@ def _half_open(row: Row) -> bool:
 
 def board_table(board: Leaderboard) -> BoardTable:
     """The columns that the spec wants, or those that are usual and have a value; the rows by rank, or as the spec sorts them."""
-    computed: list[Column] = []
-    for one in board.sheet.plugin_columns:
-        computed += [one.column] if one.amount is not None else with_interval(one.column)
-    there = with_own(board.kind, board.own_columns, computed)
     if board.sheet.columns is not None:
-        named = by_key(there)
+        named = by_key(board.columns)
         columns = [named[key] for key in board.sheet.columns if key in named]
     else:
-        columns = [column for column in there if _shown(column, board)]
-    return BoardTable(tuple(columns), tuple(_sorted(board, by_key(there))), board.unrated)
+        columns = [column for column in board.columns if _shown(column, board)]
+    return BoardTable(tuple(columns), tuple(_sorted(board, by_key(board.columns))), board.unrated)
 
 
 def _shown(column: Column, board: Leaderboard) -> bool:
     """Tell whether a column is shown if a spec names none."""
     if column.shown == "known":
         return any(row.get(column.key) not in (None, {}, row.get(column.repeats)) for row in board.rows)
-    if column.shown == "returns":
-        return board.by_returns or board.sheet.has_chance
     return column.shown == "always"
 
 

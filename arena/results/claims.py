@@ -13,7 +13,7 @@ from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import NANOSECONDS, seats_of
 
-TOLERANCE = 1e-9
+RELATIVE_COST_TOLERANCE = 1e-9
 """The relative difference of two costs that sums of the same steps may have."""
 
 
@@ -92,7 +92,7 @@ class Claims:
         for solutions in self._solutions.values():
             best = min(solutions, key=lambda solution: (solution.cost, solution.number))
             for one in solutions:
-                if one.bound and one.cost > best.cost + TOLERANCE * max(1.0, abs(best.cost)):
+                if one.bound and one.cost > best.cost + RELATIVE_COST_TOLERANCE * max(1.0, abs(best.cost)):
                     found[one.entry].append((one, best))
         first = {entry: min(pairs) for entry, pairs in found.items()}
         labels = self.sheet.labels

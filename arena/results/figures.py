@@ -8,13 +8,13 @@ from math import floor
 
 NONE = "-"
 """The text of a figure that there is none of."""
-PLAIN = Decimal("1e-7")
+MIN_PLAIN_MAGNITUDE = Decimal("1e-7")
 """The least magnitude that is written without an exponent."""
-LEAST = 1e-15
+MIN_TOLD_P_VALUE = 1e-15
 """The least p-value that is told as a number: one is 1 less a likelihood, which has 16 digits."""
-MATE = 2000
+MIN_PLIES_NOT_TOLD = 2000
 """The plies from which on a value near 1 is not told as a win."""
-WHOLE = Context(prec=400)
+EVERY_DIGIT = Context(prec=400)
 """Enough digits for every float."""
 
 
@@ -30,7 +30,7 @@ def figure(value: float | None, digits: int = 3) -> str:
     rounded = _rounded(value, decimals)
     if not rounded:
         return "0"
-    if abs(rounded) < PLAIN:
+    if abs(rounded) < MIN_PLAIN_MAGNITUDE:
         return f"{rounded.normalize():e}"
     text = f"{rounded:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -56,13 +56,13 @@ def duration(seconds: float | None) -> str:
 def worth(value: float) -> str:
     """A value of a search: a win in n plies is 1 - n * 1e-6."""
     plies = floor((1 - abs(value)) * 1e6 + 0.5)
-    if abs(value) <= 1 and plies < MATE:
+    if abs(value) <= 1 and plies < MIN_PLIES_NOT_TOLD:
         return f"{'win' if value > 0 else 'loss'}{f' in {plies}' if plies else ''}"
     return figure(value, 4)
 
 
 def _rounded(value: float, decimals: int) -> Decimal:
-    return Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, WHOLE)
+    return Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, EVERY_DIGIT)
 
 
 def count(value: float | None) -> str:
@@ -109,4 +109,10 @@ def likelihood(value: float) -> str:
 
 def p_value(value: float) -> str:
     """A p-value; never 0, which no test gives."""
-    return f"p = {value:.2g}" if value >= 0.0001 else f"p = {value:.0e}" if value >= LEAST else f"p < {LEAST:g}"
+    return (
+        f"p = {value:.2g}"
+        if value >= 0.0001
+        else f"p = {value:.0e}"
+        if value >= MIN_TOLD_P_VALUE
+        else f"p < {MIN_TOLD_P_VALUE:g}"
+    )

@@ -17,8 +17,8 @@ from tabulate import tabulate
 from arena.errors import escape_controls, escape_line
 
 DEFAULT = "simple"
-GAP = "  "
-FORMULA = ("=", "+", "-", "@")
+COLUMN_GAP = "  "
+FORMULA_STARTS = ("=", "+", "-", "@")
 """What a formula begins with in spreadsheets (OWASP, CSV injection)."""
 MIN_COLUMN_WIDTH = 8
 """The least width to which a column is wrapped, in characters."""
@@ -81,7 +81,7 @@ def folded(text: str, width: int | None) -> str:
 
 
 def _taken(widths: Sequence[int]) -> int:
-    return sum(widths) + len(GAP) * (len(widths) - 1)
+    return sum(widths) + len(COLUMN_GAP) * (len(widths) - 1)
 
 
 def _parts(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> list[str]:
@@ -105,7 +105,7 @@ def _compact(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int,
     while _taken(widths) > width and max(widths) > MIN_COLUMN_WIDTH:
         widths[widths.index(max(widths))] -= 1
     right = [align == "right" for align in _alignment(headings, rows)] or [False] * len(headings)
-    rule = GAP.join(["-" * wide for wide in widths])
+    rule = COLUMN_GAP.join(["-" * wide for wide in widths])
     lines = [*_lines(headings, widths, right), rule]
     for row in rows:
         lines += _lines(row, widths, right)
@@ -118,7 +118,7 @@ def _lines(cells: Sequence[Any], widths: Sequence[int], right: Sequence[bool]) -
     tall = max(map(len, broken))
     lines = zip(*[[*cell, *[""] * (tall - len(cell))] for cell in broken], strict=True)
     return [
-        GAP.join(
+        COLUMN_GAP.join(
             [
                 f"{part:>{wide}}" if to_right else f"{part:<{wide}}"
                 for part, wide, to_right in zip(line, widths, right, strict=True)
@@ -152,7 +152,7 @@ def csv_line(cells: Iterable[Any]) -> str:
     for cell in cells:
         if isinstance(cell, str):
             shown = "\n".join(map(escape_line, cell.split("\n")))
-            row.append(f"'{shown}" if shown.lstrip().startswith(FORMULA) else shown)
+            row.append(f"'{shown}" if shown.lstrip().startswith(FORMULA_STARTS) else shown)
         else:
             row.append(cell)
     text = io.StringIO()

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Protocol
 
-from arena.columns import Column
+from arena.columns import Column, Shown, with_interval, with_own
 from arena.format import Kind, Pairing, Placing
 from arena.match.record import Record
 from arena.results.board_rows import Row, cpu_per_move, level_by_returns, per, puzzle_row, score_row, versus_row
@@ -56,10 +56,8 @@ class Leaderboard:
     """The state of the test of a head-to-head match."""
     unrated: frozenset[str]
     """The agents whose ratings are not shown."""
-    by_returns: bool
-    """True if the board is ranked by mean returns."""
-    own_columns: tuple[Column, ...]
-    """The columns of the board's format."""
+    columns: tuple[Column, ...]
+    """All columns that boards of this kind and format have, with those of plugins."""
     bracket: tuple[tuple[Tie[str], ...], ...]
     """The rounds of a knockout, the first one first."""
     more: dict[str, Any]
@@ -210,8 +208,7 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None, mixed
         method=None if rated is None else rated.method,
         test=test,
         unrated=frozenset() if unknown is None else frozenset([sheet.labels[entry] for entry in unknown.entries]),
-        by_returns=by_returns,
-        own_columns=() if ranking is None else ranking.columns,
+        columns=_list_columns(sheet, () if ranking is None else ranking.columns, by_returns=by_returns),
         bracket=tally.bracket(),
         more=({"cycles": cycles} if cycles else {}) | ({"unmetered": unmetered} if unmetered else {}),
     )
@@ -222,7 +219,8 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None, mixed
         remarks.append(f"The store has matches of more than one version of {', '.join(mixed)}.")
     if versus and tally.games:
         own = ranking is not None and (ranking.columns or placings is None)  # its columns say what it ranks by
-        ranked = [] if own else _describe_order(board, by_rating=by_rating and ranking is None, folded=games.folded)
+        by = "return" if by_returns else "Elo" if by_rating and ranking is None else "score"
+        ranked = [] if own else _describe_order(board.rows, by, folded=games.folded)
         remarks += _describe_scale(board, ranked)
         remarks += [] if unknown is None else unknown.describe(sheet.labels)
         if any(row["level_with"] for row in board.rows):
@@ -234,6 +232,16 @@ def leaderboard(tally: Tally, *, finished: bool, store: str | None = None, mixed
     remarks += [] if test is None else [test.describe(finished=board.finished)]
     remarks += tally.describe()
     return replace(board, remarks=tuple(remarks))
+
+
+def _list_columns(sheet: BoardInfo, own: Iterable[Column], *, by_returns: bool) -> tuple[Column, ...]:
+    """All columns of a board with those of its format; mean returns are shown by default if they rank or vary by chance."""
+    shown: Shown = "always" if by_returns or sheet.has_chance else "named"
+    computed: list[Column] = []
+    for one in sheet.plugin_columns:
+        computed += [one.column] if one.amount is not None else with_interval(one.column)
+    found = with_own(sheet.kind, own, computed)
+    return tuple([replace(column, shown=shown) if column.shown == "returns" else column for column in found])
 
 
 def _describe_matches(board: Leaderboard, *, folded: bool) -> Iterator[str]:
@@ -255,14 +263,14 @@ def _describe_scale(board: Leaderboard, ranked: Iterable[str]) -> list[str]:
     return [" ".join([*ranked, scale])]
 
 
-def _describe_order(board: Leaderboard, *, by_rating: bool, folded: bool) -> Iterator[str]:
-    if board.by_returns:
+def _describe_order(rows: Sequence[Row], by: str, *, folded: bool) -> Iterator[str]:
+    if by == "return":
         yield "Ranked by mean return; Elo and score are from wins and draws alone."
-        if not folded and all(row["return_low"] is None for row in board.rows):
+        if not folded and all(row["return_low"] is None for row in rows):
             yield "Mean returns have no intervals before there is a second round."
         return
-    yield "Ranked by Elo." if by_rating else "Ranked by score."
-    known = [(row["score"], row["mean_return"]) for row in board.rows if row["games"]]
+    yield f"Ranked by {by}."
+    known = [(row["score"], row["mean_return"]) for row in rows if row["games"]]
     if any(one[0] > two[0] and one[1] < two[1] for one in known for two in known):
         yield "Mean returns order the agents otherwise, since not all wins are alike; rank: returns in the spec goes by them."
 

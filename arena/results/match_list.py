@@ -71,7 +71,7 @@ def listed(store: Store, choice: MatchChoice) -> Iterator[ListedMatch]:
     sheets = store.last().boards
     _check(store, sheets, choice)
     labels = [label for label in (choice.agent, choice.opponent) if label is not None]
-    where, values = seated(enumerate(sheets), labels)
+    where, values = select_entries(enumerate(sheets), labels)
     order = "p.number" if choice.by is None else f"{ORDERS[choice.by]} DESC, p.number"
     for row in store.query(f"{_MATCHES} WHERE {where} ORDER BY {order}", values):
         match, blamed = _match(sheets, choice.agent, row)
@@ -92,7 +92,7 @@ def _check(store: Store, sheets: Sequence[BoardInfo], choice: MatchChoice) -> No
         raise StoreError(f"expected another agent against {choice.opponent}, got {choice.agent or 'none'}")
 
 
-def seated(boards: Iterable[tuple[int, BoardInfo]], labels: Sequence[str]) -> tuple[str, list[Any]]:
+def select_entries(boards: Iterable[tuple[int, BoardInfo]], labels: Sequence[str]) -> tuple[str, list[Any]]:
     """The condition in SQL that all these entries sit at a table of one of some boards, by their numbers, and its values."""
     parts: list[str] = []
     values: list[Any] = []

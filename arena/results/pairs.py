@@ -22,7 +22,7 @@ Rankings = dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]
 NO_GAMES = Pair(WinDrawLoss(), WinDrawLoss())
 
 
-def counted(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
+def count_pairs(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
     """Return the pentanomial counts of pairs; a pair with its repeats counts once, one with a game missing not at all."""
     counts = [0] * len(PAIR_SCORES)
     for pair, times in _whole(pairs):
@@ -30,7 +30,7 @@ def counted(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
     return counts[0], counts[1], counts[2], counts[3], counts[4]
 
 
-def estimated(pairs: Sequence[Pair]) -> EloEstimate:
+def estimate_score(pairs: Sequence[Pair]) -> EloEstimate:
     """Return the score of all games of some pairs, repeats and halves of pairs among them, with the interval by the pairs that
     differ.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from arena.errors import ArenaError
 from arena.identity import Stream
 from arena.results import figures
-from arena.results.pairs import Entries, PairedGames, Rankings, counted, estimated
+from arena.results.pairs import Entries, PairedGames, Rankings, count_pairs, estimate_score
 from arena.schedule.board_info import BoardInfo
 from arena.stats.calculator import EloEstimate
 from arena.stats.cycles import beats, cycles
@@ -182,10 +182,10 @@ def sprt_state(sheet: BoardInfo, games: PairedGames) -> SprtState | None:
     pairs = games.pairings().get((0, 1))
     if sheet.test is None or pairs is None:
         return None
-    test, counts = Sprt(**sheet.test), counted(pairs)
+    test, counts = Sprt(**sheet.test), count_pairs(pairs)
     llr = log_likelihood_ratio(counts, test)
     ahead = forecast(test, counts, llr)
-    return SprtState(sheet.labels[0], sheet.labels[1], test, llr, test.verdict(llr), counts, estimated(pairs), ahead)
+    return SprtState(sheet.labels[0], sheet.labels[1], test, llr, test.verdict(llr), counts, estimate_score(pairs), ahead)
 
 
 def elo_interval(worth: EloEstimate) -> str:

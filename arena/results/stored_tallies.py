@@ -27,16 +27,16 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
         tallies[board].count(facts)
         if termination != "void":
             for entry, used in zip(entries, (sums[4:7], sums[7:]), strict=False):
-                tallies[board].effort(entry, used[0], int(used[1]), used[2] / NANOSECONDS)
+                tallies[board].add_effort(entry, used[0], int(used[1]), used[2] / NANOSECONDS)
     for board, seats, seat, decisions, nodes, nanoseconds in store.query(_EFFORT):
-        tallies[board].effort(seats_of(seats)[seat], decisions, int(nodes), nanoseconds / NANOSECONDS)
+        tallies[board].add_effort(seats_of(seats)[seat], decisions, int(nodes), nanoseconds / NANOSECONDS)
     for board, seats, seat, kind, number, key, message in store.query(_FAILURES, sorted(FAULTS)):
-        tallies[board].failed(seats_of(seats)[seat], kind, number, key.hex(), message)
+        tallies[board].add_failure(seats_of(seats)[seat], kind, number, key.hex(), message)
     _add_details(store, tallies)
     for rows in store.chunks(_GAMES):
         for board, round_, seats, returns, used_rng, played, adjusted in rows:
             corrected = None if adjusted is None else returns_of(adjusted)
-            tallies[board].met(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected)
+            tallies[board].add_game(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected)
             if (outcomes := tallies[board].outcomes) is not None:
                 outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns))
     for number, tally in enumerate(tallies):
@@ -50,15 +50,15 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
 def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
     """Add fallbacks, states past the views, processor time and what else was used to the entries that they belong to."""
     for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
-        tallies[board].fell_back(found)
+        tallies[board].add_fallbacks(found)
     for board, entries, seat, states in store.unmetered():
         tallies[board].counts[entries[seat]].unmetered += states
     for rows in store.chunks(_TIMINGS, [f'%"{CPU_SECONDS}"%']):
         for board, seats, timing in rows:
-            tallies[board].timed(seats_of(seats), json.loads(timing))
+            tallies[board].add_cpu_seconds(seats_of(seats), json.loads(timing))
     for rows in store.chunks(_SPENT):
         for board, seats, decisions, spent in rows:
-            tallies[board].paid(seats_of(seats), spending_decisions(decisions, spent))
+            tallies[board].add_amounts(seats_of(seats), spending_decisions(decisions, spent))
 
 
 # Sums that may become too large for SQLite's whole numbers are floats.

@@ -165,14 +165,14 @@ def _fitting(whole: BoardTable, width: int | None) -> tuple[BoardTable, list[str
     """The columns that fit, and the headings of those left out, the least important ones; what is left may still be too wide."""
     kept, left_out = whole, []
     for turn in sorted({column.left_out for column in whole.columns} - {0}):
-        if width is None or fits(kept.headings, kept.cells, width, _LABEL if turn >= LAST else None):
+        if width is None or fits(kept.headings, kept.cells, width, _MIN_LABEL_WIDTH if turn >= LAST else None):
             break
         left_out += [column.heading for column in kept.columns if column.left_out == turn]
         kept = replace(kept, columns=tuple([column for column in kept.columns if column.left_out != turn]))
     return kept, left_out
 
 
-_LABEL = 16
+_MIN_LABEL_WIDTH = 16
 """Characters to which labels may be wrapped before a column of one of the last turns is left out."""
 _ROOMIER = "A wider terminal or a pipe (`| less -S`) shows all; of a tournament also --format, and `columns:` in its spec."
 

@@ -230,18 +230,18 @@ class Tally:
             self.outcomes.add(pairing, record.returns)
         played = play_hash_of(record)
         self._plays.add((seats, played))
-        self.met(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted)
+        self.add_game(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted)
         if record.fallbacks:
-            self.fell_back(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
+            self.add_fallbacks(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
         for decision in record.decisions:
-            self.effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
+            self.add_effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
             self.counts[seats[decision.seat]].unmetered += decision.unmetered
-        self.paid(seats, record.decisions)
-        self.timed(seats, record.timing)
+        self.add_amounts(seats, record.decisions)
+        self.add_cpu_seconds(seats, record.timing)
         if record.seat is not None and record.termination in FAULTS:
-            self.failed(seats[record.seat], record.termination, number, record.id, record.message)
+            self.add_failure(seats[record.seat], record.termination, number, record.id, record.message)
 
-    def met(
+    def add_game(
         self,
         round_: int,
         seats: tuple[int, ...],
@@ -298,14 +298,14 @@ class Tally:
         if facts.seat == seat and facts.termination in FAULTS:
             count.faults[facts.termination] += times
 
-    def effort(self, entry: int, decisions: int, nodes: int, seconds: float) -> None:
+    def add_effort(self, entry: int, decisions: int, nodes: int, seconds: float) -> None:
         """Add the nodes and the time that an agent has used."""
         count = self.counts[entry]
         count.decisions += decisions
         count.nodes += nodes
         count.seconds += seconds
 
-    def timed(self, seats: Sequence[int], timing: Mapping[str, Any] | None) -> None:
+    def add_cpu_seconds(self, seats: Sequence[int], timing: Mapping[str, Any] | None) -> None:
         """Add the processor time of each seat of a match, where it was measured; what a node sent that is none is left out."""
         told = None if timing is None else timing.get(CPU_SECONDS)
         for entry, seconds in zip(seats, told if isinstance(told, list) else (), strict=False):
@@ -313,13 +313,13 @@ class Tally:
                 count = self.counts[entry]
                 count.cpu = (count.cpu or 0.0) + seconds
 
-    def paid(self, seats: Sequence[int], decisions: Sequence[Decision]) -> None:
+    def add_amounts(self, seats: Sequence[int], decisions: Sequence[Decision]) -> None:
         """Add what else the decisions of a match used."""
         for decision in decisions:
             for name, amount in (decision.spent or {}).items():
                 self.counts[seats[decision.seat]].spent[name] += amount
 
-    def fell_back(self, found: FallbackCounts) -> None:
+    def add_fallbacks(self, found: FallbackCounts) -> None:
         """Add fallbacks to the entries that they belong to; where that is not known once, their number is not."""
         for entry, number in found.known.items():
             before = self.counts[entry].fallbacks
@@ -327,7 +327,7 @@ class Tally:
         for entry in found.unclear:
             self.counts[entry].fallbacks = None
 
-    def failed(self, entry: int, kind: str, number: int, key: str, message: str | None) -> None:
+    def add_failure(self, entry: int, kind: str, number: int, key: str, message: str | None) -> None:
         """Remember a match that an agent lost by a fault, if it is the first of its kind."""
         first = self._first.get((entry, kind))
         if first is None or number < first[0]:

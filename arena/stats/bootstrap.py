@@ -18,28 +18,28 @@ from arena.stats.observations import Competitor, Pair, Pairings, WinDrawLoss, ki
 from arena.stats.pairwise_likelihood import PairwiseLikelihood, statistics_of
 from arena.stats.prior import virtual_games
 
-DRAWN = 300_000
+MAX_CELLS_RESAMPLED = 300_000
 """Pairings times samples that are resampled at a time, about; a bound on memory."""
 
-FITTED = 30_000
+MAX_CELLS_FITTED = 30_000
 """Pairings times samples that are fitted at a time, about: as many as a processor's cache holds."""
 
-MANY = 1_000
+MAX_PAIRS_DRAWN_SINGLY = 1_000
 """Pairs of a pairing above which the kinds of pairs are counted by one multinomial draw; up to it each pair is drawn by itself,
 which is quicker for few. Either way has the same distribution.
 """
 
-ACCURACY = 3e-4
+MAX_LAST_STEP = 3e-4
 """The last Newton step, in natural units. What is left is about a tenth of it, under a hundredth of an Elo point, where the
 sampling error of the percentiles is some tenths of one.
 """
 
-NEAR = 0.5
+MAX_SHARED_STEP = 0.5
 """The step, in natural units, up to which tables share the information of the true table's fit, which spares a matrix for each.
 Resampled tables lie about a standard error from the true one, so most steps are such.
 """
 
-QUICK = 20
+MAX_SHARED_STEPS = 20
 """The number of such steps, which converge but linearly, before each table goes by its own information."""
 
 
@@ -74,7 +74,7 @@ def bootstrap(fit: Fit[Competitor], pairings: Pairings[Competitor], rng: random.
     played = {seats: pairs for seats, pairs in pairings.items() if any(pair.games for pair in pairs)}
     places = [(fit.agents.index(one), fit.agents.index(two)) for one, two in played]
     resamplers = [_resampler(fit, seats, pairs) for seats, pairs in played.items()]
-    size, share = max(25, DRAWN // max(1, len(played))), max(1, FITTED // max(1, len(played)))
+    size, share = max(25, MAX_CELLS_RESAMPLED // max(1, len(played))), max(1, MAX_CELLS_FITTED // max(1, len(played)))
     parts = []
     for done in range(0, samples, size):
         tables = np.stack([resample(generator, min(size, samples - done)) for resample in resamplers], axis=2)
@@ -99,7 +99,7 @@ def _resampler(fit: Fit[Competitor], seats: tuple[Competitor, Competitor], pairs
         first = _by_kind(round(ahead), fit.chances(one, two), [Pair(result, none) for result in results])
         second = _by_kind(round(behind), fit.chances(two, one), [Pair(none, result) for result in results])
         return lambda generator, samples: first(generator, samples) + second(generator, samples)
-    if total > MANY:
+    if total > MAX_PAIRS_DRAWN_SINGLY:
         return _by_kind(total, [count / total for count in kinds.values()], list(kinds))
     return _one_by_one([pair for pair in pairs if pair.games])
 
@@ -139,12 +139,12 @@ def refit(fit: Fit[Any], pairings: Sequence[tuple[int, int]], tables: Array) -> 
         virtual = virtual_games(place, fit.model)
         gradient = likelihood.gradient(place, tables, odds) + virtual.slope
         step = gradient @ inverse
-        if attempt >= QUICK or np.abs(step).max() >= NEAR:
+        if attempt >= MAX_SHARED_STEPS or np.abs(step).max() >= MAX_SHARED_STEP:
             information = likelihood.information(place, odds)
             information[:, range(place.shape[1]), range(place.shape[1])] += virtual.information
             step = (constrained_inverse(information, count) @ gradient[:, :, None])[:, :, 0]
         largest = np.abs(step).max(axis=1, keepdims=True)
         place += step / np.maximum(largest, 1.0)  # in place of backtracking: no step is longer than one natural unit
-        if largest.max() < ACCURACY:
+        if largest.max() < MAX_LAST_STEP:
             break
     return place[:, :count]

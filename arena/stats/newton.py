@@ -18,13 +18,13 @@ class Slope(NamedTuple):
     information: Array
 
 
-ACCURACY = 1e-9
+MAX_LAST_STEP = 1e-9
 """The last step's largest component, in natural units (an Elo point is 0.006); by quadratic convergence the error is its square.
 """
 
-_LEAP = 4.0  # far from the maximum the quadratic model does not hold: no step is longer, in any component
-_FAR = 200.0  # no data gives a rating of 35,000 Elo: whatever is still climbing there has no finite maximum
-_HALVINGS = 40
+_MAX_STEP = 4.0  # far from the maximum the quadratic model does not hold: no step is longer, in any component
+_MAX_RATING = 200.0  # no data gives a rating of 35,000 Elo: whatever is still climbing there has no finite maximum
+_MAX_HALVINGS = 40
 
 
 def maximise(function: Callable[[Array], Slope], start: Array, *, ratings: int) -> tuple[Array, Slope]:
@@ -38,12 +38,12 @@ def maximise(function: Callable[[Array], Slope], start: Array, *, ratings: int) 
     for _ in range(300):
         step = constrained_inverse(here.information, ratings) @ here.gradient
         largest = np.abs(step).max(initial=0.0)
-        if largest > _LEAP:
-            step *= _LEAP / largest
+        if largest > _MAX_STEP:
+            step *= _MAX_STEP / largest
         place, here = _climb(function, place, here, step)
-        if largest < ACCURACY:
+        if largest < MAX_LAST_STEP:
             return place, here
-        if np.abs(place).max() > _FAR:
+        if np.abs(place).max() > _MAX_RATING:
             break
     raise ArenaError(
         "ratings: expected a table with a finite fit, got one where some ratings grow without end; keep the prior on"
@@ -53,7 +53,7 @@ def maximise(function: Callable[[Array], Slope], start: Array, *, ratings: int) 
 def _climb(function: Callable[[Array], Slope], place: Array, here: Slope, step: Array) -> tuple[Array, Slope]:
     """The place after the step, or after the first of its halves that does not lower the value; else the same place."""
     slack = 1e-12 * (1 + abs(here.value))  # next to the maximum the value falls by rounding alone
-    for halving in range(_HALVINGS):
+    for halving in range(_MAX_HALVINGS):
         tried = place + step / 2**halving
         there = function(tried)
         if there.value >= here.value - slack:

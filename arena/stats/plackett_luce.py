@@ -26,7 +26,7 @@ from arena.stats.sandwich import Sandwich, stratum_of
 Cluster: TypeAlias = Sequence[Ranking[Competitor]]
 """The games of one group from one position, in all orders of seats: what a pair is for two."""
 
-MOST_TIED = 12
+MAX_TIED = 12
 """The most that may tie: the average over their orders takes every subset of them."""
 
 
@@ -111,8 +111,8 @@ def _choices_of(game: Ranking[Hashable], places: Mapping[Any, int]) -> Iterator[
         raise ArenaError(f"ratings: expected agents that are rated, one of {', '.join(map(str, places))}; got {unknown[0]!r}")
     levels = [tuple(places[agent] for agent in level) for level in game]
     for k, level in enumerate(levels):
-        if len(level) > MOST_TIED:
-            raise ArenaError(f"ratings: expected at most {MOST_TIED} agents to tie in one game, got {len(level)}")
+        if len(level) > MAX_TIED:
+            raise ArenaError(f"ratings: expected at most {MAX_TIED} agents to tie in one game, got {len(level)}")
         below = tuple(place for later in levels[k + 1 :] for place in later)
         for left in range(1, len(level) + 1):
             for tied in combinations(level, left):

@@ -27,7 +27,7 @@ from arena.stats.pairwise_likelihood import PairwiseLikelihood, statistics_of
 VIRTUAL_PAIRS = 4
 """The number of pairs that the fitted model's scatter counts for, beside the estimated one of a pairing."""
 
-LEAST_SHARE = 0.75
+MIN_SCATTER_SHARE = 0.75
 """The least share of the fitted model's scatter that an estimated one is taken for."""
 
 
@@ -109,8 +109,8 @@ def stratum_of(places: list[int], scores: Array, model: Array, *, alike: bool, p
         centred = scores - scores.mean(axis=0)
         estimate = centred.T @ centred * (len(scores) / freedom)
         scatter = (freedom * estimate + VIRTUAL_PAIRS * model) / (freedom + VIRTUAL_PAIRS)
-        if floor and scatter.diagonal()[:parts].sum() < LEAST_SHARE * model.diagonal()[:parts].sum():
-            scatter = LEAST_SHARE * model
+        if floor and scatter.diagonal()[:parts].sum() < MIN_SCATTER_SHARE * model.diagonal()[:parts].sum():
+            scatter = MIN_SCATTER_SHARE * model
     return Stratum(places, scatter, freedom + VIRTUAL_PAIRS)
 
 

@@ -25,7 +25,7 @@ INDEPENDENT_GAMES = 0.125
 NO_EVIDENCE = 1e-6
 """A log-likelihood ratio of a pair below this is taken for none."""
 
-LARGEST = {"normalized": 250.0, "logistic": 1000.0}
+MAX_ELO = {"normalized": 250.0, "logistic": 1000.0}
 """The largest Elos that may be tested for: 250 normalised ones are one standard deviation of a pair."""
 
 
@@ -47,8 +47,8 @@ class Sprt:
     def __post_init__(self) -> None:
         if not self.elo0 < self.elo1:
             raise ArenaError(f"sprt: expected elo0 below elo1, got {self.elo0:g} and {self.elo1:g}")
-        if max(abs(self.elo0), abs(self.elo1)) > LARGEST[self.model]:
-            raise ArenaError(f"sprt: expected Elos within {LARGEST[self.model]:g} of 0, got {self.elo0:g} and {self.elo1:g}")
+        if max(abs(self.elo0), abs(self.elo1)) > MAX_ELO[self.model]:
+            raise ArenaError(f"sprt: expected Elos within {MAX_ELO[self.model]:g} of 0, got {self.elo0:g} and {self.elo1:g}")
         if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
             raise ArenaError(f"sprt: expected alpha and beta between 0 and 0.5, got {self.alpha:g} and {self.beta:g}")
 
@@ -178,15 +178,15 @@ def _at_effect(counts: Sequence[float], effect: float) -> float:
     alike, the solutions are searched for along the mean.
     """
     shares: list[float] | None = [1 / len(counts)] * len(counts)
-    steps = max(1, ceil(abs(effect) / _STEP))
+    steps = max(1, ceil(abs(effect) / _MAX_LINEAR_STEP))
     for step in range(1, steps + 1):
         shares = shares and _settle(counts, shares, effect * step / steps)
     return _along_means(counts, effect) if shares is None else _log_probability(counts, shares)
 
 
-_STEP = 0.25
+_MAX_LINEAR_STEP = 0.25
 """The largest change of the effect size for which the linearised condition is good enough to converge."""
-_MEANS = 400
+_BRACKETS = 400
 """The number of means between which roots are bracketed."""
 
 
@@ -208,7 +208,7 @@ def _along_means(counts: Sequence[float], effect: float) -> float:
 
     end = 1.0 if effect > 0 else 0.0
     # Cubically closer towards one half, where the deviation that belongs to a mean is small and solutions crowd.
-    means = [0.5 + (end - 0.5) * (step / _MEANS) ** 3 for step in range(1, _MEANS)]
+    means = [0.5 + (end - 0.5) * (step / _BRACKETS) ** 3 for step in range(1, _BRACKETS)]
     gaps = [(mean, off(mean)) for mean in means]
     found = [
         bisect(lambda mean, side=-gap: off(mean) * side, one, two)  # type: ignore[misc]

@@ -8,7 +8,7 @@ from typing import IO, Any, NamedTuple
 
 from arena import Agent, Game
 from arena.api.cli import room
-from arena.api.results import Leaderboard, Row, Tally, counted, describe_board, estimated, figures, folded, render
+from arena.api.results import Leaderboard, Row, Tally, count_pairs, describe_board, estimate_score, figures, folded, render
 from arena.api.run import PlayedMatch
 from arena.api.spec import Registry, Spec, load_spec
 from arena.commands.catalogue import text_width
@@ -167,8 +167,8 @@ def _compare(tried: Tried, label: str, other: str) -> str:
             return TOO_FEW_PAIRS
         above, below = sure > SURE_SUPERIORITY, sure < 1 - SURE_SUPERIORITY
     else:
-        worth = estimated(pairs)
-        if sum(counted(pairs)) < MIN_PAIRS or worth.score_low is None or worth.score_high is None:
+        worth = estimate_score(pairs)
+        if sum(count_pairs(pairs)) < MIN_PAIRS or worth.score_low is None or worth.score_high is None:
             return TOO_FEW_PAIRS
         above, below = worth.score_low > 0.5, worth.score_high < 0.5
     return "beats" if above else "loses to" if below else "cannot be told from"

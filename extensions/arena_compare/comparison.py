@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from arena.api.match import Stream
-from arena.api.results import BoardInfo, Tally, counted, estimated
+from arena.api.results import BoardInfo, Tally, count_pairs, estimate_score
 from arena.api.store import Store, seats_of
 from arena.results.claims import Refutation
 from arena.stats.calculator import EloEstimate
@@ -92,8 +92,8 @@ def _of_games(here: Sequence[Entry], sheet: BoardInfo, tally: Tally, distinct: C
 
 def compare_games(names: tuple[str, str], pairs: list[Pair], table: "Difference | None", distinct: int) -> GamesComparison:
     """Compare two entries by the games between them, so many of them `distinct`; pairs that differ carry interval and p-value."""
-    worth = estimated(pairs)
-    return GamesComparison(*names, counted(pairs), worth, _two_sided(worth.superiority), table, round(worth.games), distinct)
+    worth = estimate_score(pairs)
+    return GamesComparison(*names, count_pairs(pairs), worth, _two_sided(worth.superiority), table, round(worth.games), distinct)
 
 
 def _at_tables(here: Sequence[Entry], sheet: BoardInfo, tally: Tally) -> Iterator[Comparison]:

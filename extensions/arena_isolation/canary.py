@@ -1,12 +1,11 @@
 """Tries to get out of a sandbox and tells how far it came: `python -I -S canary.py`, a task on stdin, a report on stdout.
 
-Run by its path inside a sandbox before any agent is, so it stands alone. The task is a JSON object: `nonce`, `port` of a
-listening socket, `network` (the namespace that it is in), `secrets` (files that hold the nonce), `folders` to write in, `mark` of
-a process as `process_mark` gives it. The report: `nonce` and `scratch` (which must work: this ran, and can write somewhere), then
-all that must not work: `connected`, `read` (the secrets that could be read), `wrote` (the files that could be made), `saw`
-(whether the marked process is in sight), `keys` (whether the kernel's keys can be asked for, which the filter of system calls
-refuses), `settings` (the first files of the kernel that can be opened for writing), `rights` (capabilities as a number, with
-1 << 64 if it is root outside).
+Run by its path inside a sandbox before any agent is, so it stands alone. The task is a JSON object: `nonce`, `root` (whether root
+has started it), `port` of a listening socket, `network` (the namespace of that), `secrets` (files that hold the nonce), `folders`
+to write in, `mark` of a process as `process_mark` gives it. The report: `nonce` and `scratch` (which must work: this ran, and can
+write somewhere), then all that must not work: `connected`, `read` (the secrets that could be read), `wrote` (the files that could
+be made), `saw` (whether the marked process is in sight), `keys` (whether the kernel's keys can be asked for, which the filter of
+system calls refuses), `settings` (the first files of the kernel that can be opened for writing), `rights` (see there).
 """
 
 import json
@@ -29,7 +28,7 @@ def main() -> None:
         "saw": task["mark"] in map(process_mark, filter(str.isdigit, os.listdir("/proc"))),  # noqa: PTH208
         "keys": reaches_keys(),
         "settings": writable_settings(),
-        "rights": rights(),
+        "rights": rights(task["root"]),
     }
     sys.stdout.write(json.dumps(report) + "\n")
 
@@ -99,8 +98,11 @@ def writable_settings() -> list[str]:
     return found
 
 
-def rights() -> int:
-    """Return the capabilities of this process and of all that it may start, and 1 << 64 if it is root outside."""
+def rights(by_root: bool) -> int:
+    """Return the capabilities of this process and of all that it may start, and 1 << 64 if it is root outside.
+
+    Only root can start it as root. Namespaces of other users may lie inside each other, and say less about the outside.
+    """
     with open("/proc/self/status") as file:  # noqa: PTH123
         sets = [int(line.split()[1], 16) for line in file if line.startswith("Cap")]
     with open("/proc/self/uid_map") as file:  # noqa: PTH123
@@ -110,7 +112,7 @@ def rights() -> int:
     found = 0
     for one in sets:
         found |= one
-    return found | (0 if outside != [0] else 1 << 64)
+    return found | (1 << 64 if by_root and outside == [0] else 0)
 
 
 def process_mark(pid: str) -> str:

@@ -177,7 +177,15 @@ def prove() -> None:
         folders = ["/", "/usr/bin", *map(str, _places())]
         mark = process_mark(str(os.getpid()))
         network = os.readlink("/proc/self/ns/net")  # noqa: PTH115
-        task = {"nonce": nonce, "port": port, "network": network, "secrets": secrets, "folders": folders, "mark": mark}
+        task = {
+            "nonce": nonce,
+            "root": _is_root(),
+            "port": port,
+            "network": network,
+            "secrets": secrets,
+            "folders": folders,
+            "mark": mark,
+        }
         report = _report(task)
         made = [str(path) for path in (Path(folder, f".arena-{nonce}") for folder in folders) if _remove_file(path)]
     _judge(report, nonce, made)

@@ -32,6 +32,8 @@ MAX_FILE_NAME = 100
 """Characters that are kept of the name of a file, the last ones."""
 HANDING_IN = Rate("submissions", 20, 0.5)
 """Of an author, beside those that an author has in a day."""
+WITHDRAWING = Rate("withdrawals", 10, 0.1)
+"""Of an author."""
 STRANGERS = Rate("wrong tokens", 10, 0.1)
 """Of an address: requests whose token is not known."""
 NEWCOMERS = Rate("registrations", 30, 0.02)
@@ -294,7 +296,11 @@ class LadderApi:
     async def withdraw(self, request: Request, key: Key) -> SubmissionAnswer:
         """Take your submission out of play."""
         one = self._own(request, key)
-        self._ledger.withdraw(one.id, one.author)
+        self._limits.take(WITHDRAWING, one.author)
+        if not self._ledger.withdraw(one.id, one.author):
+            raise Refusal(
+                409, f"{one.name or one.file} is {one.status}", "only what plays, or waits for its check, can be withdrawn"
+            )
         self._host.runner.wake()
         return self._describe(self._ledger.submission(one.id))
 

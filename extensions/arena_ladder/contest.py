@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from time import time
+from time import monotonic, time
 from typing import Any
 
 from arena import SpecError
@@ -69,6 +69,11 @@ NO_WORKER = "paused: no worker is on the cluster"
 """The state while matches wait for a worker of the cluster to join."""
 
 
+MAX_SEASONS = 5
+SEASONS_SECONDS = 25.0
+"""At most so many seasons begin in so many seconds: the beginning of one drops the matches in progress."""
+
+
 class Closing(Exception):
     """Ends the iteration of a pool, since the ladder ends."""
 
@@ -85,6 +90,8 @@ class ContestRunner:
         self._waiting = threading.Event()
         self._described: dict[Any, Any] = dict(ledger.descriptions())
         self._playing: dict[str, Submission] = {}
+        self._seasons: deque[float] = deque(maxlen=MAX_SEASONS)
+        """The times at which the last seasons began."""
         self._faults: dict[str, int] = {}
         """Matches in a row that each submission in play has lost by faults."""
 
@@ -117,6 +124,7 @@ class ContestRunner:
         if self._ledger.setting("over") is not None:
             self._reveal()
             return True
+        self._seasons.append(monotonic())
         season = self._season()
         self._rate(season)
         if self._ledger.setting("paused") == "yes":
@@ -129,7 +137,13 @@ class ContestRunner:
         return False
 
     def _goes_on(self, changes: int) -> bool:
-        return not self.stopping.is_set() and self._ledger.changes() == changes
+        """Return whether the season goes on: nothing has changed, or so many seasons have begun lately that the change waits."""
+        if self.stopping.is_set():
+            return False
+        if self._ledger.changes() == changes:
+            return True
+        crowded = len(self._seasons) == MAX_SEASONS and monotonic() < self._seasons[0] + SEASONS_SECONDS
+        return crowded and self._ledger.setting("paused") != "yes" and self._ledger.setting("over") is None
 
     def _season(self) -> Season:
         """A season with all submissions in play; one that cannot be loaded any more is suspended."""

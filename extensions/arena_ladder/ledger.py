@@ -307,14 +307,17 @@ class Ledger(Database):
                 )
                 older = "author = ? AND name = ? AND version <= ? AND status = 'playing'"
                 self._retire(write, older, (one.author, name, version - keep), f"version {version} has taken its place")
+                _note_change(write)
                 _note(write, "ladder", "accept", f"{key} {one.author}/{name}@{version}")
         return self.submission(key)
 
-    def withdraw(self, key: str, who: str, reason: str = "withdrawn by its author") -> None:
-        """Take a submission out of play, or out of the queue; one that does not play is left as it is."""
+    def withdraw(self, key: str, who: str, reason: str = "withdrawn by its author") -> bool:
+        """Take a submission out of play, or out of the queue; False, and nothing is noted, if it is in neither."""
         with self._writing() as write:
-            self._retire(write, "id = ? AND status IN ('queued', 'checking', 'playing', 'suspended')", (key,), reason)
-            _note(write, who, "withdraw", key)
+            found = self._retire(write, "id = ? AND status IN ('queued', 'checking', 'playing', 'suspended')", (key,), reason)
+            if found:
+                _note(write, who, "withdraw", key)
+        return found
 
     def turn_away(self, reason: str) -> None:
         """Take all out of the queue, those that are being checked too."""
@@ -339,12 +342,15 @@ class Ledger(Database):
                 "UPDATE ladder_submission SET faults = ? WHERE author || '/' || name || '@' || version = ?", (faults, label)
             )
 
-    def _retire(self, write: sqlite3.Connection, where: str, values: Sequence[Any], reason: str) -> None:
-        write.execute(
+    def _retire(self, write: sqlite3.Connection, where: str, values: Sequence[Any], reason: str) -> bool:
+        """Withdraw submissions and return whether there are any; only then there is a change, which begins a season."""
+        found = write.execute(
             f"UPDATE ladder_submission SET status = 'withdrawn', decided = coalesce(decided, ?), reason = ? WHERE {where}",
             (time(), reason, *values),
         )
-        _note_change(write)
+        if found.rowcount:
+            _note_change(write)
+        return bool(found.rowcount)
 
     def _submissions(self, where: str, *values: Any) -> list[Submission]:
         columns = (

@@ -88,12 +88,9 @@ def pairs_to_meet(
     from arena_ladder.design import next_pairs
 
     labels, playing = season.labels(board), season.playing(board)
-    exhausted = [*_exhausted_pairs(season, board), *barred]
+    exhausted = list(barred)
+    for entries, pairs in season.tallies[board].matches.pairings().items():
+        if sum(pair.games for pair in pairs) / 2 > 2 * len(pairs) + MAX_REPEATS:  # without lots, most rounds repeat others
+            exhausted.append(entries)
     chosen = next_pairs(found.fit, found.anchor, found.wanted, playing, plan_size(playing), exhausted)
     return [(board, labels[one], labels[other]) for one, other in chosen]
-
-
-def _exhausted_pairs(season: Season, board: int) -> list[tuple[int, int]]:
-    """The pairs of agents without lots who have played all there is between them: most of their rounds repeat others."""
-    found = season.tallies[board].matches.pairings().items()
-    return [entries for entries, pairs in found if sum(pair.games for pair in pairs) / 2 > 2 * len(pairs) + MAX_REPEATS]

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator
 from arena.api.match import FAULTS
 from arena.api.results import BoardInfo
 from arena.api.store import Store, returns_of, seats_of
-from arena.results.match_list import outcome, seated
+from arena.results.match_list import outcome, select_entries
 
 PLACED = "FROM place p JOIN record r ON r.number = p.record"
 """The matches on the boards of the last run, as every question here begins."""
@@ -47,7 +47,7 @@ class MatchFilter(BaseModel, frozen=True):
         names = [label for label in (self.agent, self.opponent if self.agent else "") if label]
         if names or self.board is not None:  # entries have numbers of their own on every board
             asked = [(number, sheet) for number, sheet in enumerate(boards) if self.board in (None, number)]
-            part, given = seated(asked, names)
+            part, given = select_entries(asked, names)
             parts.append(part)
             values += given
         if self.ending == "failed":

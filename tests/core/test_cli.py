@@ -159,6 +159,7 @@ def test_the_schema_is_json_and_knows_every_key(spec: Path) -> None:
         "heuristic",
         "limits",
         "isolation",
+        "waits",
         "plugin",
         "version",
     }
@@ -282,7 +283,7 @@ def test_a_command_is_imported_when_it_is_called() -> None:
         "print([name for name in sys.modules if name.startswith('arena.commands.')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "['arena.commands.stores']"
+    assert done.stdout.splitlines()[-1] == "['arena.commands.options', 'arena.commands.stores']"
 
 
 def test_an_unknown_command_is_told_what_is_near_it() -> None:

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import arena
-from arena.commands.export import export
+from arena.commands.stores import export
 from arena.store import Store
 from tests.conftest import Arena
 

@@ -198,14 +198,14 @@ def _games(run: Run, registry: Registry) -> _Games:
         for note in (*list_ignored(kind), modules[name].note)
         if note is not None
     ]
+    found = _Games(games, modules, dict.fromkeys(notes))
     unknown = dict.fromkeys([str(sheet.game["name"]) for number, sheet in enumerate(run.boards) if number not in games])
-    return _Games(games, modules, dict.fromkeys(notes), _trouble(run, list(unknown), registry) if unknown else None)
-
-
-def _trouble(run: Run, unknown: Sequence[str], registry: Registry) -> str:
-    plugins = [plugin for plugin in list_named_code(run.document, run.plugins_asked, registry).values() if plugin is not None]
-    option = shlex.join([word for plugin in plugins for word in ("--plugin", plugin)]) or "--plugin FILE"
-    return f"{', '.join(unknown)}: not known here, so its matches are shown as text alone; with {option} they are drawn."
+    if unknown:
+        plugins = [plugin for plugin in list_named_code(run.document, run.plugins_asked, registry).values() if plugin is not None]
+        option = shlex.join([word for plugin in plugins for word in ("--plugin", plugin)]) or "--plugin FILE"
+        told = "not known here, so its matches are shown as text alone"
+        found.trouble = f"{', '.join(unknown)}: {told}; with {option} they are drawn."
+    return found
 
 
 def _records(store: Store, places: Sequence[int]) -> dict[int, Record]:

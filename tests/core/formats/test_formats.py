@@ -11,7 +11,7 @@ import arena
 from arena.errors import SpecError
 from arena.format import Outcomes, Pairing
 from arena.formats import HeadToHead
-from arena.formats.head_to_head import ENOUGH, Counted
+from arena.formats.head_to_head import MAX_REPEATED_PAIRS, Counted
 from arena.match.record import Record
 from arena.results.cells import bracket_table
 from arena.results.leaderboard import leaderboards
@@ -134,7 +134,7 @@ def test_a_pair_that_repeats_itself_counts_once() -> None:
     """Two agents that draw nothing play one pair again and again: no verdict, and an end to it."""
     spec = {**SPEC, "agents": [{"agent": "alpha-beta", "limits": {"nodes": 50}}, "type-a-plus"], "format": "head-to-head"}
     results = arena.run({**spec, "rounds": 500, "test": {"sprt": {"elo0": 0, "elo1": 100}}, "openings": None})
-    assert ENOUGH <= len(results.records) // 2 <= ENOUGH + 8
+    assert MAX_REPEATED_PAIRS <= len(results.records) // 2 <= MAX_REPEATED_PAIRS + 8
     board = leaderboards(results)[0]
     assert board.test is not None
     assert (sum(board.test.counts), board.test.verdict) == (1, None)

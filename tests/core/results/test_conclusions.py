@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import arena
 from arena.cli import cli
 from arena.results.leaderboard import leaderboards
-from arena.results.pairs import estimated
+from arena.results.pairs import estimate_score
 from arena.results.rating import hypotheses, sprt_verdict
 from arena.results.tables import render
 from arena.stats.calculator import elo_of_pairs
@@ -38,8 +38,8 @@ def repeated(pair: Pair, times: int) -> Pair:
 def test_pairs_that_differ_carry_the_interval() -> None:
     """Ten pairs played five times each say as much as ten pairs; with unequal repeats as much as Kish's number of them."""
     ten = [WON] * 6 + [LOST] * 4
-    assert estimated([repeated(pair, 5) for pair in ten]) == replace(elo_of_pairs((4, 0, 0, 0, 6)), games=100)
-    found = estimated([repeated(WON, 3), repeated(WON, 1), repeated(LOST, 2)])
+    assert estimate_score([repeated(pair, 5) for pair in ten]) == replace(elo_of_pairs((4, 0, 0, 0, 6)), games=100)
+    found = estimate_score([repeated(WON, 3), repeated(WON, 1), repeated(LOST, 2)])
     kish = (3 + 1 + 2) ** 2 / (9 + 1 + 4)
     assert found.score == pytest.approx(4 / 6)
     expected = elo_of_pairs((kish * 2 / 6, 0, 0, 0, kish * 4 / 6))
@@ -50,8 +50,8 @@ def test_pairs_that_differ_carry_the_interval() -> None:
 def test_half_a_pair_is_part_of_the_score() -> None:
     """As on the board, while a run goes on: three points of five."""
     half = Pair(Pair.of(1, 0).forward, Pair.of(1, 0).backward.times(0))
-    assert estimated([WON, LOST, half]).score == 3 / 5
-    assert estimated([half]).score == 1
+    assert estimate_score([WON, LOST, half]).score == 3 / 5
+    assert estimate_score([half]).score == 1
 
 
 # Tests

@@ -8,12 +8,18 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arena.errors import ArenaError
+from arena.store import Store
+from arena_ladder.code_folder import CodeFolder
+from arena_ladder.contest import MAX_SEASONS, SEASONS_SECONDS, ContestRunner
+from arena_ladder.ledger import Ledger
+from arena_ladder.spec import load_ladder
 from arena_ladder.submit import submit
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 from tests.extensions.ladder.kills import check, killed
@@ -217,12 +223,24 @@ def test_anybody_registers_where_that_is_open_and_a_name_once(ladder: HostedLadd
     assert ladder.ask("/api/authors", body=b"[", headers=json_type).status == 422
 
 
+def audited(ladder: HostedLadder) -> int:
+    """How many withdrawals the audit log has."""
+    return ladder.admin("audit").stdout.count("withdraw")
+
+
 def test_an_author_withdraws_and_an_admin_bans(ladder: HostedLadder) -> None:
     (token,) = ladder.tokens("lea")
     one, two = (ladder.submit(token, agent(f"{GOOD}  # lea {number}"), name=f"n{number}").body["id"] for number in range(2))
     for key in (one, two):
         assert ladder.verdict(token, key)["status"] == "playing"
     assert ladder.ask(f"/api/submissions/{one}/withdraw", token, b"").body["status"] == "withdrawn"
+    changes = audited(ladder)
+    for _ in range(5):
+        again = ladder.ask(f"/api/submissions/{one}/withdraw", token, b"")
+        assert (again.status, again.body["error"]) == (409, "n0 is withdrawn")
+    assert audited(ladder) == changes, "a second withdrawal is no event, so no season begins by it"
+    flood = [ladder.ask(f"/api/submissions/{one}/withdraw", token, b"").status for _ in range(10)]
+    assert set(flood) == {409, 429}
     assert ladder.admin("ban", "lea").returncode == 0
     assert ladder.ask("/api/submissions", token).status == 403
     assert ladder.admin("ban", "nobody").returncode == 2
@@ -310,3 +328,23 @@ def _wait_for_plans(folder: Path, least: int) -> None:
 def _plans(folder: Path) -> list[tuple[Any, ...]]:
     with sqlite3.connect(folder / "results" / "course.db") as kept:
         return kept.execute("SELECT number, board, one, other, round FROM ladder_plan ORDER BY number").fetchall()
+
+
+def test_seasons_begin_a_few_times_in_a_while_and_a_pause_at_once(tmp_path: Path) -> None:
+    """The runner itself says whether a season goes on, from the ledger that the pages write."""
+    (tmp_path / "course.yaml").write_text(SPEC)
+    ladder = load_ladder(tmp_path / "course.yaml")
+    with Store.open(tmp_path / "a.db", write=True) as store, closing(Ledger(tmp_path / "a.db")) as ledger:
+        runner = ContestRunner(ladder, store, ledger, CodeFolder(ledger, 1 << 18), 1)
+        before = ledger.changes()
+        assert runner._goes_on(before)
+        ledger.set("title", "changed")
+        assert ledger.changes() > before
+        assert not runner._goes_on(before)
+        runner._seasons.extend([time.monotonic()] * MAX_SEASONS)
+        assert runner._goes_on(before)
+        runner._seasons[0] -= SEASONS_SECONDS
+        assert not runner._goes_on(before)
+        runner._seasons[0] += SEASONS_SECONDS
+        ledger.set("paused", "yes")
+        assert not runner._goes_on(before)
