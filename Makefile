@@ -9,8 +9,14 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: run test lint types imports tests chess bench results docs figures openspiel screenshots wheel clean
 
-run: $(VENV)/.run ## Install into .venv and play the quickstart tournament
+run: $(VENV)/.run ## Install into .venv and play the two quickstart tournaments
 	@$(BIN)/arena run tournaments/quickstart.yaml
+	@echo
+	@$(BIN)/arena run tournaments/quickstart-puzzle.yaml
+	@printf '\nnext: %s\n      %s\n      %s\n' \
+		'$(BIN)/arena play connect-four           play against one of them' \
+		'$(BIN)/arena new agent my_agent.py       write an agent, then: $(BIN)/arena try my_agent.py' \
+		'$(BIN)/arena list                        games, agents and heuristics; $(BIN)/arena docs opens the manual'
 
 test: lint types imports tests ## Lint, types, import direction and all tests
 
