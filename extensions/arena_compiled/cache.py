@@ -23,7 +23,7 @@ COMPILE = "ARENA_COMPILE"
 OWN, HOSTED = "own", "hosted"
 """Further values of COMPILE: what a run sets once it is long, so that processes of entries with plugins of their own compile for
 themselves; and that of the process of an agent, where the clock of a decision runs outside."""
-FORMAT = 1
+FORMAT = 2
 _private: dict[str, tuple[str, bytes]] | None = None
 """The modules that this process has compiled and shares with nobody; None if it writes into the folder."""
 

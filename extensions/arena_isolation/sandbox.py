@@ -51,6 +51,8 @@ KEPT_VARIABLES = (
 SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin"
 UNPRIVILEGED = Path(__file__).with_name("unprivileged.py")
 CANARY = Path(__file__).with_name("canary.py")
+NOT_RUN = 127
+"""The exit code of UNPRIVILEGED if it cannot start the program."""
 CANARY_SECONDS = 20.0
 """Seconds for the canary."""
 
@@ -134,16 +136,17 @@ def _is_root() -> bool:
 
 
 def _check_readable(files: Iterable[Path]) -> None:
-    """Raise SandboxError if a file cannot be read by other users than root, since the program runs as one of them."""
-    for path in files:
-        with suppress(OSError):
-            mode = path.stat().st_mode
-            needed = 0o5 if stat.S_ISDIR(mode) else 0o4
-            if mode & needed != needed:
-                raise SandboxError(
-                    f"sandbox: {path} can be read by its owner alone; arena runs as root, so agents run as another user: "
-                    f"chmod o+rX it, or start arena as the user who owns it"
-                )
+    """Raise SandboxError for a file that only root can read, or a program that only root can run: the agent is another user."""
+    for top in files:
+        for path in (top, *(top.rglob("*") if top.is_dir() else ())):
+            with suppress(OSError):
+                mode = path.stat().st_mode
+                needed = 0o5 if stat.S_ISDIR(mode) or mode & stat.S_IXUSR else 0o4
+                if mode & needed != needed:
+                    raise SandboxError(
+                        f"sandbox: {path} is for its owner alone; arena runs as root, so agents run as another user: "
+                        f"chmod -R o+rX {top}, or start arena as the user who owns it"
+                    )
 
 
 def _kernel_files() -> Iterator[str]:
@@ -243,7 +246,9 @@ def _report(task: Mapping[str, Any]) -> dict[str, Any]:
         raise SandboxError(f"sandbox: {bubblewrap} cannot be run: {error}; {_REPAIR}") from error
     if done.returncode != 0:
         said = done.stderr.strip()[-300:] or "nothing"
-        raise SandboxError(f"sandbox: {bubblewrap} ended with code {done.returncode} and said {said!r}; {_NAMESPACES}")
+        unreadable = f"other users than root must be able to read Python: chmod -R o+rX {sys.prefix} {sys.base_prefix}, {INSTEAD}"
+        advice = unreadable if done.returncode == NOT_RUN and _is_root() else _NAMESPACES
+        raise SandboxError(f"sandbox: {bubblewrap} ended with code {done.returncode} and said {said!r}; {advice}")
     try:
         report = json.loads(done.stdout)
     except ValueError:

@@ -6,8 +6,9 @@
 The filter lists what is denied, by EPERM, and not what is allowed, since agents come in any language. It denies calls that no
 player needs and that have led out of sandboxes: keys, which know no namespaces; looking into other processes; mounts and
 namespaces; programs in the kernel. It denies calls that reach other sandboxes, or arena, through a file that several of them can
-read: locks, leases and notifications; a lease makes others wait when they open the file. And it denies sockets but for those
-between processes of one machine, since some families, such as AF_VSOCK, belong to no network namespace.
+read: leases, which make others wait when they open it, and notifications. A lock is said to be taken, and is not: libraries such
+as SQLite need the answer, and in a sandbox there is nobody to lock out but the agent itself. Sockets are of AF_UNIX alone, since
+some families, such as AF_VSOCK, belong to no network namespace.
 """
 
 import os
@@ -25,12 +26,12 @@ _TABLE = """
     fspick 433 433, mount_setattr 442 442, unshare 272 97, setns 308 268, quotactl 179 60, swapon 167 224, swapoff 168 225,
     reboot 169 142, acct 163 89, syslog 103 116, memfd_secret 447 447, kexec_load 246 104, kexec_file_load 320 294,
     init_module 175 105, finit_module 313 273, delete_module 176 106, name_to_handle_at 303 264, open_by_handle_at 304 265,
-    io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, flock 73 32, inotify_init1 294 26,
-    inotify_add_watch 254 27, fanotify_init 300 262, fanotify_mark 301 263
+    io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, inotify_init1 294 26, inotify_add_watch 254 27,
+    fanotify_init 300 262, fanotify_mark 301 263
 """
 DENIED = {name: (int(first), int(second)) for name, first, second in map(str.split, _TABLE.split(","))}
 """Names of system calls and their numbers on x86-64 and on aarch64."""
-CLONE, CLONE3, FCNTL = (56, 220), (435, 435), (72, 25)
+CLONE, CLONE3, FCNTL, FLOCK = (56, 220), (435, 435), (72, 25), (73, 32)
 SOCKETS = ((41, 198), (53, 199))
 """socket(2) and socketpair(2)."""
 NAMESPACES = 0x7E020000
@@ -40,15 +41,18 @@ MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 X32 = 0x40000000
 """The bit of the other calling convention of x86-64, which has all calls under other numbers."""
 
-FILE_CONTROLS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)
-"""Commands of fcntl(2) about locks, leases and notifications: F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW,
-F_SETLEASE, F_GETLEASE, F_NOTIFY."""
+LOCKING_CONTROLS = (6, 7, 37, 38)
+"""Commands of fcntl(2) that lock: F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW."""
+DENIED_CONTROLS = (5, 36, 1024, 1025, 1026)
+"""Other commands about locks, leases and notifications: F_GETLK, F_OFD_GETLK, F_SETLEASE, F_GETLEASE, F_NOTIFY."""
 AF_UNIX = 1
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 """Offsets in seccomp_data; of arguments the lower half, which has all flags."""
 _ALLOW, _KILL, _EPERM, _ENOSYS, _EAFNOSUPPORT = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026, 0x00050061
+_DONE = 0x00050000
+"""The call is skipped and returns 0."""
 _INSTRUCTION = Struct("=HBBI")
 _Instruction = tuple[int, int, int, int]
 
@@ -69,7 +73,9 @@ def call_filter(machine: str) -> bytes:
     for numbers in sorted(DENIED.values()):
         program += _if_call(numbers[place], [(_RETURN, 0, 0, _EPERM)])
     program += _if_call(CLONE[place], _if_argument(_FIRST_ARGUMENT, [(_ANY_BIT, NAMESPACES)], _EPERM, _ALLOW))
-    program += _if_call(FCNTL[place], _if_argument(_SECOND_ARGUMENT, [(_EQUAL, one) for one in FILE_CONTROLS], _EPERM, _ALLOW))
+    controls = [*_if_any(LOCKING_CONTROLS, _DONE), *_if_any(DENIED_CONTROLS, _EPERM), (_RETURN, 0, 0, _ALLOW)]
+    program += _if_call(FCNTL[place], [(_LOAD, 0, 0, _SECOND_ARGUMENT), *controls])
+    program += _if_call(FLOCK[place], [(_RETURN, 0, 0, _DONE)])
     for numbers in SOCKETS:
         program += _if_call(numbers[place], _if_argument(_FIRST_ARGUMENT, [(_EQUAL, AF_UNIX)], _ALLOW, _EAFNOSUPPORT))
     program.append((_RETURN, 0, 0, _ALLOW))
@@ -78,6 +84,12 @@ def call_filter(machine: str) -> bytes:
 
 def _if_call(number: int, then: Sequence[_Instruction]) -> list[_Instruction]:
     return [(_EQUAL, 0, len(then), number), *then]
+
+
+def _if_any(values: Sequence[int], answer: int) -> list[_Instruction]:
+    """Return the instructions that end the filter with an answer if the loaded argument is one of the values."""
+    jumps = [(_EQUAL, len(values) - number - 1, 0, value) for number, value in enumerate(values[:-1])]
+    return [*jumps, (_EQUAL, 0, 1, values[-1]), (_RETURN, 0, 0, answer)]
 
 
 def _if_argument(offset: int, tests: Sequence[tuple[int, int]], found: int, other: int) -> list[_Instruction]:

@@ -42,6 +42,7 @@ def enter_namespace() -> None:
     """Continue in a new user namespace that maps every id to itself and allows no further one below. OSError if not allowed."""
     import ctypes
 
+    starter = os.getppid()
     maps = {name: own_map(name) for name in ("uid_map", "gid_map")}
     parent = os.getpid()
     ready, begin = os.pipe()
@@ -60,6 +61,8 @@ def enter_namespace() -> None:
         sys.exit(f"no user namespace with the ids of this one can be made: {os.strerror(failed or 1)}")
     write("/proc/sys/user/max_user_namespaces", "0")
     libc.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)  # the change of rights has cleared it
+    if os.getppid() != starter:  # it ended meanwhile
+        sys.exit(1)
     for descriptor in range(3):
         if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
             os.fchown(descriptor, NOBODY, NOBODY)  # so that the program may open /dev/stdout

@@ -256,7 +256,8 @@ class ContestRunner:
 
     def _rest(self, state: str, changes: int) -> None:
         self._tell(state)
-        while self._goes_on(changes):
+        paused = state == "paused"  # what an admin does next takes effect at once
+        while not self.stopping.is_set() and (self._ledger.changes() == changes if paused else self._goes_on(changes)):
             self._waiting.wait(LOOK_SECONDS)
             self._waiting.clear()
 

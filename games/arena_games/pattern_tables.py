@@ -15,7 +15,7 @@ from arena.errors import ExtensionMissing, import_extension
 from arena.whole_files import write_whole
 from arena_games.sliding_tiles import SlidingTiles
 
-TABLE_VERSION = 1
+TABLE_VERSION = 2
 """Goes up when the meaning of a table changes."""
 CACHE_VARIABLE = "ARENA_CACHE"
 """The environment variable that names another folder for tables."""

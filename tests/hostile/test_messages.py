@@ -17,6 +17,9 @@ BOMBS = {
     "numbers": b'{"type":"action","action":[' + b"1.5," * 3_000_000 + b"1]}",
     "infinite": b'{"type":"action","action":"1","value":1e999}',
     "negative": b'{"type":"action","action":"1","value":-1e999}',
+    "no end": b'{"type":"action","action":' + b"[" * 33 + b'"' + b'\\"' * 200_000,
+    "no end, twice": b'{"type":"action","action":' + b"[" * 33 + b'"' + b'\\"' * 200_000 + b"\\",
+    "lines": b'{"type":"action","action":' + b"[" * 33 + b'"\\\n' * 200_000,
     "digits": b'{"type":"action","action":"1","nodes":' + b"9" * 100_000 + b"}",
 }
 
@@ -43,9 +46,17 @@ def test_a_bomb_is_refused_without_being_read(name: str) -> None:
         {"type": "action", "action": "[[[[" * 1000 + '"' + "]", "value": 1e308, "nodes": 10**15},
         {"type": "path", "actions": [f"[{number}]" for number in range(100_000)]},
         {"type": "description", "agents": [{"options": {str(one): {"enum": [1, [2]]} for one in range(500)}}]},
-        {"type": "other", "is": "x" * (10 << 20)},
+        {"type": "path", "actions": ["a"] * 900_000},
+        {"type": "other", "is": "x" * (15 << 20)},
     ],
-    ids=["brackets in a text", "a long path", "many options", "a long text"],
+    ids=["brackets in a text", "a long path", "many options", "a path of short actions", "a long text"],
 )
 def test_honest_messages_are_taken(message: dict[str, object]) -> None:
-    assert protocol.parse(json.dumps(message).encode()) == message
+    """In some memory for each of their texts, and little more than they are long."""
+    text = json.dumps(message).encode()
+    tracemalloc.start()
+    try:
+        assert protocol.parse(text) == message
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(text) + 60 * text.count(b",") + (1 << 20)
+    finally:
+        tracemalloc.stop()

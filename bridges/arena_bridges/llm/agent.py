@@ -60,8 +60,9 @@ class LanguageModel(Agent):
 
     It is told the rules as their author describes them and the position as its seat sees it, and answers with the JSON object
     `{"move": TEXT}`. If that is illegal or cannot be read it is asked again with the reason, `retries` times; then `fallback`
-    decides. `price_in` and `price_out` are for a million tokens. `key_env` names the environment variable with the key. Without
-    it that is OPENAI_API_KEY, and an address of this machine is given no key.
+    decides. `price_in` and `price_out` are for a million tokens. `key_env` names the environment variable with the key, such as
+    MISTRAL_API_KEY: no other variable can be sent. Without it that is OPENAI_API_KEY, and an address of this machine is given no
+    key.
     """
 
     name = "llm"
@@ -82,7 +83,7 @@ class LanguageModel(Agent):
         tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 1024,
         price_in: Price = 0.0,
         price_out: Price = 0.0,
-        key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None,
+        key_env: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*_API_KEY$")] | None = None,
     ) -> None:
         from arena_bridges.llm.endpoint import address
 
@@ -111,7 +112,8 @@ class LanguageModel(Agent):
             parts, key = address(options["url"]), options["key_env"]
             if key is None and is_loopback(parts):
                 continue
-            host, key = parts.netloc.lower(), key or DEFAULT_KEY
+            default = {"http": 80, "https": 443}[parts.scheme]
+            host, key = f"{parts.scheme}://{parts.hostname}:{parts.port or default}", key or DEFAULT_KEY
             if hosts.setdefault(key, host) != host:
                 expected = "key_env: NAME, an environment variable with the key of this host"
                 yield number, "url", f"{host} would be given {key}, the key of {hosts[key]}; expected {expected}"

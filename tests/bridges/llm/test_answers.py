@@ -39,8 +39,8 @@ def spoilt(*bad: Reply) -> Answers:
 def test_a_request_asks_for_one_structured_answer() -> None:
     """As the interface of OpenAI describes structured outputs; the key is sent where there is one."""
     with serving(first) as stub, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MY_KEY", "sk-test")
-        (one, _) = played(stub, key_env="MY_KEY")
+        patch.setenv("MY_API_KEY", "sk-test")
+        (one, _) = played(stub, key_env="MY_API_KEY")
         request, headers = stub.requests[0], stub.headers[0]
     assert one.termination == "normal"
     assert (request["model"], request["temperature"], request["max_tokens"]) == ("m", 0, 1024)

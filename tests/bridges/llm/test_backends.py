@@ -152,9 +152,9 @@ def test_what_is_missing_is_told_before_the_first_match(monkeypatch: pytest.Monk
             arena.run(spec(url))
     with serving(first) as stub:
         stub.models = 401
-        monkeypatch.setenv("MY_KEY", "wrong")
-        keyed = {"agents": [{"agent": "llm", "url": stub.url, "model": "m", "key_env": "MY_KEY"}, "random"]}
-        with pytest.raises(arena.ArenaError, match="does not accept the key in MY_KEY: status 401"):
+        monkeypatch.setenv("MY_API_KEY", "wrong")
+        keyed = {"agents": [{"agent": "llm", "url": stub.url, "model": "m", "key_env": "MY_API_KEY"}, "random"]}
+        with pytest.raises(arena.ArenaError, match="does not accept the key in MY_API_KEY: status 401"):
             arena.run(spec(stub.url, **keyed))
         with pytest.raises(
             arena.ArenaError, match="does not accept a request without a key; key_env: NAME in the entry gives one"
@@ -171,16 +171,19 @@ def test_one_key_goes_to_one_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path.write_text("game: tic-tac-toe\nagents:\n" + entry.format("one", "") + entry.format("two", ""))
     with pytest.raises(arena.ArenaError) as caught:
         load_spec(path)
-    assert "cup.yaml:4:35: agents[1].url: two.invalid would be given OPENAI_API_KEY, the key of one.invalid" in str(caught.value)
+    assert "cup.yaml:4:35: agents[1].url: https://two.invalid:443 would be given OPENAI_API_KEY, the key of " in str(caught.value)
     assert "expected key_env: NAME" in str(caught.value)
-    path.write_text("game: tic-tac-toe\nagents:\n" + entry.format("one", "") + entry.format("two", ", key_env: TWO"))
+    path.write_text("game: tic-tac-toe\nagents:\n" + entry.format("one", ", key_env: AWS_SECRET_ACCESS_KEY"))
+    with pytest.raises(arena.ArenaError, match="key_env"):
+        load_spec(path)
+    path.write_text("game: tic-tac-toe\nagents:\n" + entry.format("one", "") + entry.format("two", ", key_env: TWO_API_KEY"))
     assert len(load_spec(path).boards[0].seats) == 2
     with serving(first) as local, serving(first) as other:
         arena.run(spec(local.url, rounds=1))
         assert all("Authorization" not in headers for headers in local.headers)
-        monkeypatch.setenv("OTHER", "sk-other")
+        monkeypatch.setenv("OTHER_API_KEY", "sk-other")
         local.answers = lambda request: Reply(status=302, headers={"Location": other.url + "/chat/completions"})
-        keyed = {"agent": "llm", "url": local.url, "model": "m", "key_env": "OTHER"}
+        keyed = {"agent": "llm", "url": local.url, "model": "m", "key_env": "OTHER_API_KEY"}
         assert arena.run(spec(local.url, rounds=1, agents=[keyed, "random"])).void
         assert other.requests == [], "a redirect is not followed, so it carries no key to another host"
 
