@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from arena.plugins.sources import is_file, load_plugins, make_absolute, resolve_place
     from arena.spec import Board, Document, Spec, load_spec, reload_spec
     from arena.spec.parameters import make_adapters, validate_parameters
+    from arena.spec.reader import SpecReader
     from arena.spec.source import EntryAgent, GivenEntry, SoundAgent, SourceReader
     from arena.traits import find_refusal, find_traits
 
@@ -36,6 +37,7 @@ _HOMES = {
     "arena.plugins.sources": "is_file load_plugins resolve_place make_absolute",
     "arena.spec": "Board Document Spec load_spec reload_spec",
     "arena.spec.parameters": "make_adapters validate_parameters",
+    "arena.spec.reader": "SpecReader",
     "arena.spec.source": "EntryAgent GivenEntry SoundAgent SourceReader",
     "arena.traits": "find_refusal find_traits",
 }
@@ -57,6 +59,7 @@ __all__ = [
     "Source",
     "SourceReader",
     "Spec",
+    "SpecReader",
     "bind",
     "bind_encoding",
     "chooses",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import IO, Any, NamedTuple
 
-from arena import Agent, Game
+from arena import Agent, Game, run
 from arena.api.cli import room
 from arena.api.results import Leaderboard, Row, Tally, count_pairs, describe_board, estimate_score, figures, folded, render
 from arena.api.run import PlayedMatch
@@ -15,7 +15,6 @@ from arena.commands.catalogue import text_width
 from arena.errors import escape_controls
 from arena.results.leaderboard import leaderboard
 from arena.stats.observations import Pair, swapped
-from arena.tournament.run import run
 from arena_check.check_process import CheckProgress
 
 NODES = {True: 5_000, False: 200}

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from arena import Agent, ArenaError, Game, PluginError
+from arena import Agent, ArenaError, Game, PluginError, play
 from arena.api.cli import describe, load, plugin_option, results_alone, say, seed_option
 from arena.api.match import Record, steps
 from arena.api.results import Leaderboard, figures
@@ -21,7 +21,6 @@ from arena.console.words import command_of
 from arena.errors import Interrupted
 from arena.match.match import seat_identity
 from arena.processes.threads import collect_deaths
-from arena.tournament.single import play
 from arena.traits import find_uncoped, join_traits, read_games
 from arena_check.check import contents_of, find_games
 from arena_check.check_process import CheckProgress, SharedNote, supervise

@@ -16,6 +16,7 @@ from arena.api.spec import (
     GivenEntry,
     SoundAgent,
     SourceReader,
+    SpecReader,
     make_absolute,
     parameters_of,
     resolve_place,
@@ -25,7 +26,6 @@ from arena.spec.document import Path as Where
 from arena.spec.games import Rules
 from arena.spec.labels import CodeLabel
 from arena.spec.parameters import Report
-from arena.spec.reader import SpecReader
 from arena.spec.source import list_organisers, name_plugin, say_trusted
 from arena_isolation.describe import CheckedValues, DescribedAgent, DescribeHost, NotDescribed
 from arena_isolation.revisions import RevisionError
