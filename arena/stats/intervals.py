@@ -73,14 +73,21 @@ class Ratings(Generic[Competitor]):
         return tuple(sorted((self._rated(agent, elo[agent]) for agent in self.fit.agents), key=lambda row: -row.elo))
 
     def difference(self, agent: Competitor, other: Competitor) -> Difference:
-        """The lead of `agent` over `other`; no bounds where either has one bound alone, or none."""
+        """The lead of `agent` over `other`; one bound if either has all of its points or none, and no bound if both have all."""
         i, j = place_of(self.fit.agents, agent), place_of(self.fit.agents, other)
         elo = (self.fit.ratings[i] - self.fit.ratings[j]) * ELO
         if i == j or not {agent, other} <= self.known:
             return Difference(elo, None, None, None)
         superiority = self.spread.superiority(i, j)
-        if {agent, other} & set(self.bounds):
-            return Difference(elo, None, None, superiority)
+        swept = [one for one in (agent, other) if one in self.bounds]
+        if swept:
+            # A sweep bounds the difference on the side of the loser; of two sweeps the bound that says less counts.
+            leads = {1 if one == agent else -1 for one in swept if self.sides[one] > 0}
+            leads |= {-1 if one == agent else 1 for one in swept if self.sides[one] < 0}
+            at_bounds = [self.bounds[one].elo() for one in swept]
+            bounds = [ratings[agent] - ratings[other] for ratings in at_bounds]
+            low = min(bounds) if leads == {1} else None
+            return Difference(elo, low, max(bounds) if leads == {-1} else None, superiority)
         low, high = self.spread.interval(i, j)
         return Difference(elo, low * ELO, high * ELO, superiority)
 

@@ -129,9 +129,13 @@ def _on_the_board(found: GamesComparison) -> str:
 
 
 def _bounds(difference: "Difference") -> str:
-    """The interval of a difference of ratings, if it has one."""
+    """The interval of a difference of ratings, or its one bound, if it has any."""
     low, high = difference.low, difference.high
-    return "" if low is None or high is None else f" ({figures.elo(low)} to {figures.elo(high)}, 95 %)"
+    if low is None and high is None:
+        return ""
+    if low is None or high is None:
+        return f" (above {figures.elo(low)}, 95 %)" if low is not None else f" (below {figures.elo(high)}, 95 %)"
+    return f" ({figures.elo(low)} to {figures.elo(high)}, 95 %)"
 
 
 def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, width: int | None) -> str:

@@ -94,6 +94,19 @@ def test_an_agent_that_won_everything_has_a_lower_bound_alone() -> None:
     assert 10 ** ((winner.low or 0) * 2 / 400) == pytest.approx(odds, rel=1e-3)
     assert isfinite(winner.elo)
     assert winner.elo > (winner.low or 0)
+    lead, lag = ratings.difference("a", "b"), ratings.difference("b", "a")
+    assert (lead.high, lag.low) == (None, None)
+    assert 10 ** ((lead.low or 0) / 400) == pytest.approx(odds, rel=1e-3)
+    assert lag.high == pytest.approx(-(lead.low or 0), abs=0.1)
+
+
+def test_of_two_who_won_everything_neither_is_bounded_against_the_other() -> None:
+    """They have not met, and each beat a third one six times; that one is bounded against both."""
+    games = {("a", "c"): [Pair.of(1, 0)] * 6, ("b", "c"): [Pair.of(1, 0)] * 6}
+    ratings = rate(games, rng=random.Random(1), model=Model(draws=False, first_mover=False))
+    assert (ratings.difference("a", "b").low, ratings.difference("a", "b").high) == (None, None)
+    assert (ratings.difference("a", "c").low or 0) > 0
+    assert ratings.difference("a", "c").high is None
 
 
 def test_one_distinct_pair_says_nothing() -> None:
