@@ -1,5 +1,6 @@
 """The command docs: the pages of the manual, in the terminal."""
 
+import ast
 import inspect
 import os
 import re
@@ -10,6 +11,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatch
 from importlib import import_module
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -181,9 +183,14 @@ def spelled_out(block: str) -> str:
 def _directive_lines(found: re.Match[str]) -> Iterator[str]:
     kind, name = found["kind"], found["name"]
     if kind.startswith("auto"):
-        value = _import_object_lines(name)
+        try:
+            value = _import_object(name)
+        except (ImportError, AttributeError) as error:
+            yield f"`{name}` cannot be shown here: {error}\n"
+            return
         yield from _object_lines(name.removeprefix("arena."), value)
         if inspect.isclass(value) and ":members:" in found["rest"]:
+            yield from _attribute_lines(value)
             for member, one in vars(value).items():
                 if not member.startswith("_") and (inspect.isroutine(one) or isinstance(one, property)):
                     yield from _object_lines(f"{value.__name__}.{member}", one)
@@ -193,13 +200,23 @@ def _directive_lines(found: re.Match[str]) -> Iterator[str]:
         yield f"**{name}**\n\n{inspect.cleandoc(found['rest'])}\n"
 
 
-def _import_object_lines(name: str) -> Any:
-    """The module, class or function of a dotted name."""
-    try:
-        return import_module(name)
-    except ImportError:
-        module, _, last = name.rpartition(".")
-        return getattr(import_module(module), last)
+def _import_object(name: str) -> Any:
+    """Return the module, class or function of a dotted name."""
+    module, _, last = name.rpartition(".")
+    found = getattr(import_module(module), last, None) if module else None
+    return import_module(name) if found is None else found
+
+
+def _attribute_lines(kind: type) -> Iterator[str]:
+    """Yield the attributes of a class that have a docstring below them, with their type and default."""
+    body = ast.parse(inspect.getsource(kind)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    for one, below in pairwise(body.body):
+        said = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else None
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and isinstance(said, str):
+            default = "" if one.value is None else f" = {ast.unparse(one.value)}"
+            yield f"**`{kind.__name__}.{one.target.id}: {ast.unparse(one.annotation)}{default}`**\n"
+            yield f"{inspect.cleandoc(said)}\n"
 
 
 def _object_lines(name: str, value: Any) -> Iterator[str]:

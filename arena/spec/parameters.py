@@ -213,10 +213,21 @@ _WORDS = {
     "unexpected_keyword_argument": UNKNOWN_KEY,
 }
 
+_EXAMPLES = {
+    "OpeningKeys": "{plies: 4}",
+    "MatchLimits": "{nodes: 1000}",
+    "DecisionLimits": "{nodes: 1000}",
+    "AdjudicateKeys": "{draw: {moves: 8}}",
+    "DrawKeys": "{moves: 8}",
+    "ResignKeys": "{moves: 4}",
+}
+"""Values of keys that take a mapping, by the names of their models."""
 _INSTANCES = {"str": "text", "float": "a number"}
 
 
 def _describe_expected(kind: str, context: Mapping[str, Any], message: str) -> str:
+    if context.get("class_name") in _EXAMPLES:
+        return f"a mapping such as {_EXAMPLES[context['class_name']]}"
     if kind in _WORDS:
         return _WORDS[kind]
     if kind == "is_instance_of" and context["class"] in _INSTANCES:

@@ -131,6 +131,8 @@ def explain_error(path: Path, error: sqlite3.Error) -> StoreError:
         return StoreError(f"{path} cannot be written to: {error}; name another place with --store")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreError(f"{path} is held by another program: {error}")
+    if name == "SQLITE_NOTADB" and path.suffix in (".yaml", ".yml"):
+        return StoreError(f"{path} is a spec; name the store that `arena run` wrote, by default results/{path.stem}.db")
     if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
         return StoreError(f"{path} is no database, or a damaged one: {error}; move it away, or name another store")
     return StoreError(f"{path}: {error}")

@@ -5,12 +5,12 @@ from arena.api.cli import Command
 COMMANDS = [
     Command(
         "compare",
-        "Say how entries of STORE compare, two by two, with error bars: those that are named, or all.",
+        "Compare entries of a store, with error bars.",
         "arena_compare.compare:compare",
     ),
     Command(
         "stats",
-        "Say what a result is worth: Elo with its interval, and the likelihood of superiority.",
+        "Say what a result is worth, in Elo.",
         "arena_compare.stats:stats",
     ),
 ]

@@ -5,7 +5,7 @@ from arena.api.cli import Command
 COMMANDS = [
     Command(
         "duel",
-        "Say whether the agent of FILE is better than it was: its versions play until a sequential test decides.",
+        "Say whether your agent has become better.",
         "arena_duel.duel:duel",
     )
 ]

@@ -5,12 +5,12 @@ from arena.api.cli import Command
 COMMANDS = [
     Command(
         "ladder",
-        "Host an arena that never closes: agents are handed in, checked, rated, for as long as it runs.",
+        "Host an arena that never closes.",
         "arena_ladder.ladder:ladder",
     ),
     Command(
         "submit",
-        "Hand in the agent of FILE to the ladder at URL, and print the id of the submission.",
+        "Hand in an agent to a ladder.",
         "arena_ladder.submit:submit",
     ),
 ]

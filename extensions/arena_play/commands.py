@@ -3,10 +3,10 @@
 from arena.api.cli import Command
 
 COMMANDS = [
-    Command("play", "Play GAME yourself, or watch agents play it.", "arena_play.play:play"),
+    Command("play", "Play a game yourself, or watch agents.", "arena_play.play:play"),
     Command(
         "solve",
-        "Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved.",
+        "Have an agent solve a position of a puzzle.",
         "arena_play.solve:solve",
     ),
     Command(

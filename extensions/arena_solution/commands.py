@@ -5,7 +5,7 @@ from arena.api.cli import Command
 COMMANDS = [
     Command(
         "exploit",
-        "Say how much a best response wins from AGENT in GAME, a game small enough to be searched whole.",
+        "Say how much a best response wins.",
         "arena_solution.exploit:exploit",
     )
 ]

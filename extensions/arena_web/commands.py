@@ -5,12 +5,12 @@ from arena.api.cli import Command
 COMMANDS = [
     Command(
         "report",
-        "Write what STORE holds as one page to look at, or each of its plots as a file.",
+        "Write a store as one page to look at.",
         "arena_web.report.command:report",
     ),
     Command(
         "serve",
-        "Show tournaments, games and puzzles in the browser: a STORE, the stores of a FOLDER, or a SPEC to play.",
+        "Show tournaments and games in the browser.",
         "arena_web.serve:serve",
     ),
 ]

@@ -164,3 +164,9 @@ def test_a_note_is_no_fault(tmp_path: Path) -> None:
     assert "type-a cannot play sliding-tiles: needs two-player, zero-sum; sliding-tiles is single-player, path" in line
     quiet = arena(tmp_path, "run", "cup.yaml", "--quiet")
     assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
+def test_a_spec_in_the_place_of_a_store_is_named_so(tmp_path: Path) -> None:
+    (tmp_path / "cup.yaml").write_text(SOUND)
+    for command in ("leaderboard", "matches", "export"):
+        refused(arena(tmp_path, command, "cup.yaml"), r"^cup\.yaml is a spec; name the store .* by default results/cup\.db$")

@@ -261,7 +261,7 @@ def test_progress_is_shown_on_a_terminal_alone(tmp_path: Path) -> None:
     assert b"/3,000 matches" in seen
 
 
-def test_the_help_lists_every_command_with_the_first_sentence_of_its_own_help() -> None:
+def test_the_help_lists_every_command_by_a_short_sentence() -> None:
     """From tables, so that none has to be imported; they name every module that declares a command, in order."""
     packages = {"arena.commands", *[command.target.partition(".")[0] for command in cli.commands.listed()]} - {"arena"}
     folders = [Path(str(import_module(name).__file__)).parent for name in packages]
@@ -269,9 +269,9 @@ def test_the_help_lists_every_command_with_the_first_sentence_of_its_own_help() 
     declared = {name for text in texts for name in re.findall(r"\n@click\.(?:command|group)\b(?:.*\n)*?def (\w+)\(", text)}
     assert [command.name for command in cli.commands.listed()] == sorted(name.rstrip("_") for name in declared if name != "admin")
     for command in cli.commands.listed():
-        for width in (20, 45, 1000):
-            mine = click.Command(command.name, help=command.help).get_short_help_str(width)
-            assert mine == cli.commands[command.name].get_short_help_str(width)
+        assert cli.commands[command.name].help
+        if not command.hidden:
+            assert command.help == click.Command(command.name, help=command.help).get_short_help_str(60), "not cut at 80 columns"
 
 
 def test_a_command_is_imported_when_it_is_called() -> None:

@@ -108,3 +108,15 @@ def test_every_page_can_be_rendered_without_directives(topic: str) -> None:
     shown = rendered(page.text, 80, colors=False)
     assert page.title.split()[0].strip("`,") in shown
     assert all(len(line) <= 80 for line in shown.replace("\x1b[0m", "").splitlines() if "\x1b" not in line)
+
+
+def test_the_api_is_shown_without_pytest_and_with_decorators_and_attributes() -> None:
+    """Pytest is missing after a plain installation; what needs it says so in one line, and the rest of the page is there."""
+    words = "sys.modules['pytest'] = None; sys.argv = ['arena', 'docs', 'reference/api']"
+    code = f"import sys; {words}; import arena.cli; arena.cli.main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    for text in ("`heuristic(name: str, *, game: str", "`encoding(name: str, *, game: str", "`Game.zero_sum: bool = True`"):
+        assert text in done.stdout, text
+    assert "`Game.default_heuristic: " in done.stdout
+    assert "`arena_check.pytest_plugin` cannot be shown here: " in done.stdout

@@ -121,7 +121,8 @@ def test_the_example_of_the_manual(faults: Faults) -> None:
         (f'{TIC}agents: [random, {{agent: greedy, label: "a\\nb"}}]\n', "cup.yaml:2:41: agents[1].label", "printable"),
         (f"{TIC}agents: [random, {{agent: greedy, isolation: proces}}]\n", "cup.yaml:2:45: agents[1].isolation", "'proces'"),
         # Limits.
-        (f"{TIC}{TWO}limits: 5\n", "cup.yaml:3:9: limits", "expected a mapping, got 5"),
+        (f"{TIC}{TWO}limits: 5\n", "cup.yaml:3:9: limits", "expected a mapping such as {nodes: 1000}, got 5"),
+        (f"{TIC}{TWO}openings: 4\n", "cup.yaml:3:11: openings", "expected a mapping such as {plies: 4}, got 4"),
         (f"{TIC}{TWO}limits: {{node: 5}}\n", "cup.yaml:3:10: limits.node", "did you mean 'nodes'"),
         (f"{TIC}{TWO}limits: {{nodes: 0}}\n", "cup.yaml:3:17: limits.nodes", "at least 1, got 0"),
         (f"{TIC}{TWO}limits: {{nodes: 2.5}}\n", "cup.yaml:3:17: limits.nodes", "integer, got 2.5"),
