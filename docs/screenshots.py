@@ -79,6 +79,13 @@ def replay(page: Page, address: str) -> None:
         page.keyboard.press("ArrowRight")
 
 
+def agent(page: Page, address: str) -> None:
+    """The page of the best agent of the cup."""
+    page.goto(f"{address}t/cup/entry?name=alpha-beta(depth%3D3)")
+    page.get_by_text("Failures").wait_for()
+    page.get_by_text("Rating over the run").wait_for()
+
+
 def play(page: Page, address: str) -> None:
     """A game of othello."""
     page.goto(f"{address}play")
@@ -129,6 +136,7 @@ def board(page: Page, address: str, game: str, actions: str) -> None:
 
 PICTURES = [
     ("leaderboard", leaderboard, WIDE, "light"),
+    ("agent", agent, WIDE, "light"),
     ("replay", replay, WIDE, "light"),
     ("play", play, WIDE, "dark"),
     ("puzzles", puzzles, WIDE, "light"),

@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 export function pairChoice(key) {
   const first = h("select", { onchange: arrange }), second = h("select", { onchange: arrange });
   const link = h("a", { class: "button" }, "Side by side");
-  const box = h("section", { class: "card gap", "aria-label": "two agents", hidden: true }, h("h2", {}, "Two agents compared"), h("div", { class: "fields" }, field("Agent", first), field("Against", second), link));
+  const box = h("section", { class: "card gap", "aria-label": "two agents", hidden: true }, h("h2", {}, "Two agents compared"), h("div", { class: "pair" }, field("Agent", first), field("Against", second), link));
   let boards = [];
 
   // The agents of the boards; what was chosen stays so.
