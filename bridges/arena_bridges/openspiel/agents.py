@@ -131,10 +131,10 @@ def _solve(text: str, iterations: int) -> Policy:
     if ours.perfect_recall is False:
         raise ArenaError(f"openspiel-cfr cannot solve {text}: it has imperfect recall")
     solution = import_extension("arena_solution.sequence_form", "openspiel-cfr")
-    states = solution.estimated_states(ours, ours.initial(random.Random(0)))
-    if states > solution.MOST_STATES:
+    states = solution.estimate_states(ours, ours.initial(random.Random(0)))
+    if states > solution.MAX_STATES:
         size = "no end of" if states == inf else f"about {states:.0e}"
-        raise GameTooLarge(f"the tree of {text} has {size} states, and openspiel-cfr takes at most {solution.MOST_STATES:,}")
+        raise GameTooLarge(f"the tree of {text} has {size} states, and openspiel-cfr takes at most {solution.MAX_STATES:,}")
     if game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS:
         game = spiel.convert_to_turn_based(game)
     solver = spiel.CFRPlusSolver(game)

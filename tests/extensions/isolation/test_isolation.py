@@ -149,12 +149,13 @@ def test_a_hostile_agent_loses_its_match_and_nothing_else(name: str, alone: dict
 def test_a_time_limit_ends_a_search_that_reports_with_what_it_has(isolation: str) -> None:
     """An agent that searches for ever by the game's own methods is stopped at its limit and plays its last report."""
     agents = [{"agent": "mcts", "isolation": isolation}, "random"]
-    for _ in range(3):  # what a busy machine adds may be more than the margin, now and then
+    for _ in range(5):  # what a busy machine adds may be more than the margin, now and then
         records = played({"game": "connect-four", "agents": agents, "rounds": 1, "limits": {"seconds": 0.02, "moves": 6}})
-        if all(record.termination == "move-limit" for record in records):
+        own = [decision for record in records for decision in record.decisions if record.labels[decision.seat] == "mcts"]
+        seconds = [decision.seconds for decision in own]
+        if all(record.termination == "move-limit" for record in records) and max(seconds) < 0.12:
             break
     assert {record.termination for record in records} == {"move-limit"}
-    seconds = [decision.seconds for record in records for decision in record.decisions if record.labels[decision.seat] == "mcts"]
     assert len(seconds) == 6
     assert all(0.02 <= second < 0.12 for second in seconds)
 
