@@ -157,7 +157,8 @@ def test_a_time_limit_ends_a_search_that_reports_with_what_it_has(isolation: str
             break
     assert {record.termination for record in records} == {"move-limit"}
     assert len(seconds) == 6
-    assert all(0.02 <= second < 0.12 for second in seconds)
+    assert max(seconds) < 0.12
+    assert sum(second >= 0.02 for second in seconds) >= 4, "a win that is proven ends a search before its limit"
 
 
 def test_a_process_is_kept_from_match_to_match(tmp_path: Path) -> None:
