@@ -81,8 +81,11 @@ def tries(attempt):
 
 def locked(kind):
     "Whether this process holds a lock, as the kernel tells it."
-    with open("/proc/locks") as locks:
-        return any(kind in line and f" {os.getpid()} " in line for line in locks)
+    for attempt in range(20):  # while others lock and unlock, a line may be missing
+        with open("/proc/locks") as locks:
+            if any(line.split()[1:5:3] == [kind, str(os.getpid())] for line in locks):
+                return True
+    return False
 
 class Neighbour(First):
     name = "neighbour"
