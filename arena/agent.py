@@ -13,7 +13,7 @@ from arena.search import Search
 
 @dataclass(frozen=True, slots=True, init=False)
 class Path:
-    """The way from the position to a goal: its `actions`, which the referee replays; it sums their cost and checks the goal."""
+    """A path from the position to a goal. The referee replays its `actions`, sums their cost and checks the goal."""
 
     actions: tuple[Action, ...]
 
@@ -23,9 +23,9 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A final `state`, for puzzles where the way does not matter. It need not be a goal: then it counts as unsolved.
+    """A final `state`, for puzzles in which the path does not matter. It counts as unsolved if it is not a goal.
 
-    `steps` is how many changes the solver made on its way, None if it did not count them.
+    `steps` is the number of changes that the solver made on its way. None means that it did not count them.
     """
 
     state: State
@@ -41,11 +41,11 @@ class Hints:
     """
 
     reference: bool | Literal["games", "puzzles"] = False
-    """Whether `arena try` sets new agents against this one, and lends it new heuristics if it wants one; `games` or `puzzles` for
-    those alone."""
+    """Whether `arena try` sets new agents against this one, and gives it new heuristics if it wants one. `games` or `puzzles`
+    restricts this to one kind."""
     proposed: Mapping[str, int] = field(default_factory=dict)
     """Its priority as the default opponent, adviser or solver, by traits of the game, or by `heuristic` for games that have a
-    default heuristic. The largest that applies counts, and the agent with the largest one is proposed."""
+    default heuristic. The largest value that applies counts, and the agent with the highest priority is proposed."""
     uses_heuristic: bool = True
     """False for an agent that never asks for an estimate: pages and `arena show` offer it no heuristic."""
 
@@ -62,23 +62,24 @@ class Agent(Configured, ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
     """The traits that a game must have; see `arena.traits`."""
     copes: ClassVar[frozenset[str]] = frozenset()
-    """Which of `chance` and `hidden-information` it knows how to play. Without the word it is refused on such a game."""
+    """Which of `chance` and `hidden-information` it can play. It is refused on a game with a trait that is not listed."""
     games: ClassVar[frozenset[str]]
-    """The names of the games that it is made for, a frozenset; it is refused on all others. Without one it plays any."""
+    """A frozenset of the names of the games that it is made for; it is refused on all others. Without this attribute it plays any
+    game."""
     wants_heuristic: ClassVar[bool] = False
-    """Whether the agent is at a loss without a heuristic."""
+    """Whether the agent is useless without a heuristic."""
     hints: ClassVar[Hints]
-    """Hints for the tools that try agents or propose them; optional. A class that derives from this one does not inherit them."""
+    """Hints for the tools that try agents or propose them; optional. Subclasses do not inherit them."""
     optimal: Literal["cost", "length", "admissible"] | None = None
-    """What a solver claims of every way that it returns before a budget ends: that none is cheaper (`cost`), that none is shorter
-    (`length`), or that none is cheaper if the heuristic never overestimates (`admissible`). `arena check` tries to refute
-    it from small positions; a board tells where a match does."""
+    """The promise of a solver about every path that it returns before a budget ends: none is cheaper (`cost`), none is shorter
+    (`length`), or none is cheaper if the heuristic never overestimates (`admissible`). `arena check` tries to refute it from
+    small positions, and a board reports matches that refute it."""
     waits: ClassVar[bool] = False
-    """Whether its decisions wait for something outside, such as a model behind a network, as `with search.waiting()` says: then a
-    process plays several matches at the same time."""
+    """Whether its decisions wait for something outside, such as a model behind a network, inside `with search.waiting()`. If so,
+    one process plays several matches at the same time."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return a legal action for the seat whose turn it is. TypeError for agents that only solve."""
+        """Return a legal action for the seat to move. TypeError for agents that only solve."""
         raise TypeError(f"{type(self).__name__} does not choose actions: it only solves")
 
     def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
@@ -87,16 +88,16 @@ class Agent(Configured, ABC):
 
     if TYPE_CHECKING:
         engine: str | None
-        """The engine that it asks for by `search.compiled`, optional: a run compiles it before it begins to be long."""
+        """The engine that it requests by `search.compiled`; optional. A run compiles it before its long part begins."""
 
         def policy(self, game: Game, observation: State) -> Sequence[float]:
             """Return the probabilities with which it plays the legal actions, in their order; optional.
 
-            `observation` is what the seat whose turn it is sees. With it `arena exploit` is exact.
+            `observation` is the view of the seat to move. `arena exploit` is exact for agents that give this method.
             """
 
         def check_backend(self) -> None:
-            """Raise ArenaError if what it waits for cannot be asked; optional, of agents that wait.
+            """Raise ArenaError if the backend cannot be reached; optional, for agents that wait.
 
             A run calls it once, before the first match.
             """
@@ -111,13 +112,13 @@ class Agent(Configured, ABC):
         def refuses(self, game: Game) -> str | None:
             """Return why the agent, with its options, cannot play `game`; None if it can. Optional.
 
-            It is asked before the first match, when the rules of the spec and what the class needs are met.
+            It is called before the first match, after the checks of the spec and of the class's `needs`.
             """
 
         def needs_limit(self, limits: Limits) -> bool:
             """Return True if a decision under `limits` may search every state that can be reached; optional, else False.
 
-            `arena validate` and `arena run` warn if such an agent meets a game of many states. It is not asked if nodes or
+            `arena validate` and `arena run` warn if such an agent meets a game of many states. It is not called if nodes or
             seconds are limited, and nothing else depends on it.
             """
 
@@ -133,10 +134,10 @@ def solves(agent: type[Agent] | Agent) -> bool:
 
 
 def claim_of(agent: Agent, puzzle: Puzzle, *, admissible: bool) -> Literal["cost", "length"] | None:
-    """Return what is least of every way that the agent returns, as far as it claims that; None if it claims nothing here.
+    """Return which measure the agent claims to minimize on this puzzle; None if it makes no claim that applies.
 
-    `admissible` is true if its heuristic claims to be so, or if there is none. If all steps cost the same, the shortest way
-    is the cheapest.
+    `agent` is the solver and `puzzle` the puzzle. `admissible` is true if the heuristic claims to be admissible, or if there is
+    none. If all steps cost the same, the shortest path is the cheapest.
     """
     claim = agent.optimal if puzzle.path_matters else None
     if claim == "length":

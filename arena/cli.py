@@ -1,6 +1,6 @@
 """The command line: its group, which imports a command when it is called, and the exit codes.
 
-A result goes to stdout, everything else to stderr.
+Results go to stdout, everything else to stderr.
 """
 
 import os
@@ -19,8 +19,8 @@ import click
 from arena import __version__
 from arena.api.cli import GROUP, Command
 from arena.commands import COMMANDS as OWN
+from arena.console.project import no_project_option
 from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreDamaged, StoreFull, describe
-from arena.parts import explain_missing
 from arena.processes.interrupts import user_interrupts
 from arena.processes.threads import has_abandoned
 
@@ -28,7 +28,7 @@ TRACEBACK = "ARENA_TRACEBACK"
 
 
 def want_tracebacks(_context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    """Ask for whole tracebacks, here and in the processes that are started."""
+    """Show whole tracebacks, in this process and in the processes that it starts."""
     if wanted:
         os.environ[TRACEBACK] = "1"
 
@@ -46,7 +46,7 @@ traceback_option = click.option(
 class Commands(UserDict[str, click.Command]):
     """Every command by its name; it is imported when it is looked up.
 
-    The core's commands are known at once. Those of extensions are looked for when another name is asked for, or all of them.
+    The core's commands are known at once. Extensions are searched only for another name, or for the list of all commands.
     """
 
     def __init__(self) -> None:
@@ -79,13 +79,13 @@ class Commands(UserDict[str, click.Command]):
         return name in self._listed or name in {command.name for command in self.listed()}
 
     def listed(self) -> list[Command]:
-        """Return all commands in the order of their names, after a look at the entry points of the group `arena.commands`."""
+        """Return all commands sorted by name, including the entry points of the group `arena.commands`."""
         if not self._complete:
             self._complete = True
             for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
                 try:
                     self._add(point)
-                except (Exception, SystemExit) as error:  # a broken extension costs a line, and the others go on
+                except (Exception, SystemExit) as error:  # a broken extension costs one line; the others still work
                     click.echo(f"extension {point.name} ({point.value}) is left out: {describe(error)}", err=True)
         return sorted(self._listed.values())
 
@@ -111,6 +111,8 @@ class CommandGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command of a call; UsageError names the extension that brings it, if it is known and missing."""
+        from arena.parts import explain_missing
+
         missing = explain_missing(f"arena {args[0]}")
         if missing is not None and args[0] not in self.commands:
             ctx.fail(missing)
@@ -130,6 +132,7 @@ class CommandGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="arena")
 @traceback_option
+@no_project_option
 @click.pass_context
 def cli(context: click.Context) -> int | None:
     """Play agents against each other and against puzzles, and rank them."""

@@ -1,4 +1,4 @@
-"""The columns of a board: for each kind of board the key in a row, the heading, the style of the cells, and when it is shown.
+"""The columns of a board: the key in a row, the heading, the style of the cells, and when the column is shown.
 
 `arena.results.cells` makes the text of a cell, which is the same in the terminal, in a report and on a page.
 """
@@ -19,10 +19,10 @@ Shown = Literal["always", "known", "returns", "named"]
 class Column:
     """A column of a board.
 
-    `key` is its key in the rows of `--format json`, by which `columns` and `sort` of a spec name it; `heading` stands above it,
-    and `description` says what it shows. `style` is the form of its cells: `text`; `count`, a whole number; `figure`, three
-    significant digits; `score`, points with their halves; `share`, a percentage; `elo`, with its sign. Columns of arena's own
-    have further styles: an interval goes by the keys that end in `_low` and `_high`.
+    `key` is its key in the rows of `--format json`; `columns` and `sort` of a spec use the same name. `heading` stands above the
+    column, and `description` explains it. `style` is the form of its cells: `text`; `count`, a whole number; `figure`, three
+    significant digits; `score`, points with their halves; `share`, a percentage; `elo`, with its sign. Arena's own columns have
+    further styles. An interval uses the keys that end in `_low` and `_high`.
     """
 
     key: str
@@ -30,12 +30,13 @@ class Column:
     style: Style = "figure"
     description: str = ""
     shown: Shown = "always"
-    """When it is shown if a spec names no columns: `always`, if any row has a value (`known`), if returns rank or chance moves
-    (`returns`), or never (`named`)."""
+    """When it is shown if a spec names no columns: `always`, if any row has a value (`known`), if the board is ranked by returns
+    or has chance (`returns`), or never (`named`)."""
     left_out: int = 12
-    """Its turn to be left out of a terminal that is too narrow: 1 goes first, LAST and later after wrapping labels, 0 never."""
+    """The order in which columns are left out of a terminal that is too narrow: 1 goes first, LAST and later only after labels
+    are wrapped, 0 never."""
     repeats: str = ""
-    """The key of a column that says all where this one has the same values."""
+    """The key of a column that makes this one redundant if both have the same values."""
 
     @property
     def is_interval(self) -> bool:
@@ -44,7 +45,7 @@ class Column:
 
 
 LAST = 14
-"""The first turn of columns that go only if wrapping labels does not make room."""
+"""The first place of the columns that are left out only if wrapping labels does not make room."""
 _RANK = Column("rank", "Rank", "rank", left_out=0)
 _AGENT = Column("agent", "Agent", "text", left_out=0)
 _CPU = Column("cpu_per_move", "CPU s/move", description="Processor time of a decision.", shown="known", left_out=3)
@@ -109,7 +110,7 @@ PUZZLE = (
     Column("solved_high", "Solved to", "share", shown="named", left_out=15),
     Column("solved", "95 % interval", "share interval", left_out=15),
     Column("mean_moves", "Mean moves", left_out=11),
-    Column("mean_moves_failed", "When failed", left_out=3),
+    Column("mean_moves_failed", "Moves if unsolved", left_out=3),
     Column("mean_cost", "Mean cost", shown="known", left_out=8, repeats="mean_moves"),
     Column("nodes_per_attempt", "Nodes", left_out=10),
     Column("seconds_per_attempt", "Seconds", left_out=2),
@@ -119,11 +120,13 @@ PUZZLE = (
 COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE, "score": SCORE}
 ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE, *SCORE)}
 ROW_KEYS |= {"level_with", "superiority", "refuted", "boards", "mean_rank", "mean_rating", "spent"}
-"""The keys of rows that a column of a format or a plugin may not have."""
+"""The row keys that a column of a format or a plugin may not use."""
 
 
 def with_own(kind: str, own: Iterable[Column], computed: Iterable[Column] = ()) -> tuple[Column, ...]:
-    """The columns of a kind of board, those of a format behind the interval, those `computed` by plugins before the failures."""
+    """Return the columns of a kind of board. A format's `own` follow the interval; columns `computed` by plugins precede the
+    failures.
+    """
     usual = COLUMNS[kind]
     place = 1 + next(number for number, column in enumerate(usual) if column.is_interval)
     end = usual.index(_FAILURES[0])
@@ -131,7 +134,7 @@ def with_own(kind: str, own: Iterable[Column], computed: Iterable[Column] = ()) 
 
 
 def with_interval(column: Column) -> tuple[Column, ...]:
-    """An estimate with the columns of its interval: of both bounds, which a spec may name, and of all of it."""
+    """Return an estimate with the columns of its interval: one for each bound, which a spec may name, and one for both."""
     low, high = (replace(column, key=f"{column.key}_{end}", shown="named") for end in ("low", "high"))
     bounds = replace(low, heading=f"{column.heading} from"), replace(high, heading=f"{column.heading} to")
     style: Style = "elo interval" if column.style == "elo" else "share interval" if column.style == "share" else "figure interval"

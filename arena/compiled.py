@@ -1,9 +1,10 @@
-"""What authors give for compiled searches: the rules of a game once more, over whole numbers, in plain Python.
+"""The rules of a game for compiled searches: written once more, over whole numbers, in plain Python.
 
-All numbers have signed 64 bits, indices are never negative, loops go over `range` or are `while`. A state is a tuple of
+All numbers have signed 64 bits, indices are never negative, and loops go over `range` or are `while`. A state is a tuple of
 `words` numbers, an action is a number. The attributes that the methods read are numbers, or tables of numbers.
 
-The extension `arena_compiled` runs them compiled. What plain code needs of them is here, so that it runs without.
+The extension `arena_compiled` compiles and runs these rules. The parts that plain code needs are here, so plain code works
+without the extension.
 """
 
 import inspect
@@ -23,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 Words = tuple[int, ...]
-"""A state, or what an estimate carries along: a fixed number of whole numbers."""
+"""A state, or the numbers that an estimate carries along: a fixed number of whole numbers."""
 METHODS = (
     "to_move", "actions", "result", "is_terminal", "returns", "is_goal", "step_cost", "threats", "is_quiet", "chance_outcomes",
 )  # fmt: skip
@@ -37,8 +38,8 @@ _LOW = (1 << 64) - 1
 class Rules:
     """The rules of a game or puzzle over whole numbers.
 
-    A subclass gives `words`, `width`, `encode` and `action`, which are called as they are, and those of the other methods
-    that its game has: they are compiled, and have to agree with the game's own.
+    A subclass gives `words`, `width`, `encode` and `action`, which run uncompiled, and the other methods that its game has. These
+    are compiled, and must agree with the methods of the game.
     """
 
     words: int
@@ -48,9 +49,9 @@ class Rules:
     players: int = 2
     """The number of seats."""
     scratch: Sequence[str] = ()
-    """Attributes, arrays of 64 bits ("q"), into which methods write for the moment; nothing may follow from what was there."""
+    """Scratch attributes, arrays of 64 bits ("q"), into which methods write. No result may depend on their old contents."""
     tree: bool = False
-    """Whether no state can be reached in two ways from any one start: searches then need not remember where they have been."""
+    """Whether no state can be reached in two ways from any one start. If so, searches need not remember visited states."""
 
     def encode(self, state: Any) -> Words:
         """Return the numbers of a state of the game."""
@@ -60,10 +61,10 @@ class Rules:
         """Return the action of the game that a number stands for in a state of the game."""
         return number
 
-    if TYPE_CHECKING:  # optional, and without a default: what a class gives decides what can be compiled
+    if TYPE_CHECKING:  # optional, and without a default: the methods that a class defines decide how much can be compiled
 
         def to_move(self, state: Words) -> int:
-            """Return the seat whose turn it is."""
+            """Return the seat to move."""
 
         def actions(self, state: Words) -> Iterable[int]:
             """Yield the actions, in the order of the game."""
@@ -75,7 +76,7 @@ class Rules:
             """Return whether play is over."""
 
         def returns(self, state: Words) -> Sequence[float]:
-            """Return what each seat gets at the end."""
+            """Return the result of each seat at the end."""
 
         def threats(self, state: Words, seat: int) -> Iterator[int]:
             """Yield the actions that would win at once if it were the turn of `seat`."""
@@ -84,23 +85,26 @@ class Rules:
             """Return whether a state solves the puzzle."""
 
         def chance(self, state: Words, number: float) -> int:
-            """Return the outcome that a random number from 0 to 1 stands for where chance moves, `to_move` being CHANCE (-1).
+            """Return the outcome of chance for a random number from 0 to 1, in a state in which `to_move` is CHANCE (-1).
 
             It is the first of the game's `chance_outcomes` whose cumulated probability is above the number, else the last.
-            Games with chance are played at random by compiled code, also by mcts from its leaves on; all else is plain there.
+            Compiled code only plays games with chance at random, including the playouts of mcts; all other searches of them run
+            plain.
             """
 
         def step_cost(self, state: Words, action: int, successor: Words) -> float:
             """Return the cost of a step, if the puzzle gives one."""
 
         def reverse(self, state: Words, action: int) -> int:
-            """Return the action that leads back to `state` after `action`: a search need not generate what it comes from."""
+            """Return the action that leads back to `state` after `action`, so that a search need not generate the state that it
+            came from.
+            """
 
 
 class Grid(Rules):
-    """Rules of states of many words, which are changed in place: in place of `result` they give `apply`.
+    """Rules of states with many words, which are changed in place: subclasses give `apply` instead of `result`.
 
-    A state is an array of `words` numbers to every method. Searches that follow actions alone run compiled over it: bfs, dfs
+    Every method gets a state as an array of `words` numbers. Only searches that follow actions run compiled over it: bfs, dfs
     and iterative-deepening.
     """
 
@@ -123,10 +127,10 @@ class Estimate:
     if TYPE_CHECKING:
 
         def first(self, state: Words) -> Words:
-            """Return what is carried at the first state."""
+            """Return the carried numbers at the first state."""
 
         def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
-            """Return what is carried after an action."""
+            """Return the carried numbers after an action."""
 
         def value(self, carried: Words) -> float:
             """Return the estimated cost to go."""
@@ -136,22 +140,22 @@ class Estimate:
 
 
 class NotCompilable(Exception):
-    """Code or values that cannot be compiled; the message says where and why."""
+    """Code or values that cannot be compiled; the message gives the place and the reason."""
 
     broken: bool = False
-    """Whether it is the author's own second edition that raises."""
+    """Whether the author's own compiled rules raise the error."""
     lines: Sequence[int] = ()
-    """The lines of the text of a module where a compiler met it, the innermost first, if that is all that is known."""
+    """The line numbers in the module at which the compiler failed, the innermost first, if nothing else is known."""
 
 
 class NoEstimate(NotCompilable):
-    """A heuristic whose author has given no estimate for a game: that is no fault."""
+    """A heuristic without an estimate for a game, which is not a mistake of its author."""
 
 
 def rules_of(game: Game) -> Rules | None:
-    """Return the second edition that `compiled()` of a game gives; None without one.
+    """Return the rules that `compiled()` of a game gives; None if it gives none.
 
-    NotCompilable if it is inherited, and a subclass has changed the rules since.
+    NotCompilable if `compiled` is inherited and a subclass has since changed the rules.
     """
     giver = next((kind for kind in type(game).__mro__ if "compiled" in vars(kind)), None)
     if giver is None or not inspect.isfunction(vars(giver)["compiled"]):
@@ -176,7 +180,9 @@ def rules_of(game: Game) -> Rules | None:
 
 
 def words_of(game: Game) -> Callable[[State], Words]:
-    """Return a function for the whole numbers of a state: those of compiled rules, its own, or one that follows from its text."""
+    """Return a function that turns a state into whole numbers: of the compiled rules, the game's own, or one derived from its
+    text.
+    """
     try:
         rules = rules_of(game)
     except NotCompilable:
@@ -193,7 +199,9 @@ def words_of(game: Game) -> Callable[[State], Words]:
 
 
 def slot_of(words: Words, slots: int) -> int:
-    """Return a place below `slots`, of which there are at most 2^31; `negamax.kernel` has the same in `mixed`."""
+    """Return a slot index for `words` below `slots`, of which there are at most 2^31; `mixed` of `negamax.kernel` computes the
+    same.
+    """
     number = 0
     for word in words:
         number = (number ^ word) * FACTOR & _LOW
@@ -202,10 +210,10 @@ def slot_of(words: Words, slots: int) -> int:
 
 
 def __getattr__(name: str) -> Any:
-    """Import random play when it is asked for: games import this module at every start."""
+    """Import random play on first use, because games import this module at every start."""
     if name in ("Playout", "playouts"):
         return getattr(import_extension("arena_compiled.random_play", f"arena.compiled.{name}"), name)
-    if name == "Board":  # so that plugins that still derive from it load
+    if name == "Board":  # plugins that still derive from this class must load
         warnings.warn(
             "arena.compiled.Board is gone: local searches run plain, over local() of a puzzle", DeprecationWarning, stacklevel=2
         )

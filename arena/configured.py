@@ -1,4 +1,4 @@
-"""Objects that remember with which parameters they were made, at no cost to their authors."""
+"""Objects that remember the parameters with which they were made, at no cost to their authors."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -9,8 +9,7 @@ SPEC_FILE = "a file of the spec"
 SpecFile = Annotated[str, SPEC_FILE]
 """The hint of a parameter that names a file.
 
-In a spec a relative path starts where the spec lies, a sandbox shows the file, and a store knows its content.
-"""
+A relative path in a spec is relative to the spec. A sandbox shows the file to the agent, and a store records its content."""
 
 
 class Configured:
@@ -27,14 +26,14 @@ class Configured:
 
 
 def name_of(made: Configured | type[Configured]) -> str:
-    """The registry key of a game, an agent or a format; the name of the class if its author gave none."""
+    """The registry key of a game, an agent or a format; the name of the class if it has none."""
     kind = made if isinstance(made, type) else type(made)
     name: str = getattr(kind, "name", kind.__name__)
     return name
 
 
 def initializer(constructor: Callable[..., Any]) -> Callable[..., Any]:
-    """What takes the parameters of a class: its `__init__`. A function is its own."""
+    """Return the function that takes the parameters of a class, its `__init__`; a function is returned unchanged."""
     init: Callable[..., Any] = getattr(constructor, "__init__") if inspect.isclass(constructor) else constructor  # noqa: B009 - mypy would object
     return init
 
@@ -65,7 +64,7 @@ def settings(made: Configured) -> dict[str, Any]:
 
 
 def make_default(kind: Callable[[], Made], left_out: Callable[[Exception], None] = lambda _: None) -> Made | None:
-    """An object of a class with its default parameters; None if its constructor raises, and `left_out` is told the exception."""
+    """Make an object with default parameters. If the constructor raises, call `left_out` with the exception and return None."""
     try:
         return kind()
     except Exception as error:  # it needs a parameter, or its author made a mistake

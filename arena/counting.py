@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.errors import OutOfBudget
 from arena.game import Action, Game, State, overrides
-from arena.limits import MAX_COUNT
+from arena.limits import Limits
 from arena.unmetered import WATCHED, copy_shallow, note_states, unwatched_copy
 
 CLOCK_STRIDE = 16
@@ -18,29 +18,35 @@ CLOCK_STRIDE = 16
 
 
 class GoPlain(BaseException):
-    """The loop of a search engine cannot go on, and why: the agent decides once more without it."""
+    """The loop of a search engine cannot continue; the message says why. The agent repeats the decision without it."""
+
+
+class GoCompiled(BaseException):
+    """A search engine has a loop for the decision in progress. The agent repeats the decision with it."""
 
 
 class Meter:
     """Counts what one decision uses, and ends it at its limits.
 
     `nodes` never exceeds the node limit: the state that would pass it is not handed out. The clock, or the processor time of this
-    process, is looked at every 16 nodes, so a limit of either holds to within 16 nodes of the game at hand. Without a node limit
-    more than MAX_COUNT is a ValueError: nobody generates that many, but an agent may claim to have.
+    process, is read every 16 nodes, so a limit of either holds to within 16 nodes. Without a node limit a count above
+    Limits.MAX_COUNT is a ValueError: no agent generates as many, but one may claim it.
     """
 
     __slots__ = (
-        "_cpu_deadline", "_deadline", "_limited", "_most", "evaluations", "exhausted", "game", "nodes", "paused",
+        "_cpu_deadline", "_deadline", "_limited", "_most", "errand", "evaluations", "exhausted", "game", "nodes", "paused",
         "stop",
     )  # fmt: skip
 
     game: Game | None
-    """The game itself, whose view counts here."""
+    """The game that this meter counts."""
 
     def __init__(self) -> None:
         self.game = None
+        self.errand: Callable[[], object] | None = None
+        """Called at the next node of the decision in progress. Another thread sets it, and then sets `stop` to -1."""
         self.paused = 0.0
-        """Seconds of this decision that are not the agent's."""
+        """Seconds of this decision that are not charged to the agent."""
         self.begin(None, None)
 
     def begin(self, nodes: int | None, seconds: float | None, cpu_seconds: float | None = None) -> None:
@@ -49,13 +55,13 @@ class Meter:
         self.evaluations = 0
         self.exhausted = False
         self._limited = nodes is not None
-        self._most = MAX_COUNT if nodes is None else min(nodes, MAX_COUNT)
+        self._most = Limits.MAX_COUNT if nodes is None else min(nodes, Limits.MAX_COUNT)
         self._deadline = None if seconds is None else perf_counter() + seconds
         self._cpu_deadline = None if cpu_seconds is None else process_time() + cpu_seconds
         self.stop = self._most if seconds is None and cpu_seconds is None else 0
 
     def count(self, nodes: int) -> None:
-        """Count states generated; OutOfBudget if a limit is passed, ValueError beyond MAX_COUNT without one."""
+        """Count states generated; OutOfBudget if a limit is passed, ValueError beyond Limits.MAX_COUNT without one."""
         self.nodes += nodes
         if self.nodes > self.stop:
             self.look()
@@ -71,13 +77,13 @@ class Meter:
         return self._deadline is not None or self._cpu_deadline is not None
 
     def reached(self) -> None:
-        """Say that the next state would be one too many, or that time has passed: OutOfBudget if a limit is reached."""
+        """Report that the next state would exceed a limit, or that time has passed. OutOfBudget if a limit is reached."""
         if self.nodes >= self._most or self._late or self._spent:
             self.nodes += 1
             self.look()
 
     def pause(self, seconds: float, cpu_seconds: float) -> None:
-        """Take seconds that have passed off the clock of this decision, and those that its process has used."""
+        """Exclude elapsed `seconds`, and `cpu_seconds` of its process, from the time of this decision."""
         self.paused += seconds
         if self._deadline is not None:
             self._deadline += seconds
@@ -94,24 +100,27 @@ class Meter:
 
     def look(self) -> None:
         """Decide whether the decision may go on; called when `nodes` has passed `stop`."""
+        if self.errand is not None:
+            errand, self.errand = self.errand, None
+            errand()
         spent = self._spent
         late = spent or self._late
         if self.nodes > self._most or late:
             nodes, self.nodes = self.nodes, min(self.nodes, self._most)
             if not (self._limited or late):
-                raise ValueError(f"expected at most {MAX_COUNT:,} nodes in a decision, got {nodes:,}")
-            self.stop = -1  # whoever swallows the exception meets it again at the next node
+                raise ValueError(f"expected at most {Limits.MAX_COUNT:,} nodes in a decision, got {nodes:,}")
+            self.stop = -1  # an agent that swallows the exception meets it again at the next node
             self.exhausted = True
             raise OutOfBudget("cpu_seconds" if spent else "seconds" if late else "nodes")
-        self.stop = min(self._most, self.nodes + CLOCK_STRIDE)
+        self.stop = min(self._most, self.nodes + CLOCK_STRIDE) if self.timed else self._most
 
 
 def counting_view(game: Game, meter: Meter) -> Game:
     """A shallow copy of `game` whose generating methods count on `meter`.
 
-    It is an instance of the same class with the same attributes; only `result`, `parse_state` and what the game offers of
-    `neighbors`, `random_state`, `mutate`, `crossover` and `local` are shadowed, on the instance. Inside, the game calls its own
-    methods, which do not count. What `parse_state` makes is no node; it is seen, see `arena.unmetered`.
+    It is an instance of the same class with the same attributes; only `result`, `parse_state` and those methods that the game has
+    of `neighbors`, `random_state`, `mutate`, `crossover` and `local` are shadowed, on the instance. Inside, the game calls its
+    own methods, which do not count. A state from `parse_state` is not a node; `arena.unmetered` counts it separately.
     """
     meter.game = game
     view = copy_shallow(game)

@@ -1,4 +1,4 @@
-"""What can go wrong, as one tree.
+"""The errors of arena, as one tree.
 
     ArenaError                  every error that a caller may want to catch
     +-- SpecError               faults in a spec, all of them at once, each a SpecFault
@@ -17,8 +17,8 @@
     |   +-- BackendGone         one that is not asked again in this run
     +-- IsolationError          an agent that cannot be given the process that its entry asks for
 
-    What only one part can raise is declared there: NoAgentProcess and SandboxError in `arena_isolation`, CannotWrite in
-    `arena_check.new`, and those of pages and of nodes, which reach nobody else.
+    Errors of a single part are declared there: NoAgentProcess and SandboxError in `arena_isolation`, CannotWrite in
+    `arena_check.new`, and the internal errors of pages and of nodes.
 
     OutOfBudget                 a decision passed a limit (BaseException: `except Exception` must not swallow it)
     Interrupted                 the user pressed Ctrl-C (KeyboardInterrupt: not an agent's fault)
@@ -46,7 +46,7 @@ class ArenaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SpecFault:
-    """One thing that is wrong in a spec: where it stands, and what to do about it.
+    """One fault in a spec: its place, and how to correct it.
 
     `file` is the spec. `line` and `column` count from 1; 0 means that the fault has no place in the file. `where` is the
     path of keys, such as `agents[2].depth`, or empty. `message` says what was expected, what came, and what to write.
@@ -72,7 +72,7 @@ class SpecError(ArenaError):
 
 
 class GameTooLarge(ArenaError):
-    """A game has more states than can be held; the message says about how many, and what to use instead."""
+    """A game has more states than fit into memory; the message gives an estimate of their number and an alternative."""
 
 
 class ExtensionMissing(ArenaError):
@@ -88,10 +88,14 @@ class PluginError(ArenaError):
 
 
 class UnknownName(ArenaError):
-    """No plugin brought a `kind` (agent, game, ...) of that `name`; the message says which of the `known` ones are near it."""
+    """No plugin brought a `kind` (agent, game, ...) of that `name`; the message says which of the `known` ones are near it.
 
-    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
-        super().__init__(f"unknown {kind} {name!r}; {suggest(str(name), known)}")
+    `loadable` says that a plugin could bring it, so that the message names `--plugin`.
+    """
+
+    def __init__(self, kind: str, name: object, known: Iterable[str], *, loadable: bool = False) -> None:
+        more = " (--plugin FILE loads others)" if loadable else ""
+        super().__init__(f"unknown {kind} {name!r}; {suggest(str(name), known)}{more}")
 
 
 class Refused(ArenaError):
@@ -103,19 +107,19 @@ class GameError(ArenaError):
 
 
 class CodeChanged(ArenaError):
-    """A plugin was edited while a run that uses it was going on. What was recorded before is of the code as it was."""
+    """A plugin was edited while a run that uses it was going on. Earlier records belong to the old code."""
 
 
 class StoreError(ArenaError):
-    """A store cannot be used: it is in use, of a newer version, no store at all, or not where it should be."""
+    """A store cannot be used: it is in use, of a newer version, not a store at all, or not where it should be."""
 
 
 class StoreFull(StoreError):
-    """A disk is full. What was written before is safe."""
+    """A disk is full. Everything written before is safe."""
 
 
 class StoreDamaged(StoreError):
-    """A row of a store does not fit its hash, so that nothing that follows from it can be believed."""
+    """A row of a store does not match its hash, so no result that depends on it can be trusted."""
 
 
 class StoreConflict(StoreError):
@@ -123,19 +127,19 @@ class StoreConflict(StoreError):
 
 
 class ClusterError(ArenaError):
-    """A cluster cannot be reached, or none of its machines can play what is asked for."""
+    """A cluster cannot be reached, or none of its machines can play the match."""
 
 
 class ClusterLost(ClusterError):
-    """The scheduler of a cluster is gone in the middle of a run. What was played before is safe."""
+    """The scheduler of a cluster is gone in the middle of a run. All matches played before are safe."""
 
 
 class IsolationError(ArenaError):
-    """An agent cannot be given the process or the sandbox that its entry asks for, through no fault of its own."""
+    """An agent cannot get the process or the sandbox that its entry requests, through no fault of its own."""
 
 
 class Unavailable(ArenaError):
-    """The backend of an agent does not answer. The match is void, nobody loses it, and the next run plays it again."""
+    """The backend of an agent does not answer. The match is void, no agent loses it, and the next run plays it again."""
 
 
 class BackendGone(Unavailable):
@@ -147,11 +151,14 @@ class OutOfBudget(BaseException):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user interrupted the run. Whatever else raises KeyboardInterrupt is an agent or a plugin at fault."""
+    """The user interrupted the run. Any other KeyboardInterrupt is a fault of an agent or a plugin."""
+
+    EXIT_CODE = 130
+    """The exit code of an interrupted run."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Suggest up to three known names that are about as near to `name` as the nearest, or all of them if none is near."""
+    """Suggest up to three `known` names that are about as near to `name` as the nearest, or all of them if none is near."""
     names, wanted = sorted(set(known)), name.lower()
     near = get_close_matches(wanted, names, n=3, cutoff=0.6)
     likeness = [SequenceMatcher(None, other, wanted).ratio() for other in near]
@@ -168,7 +175,7 @@ MAX_LIKENESS_LOSS = 0.15
 def describe(error: BaseException) -> str:
     """One line for an exception: its type, its message, and the file and line that raised it.
 
-    The deepest frame that belongs neither to arena nor to an installed library is named, so that an author sees his own line.
+    It names the deepest frame that belongs neither to arena nor to an installed library, so that authors see their own line.
     """
     message = call_foreign(lambda: str(error), lambda _: "an exception that cannot be shown")
     text = ADDRESS.sub("0x...", " ".join(message.split()))
@@ -184,12 +191,8 @@ _brief.maxlist = _brief.maxtuple = 12
 
 def abbreviate(value: object) -> str:
     """A value as a message shows it, with the middle of long parts left out, whatever its `repr` does."""
-    return ADDRESS.sub("0x...", represent(value, _brief.repr))
-
-
-def represent(value: object, how: Callable[[object], str] = repr) -> str:
-    """The `repr` of a value, which its author may have written; if that fails the name of its type."""
-    return call_foreign(lambda: how(value), lambda _: f"an object of type {type(value).__name__}")
+    text = call_foreign(lambda: _brief.repr(value), lambda _: f"an object of type {type(value).__name__}")
+    return ADDRESS.sub("0x...", text)
 
 
 def cut(text: str, most: int = 60) -> str:
@@ -197,21 +200,23 @@ def cut(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)  # and of the direction of text
 
 
 def escape_controls(text: str) -> str:
-    """A text of several lines with escapes for what a terminal would take for an order; tabs and line ends stay."""
+    """Return a text of several lines with terminal control characters escaped; tabs and line ends stay."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def escape_line(text: str) -> str:
-    """Text with escapes for line ends and for whatever else a terminal should not get as it is."""
+    """Return a text with line ends and all characters that a terminal could interpret escaped."""
     return "".join([letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text])
 
 
 def call_foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Value]) -> Value:
-    """Call code of a plugin, and `otherwise` with whatever it raises, but for the user's interrupt."""
+    """Run `call` of a plugin and return its value, or that of `otherwise` for any exception except the user's interrupt."""
     try:
         return call()
     except Interrupted:
@@ -221,7 +226,7 @@ def call_foreign(call: Callable[[], Value], otherwise: Callable[[BaseException],
 
 
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
-"""Where an object happens to lie in memory: no part of what happened."""
+"""The address of an object in memory, which says nothing about the event itself."""
 
 
 def _find_place(error: BaseException) -> str:
@@ -241,11 +246,11 @@ def _is_ours(filename: str) -> bool:
 def is_authors(filename: str) -> bool:
     """Whether code belongs neither to arena nor to Python itself."""
     library = filename.startswith(_LIBRARY) and "site-packages" not in filename
-    return not (_is_ours(filename) or library or filename == "<string>")  # the last is what dataclasses write
+    return not (_is_ours(filename) or library or filename == "<string>")  # dataclasses write code of the last name
 
 
 EXTENSIONS = ("check", "cluster", "compare", "compiled", "duel", "isolation", "ladder", "play", "solution", "web")
-"""The extensions of this distribution. Tracebacks for authors leave out their frames, as those of the core."""
+"""The extensions of this distribution. Tracebacks for authors leave out their frames, like the frames of the core."""
 _ABOVE = __file__.removesuffix("arena/errors.py")
 _HOMES = (f"{_ABOVE}arena/", *(f"{_ABOVE}{lead}arena_{name}/" for lead in ("", "extensions/") for name in EXTENSIONS))
 _LIBRARY = sysconfig.get_path("stdlib")
@@ -267,7 +272,7 @@ def author_traceback(error: BaseException) -> str:
 
 
 def import_extension(module: str, wanted_by: str) -> ModuleType:
-    """Import a module of an extension; ExtensionMissing names what wants it if the extension is not installed."""
+    """Import a `module` of an extension. If it is not installed, ExtensionMissing names the feature `wanted_by` it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

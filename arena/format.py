@@ -2,19 +2,24 @@
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import getattr_static, isfunction, signature
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from arena.columns import Column
 from arena.configured import Configured, name_of
 from arena.identity import Stream, canonical
 from arena.secret import Seed
 
+if TYPE_CHECKING:
+    from arena.results.pairs import PairedGames
+    from arena.schedule.board_info import BoardInfo
+
 Kind = Literal["versus", "puzzle", "score"]
-"""The kinds of boards: agents against each other, agents against a puzzle, and agents that collect a score each on its own."""
+"""The kinds of boards: agents against each other, agents against a puzzle, and agents that each collect a score alone."""
 RankedBy = Literal["score", "rating", "returns"]
+Competitor = TypeVar("Competitor", bound=Hashable)
 DEFAULT_ROUNDS = 10
 """The rounds of a board if neither the spec nor the format gives another number."""
 
@@ -30,16 +35,16 @@ class Field:
     rounds: int
     """The number of positions; in a Swiss tournament the number of rounds."""
     keys: tuple[str, ...] = ()
-    """The identity of each entry, wherever it stands in the spec."""
+    """The identity of each entry, whatever its place in the spec."""
     seed: Seed = 0
     """The seed of the spec."""
     drawn: bool = True
-    """True if positions are drawn, so that there is no end of them; False if `rounds` of them are given."""
+    """True if positions are drawn without end; False if the spec gives `rounds` of them."""
 
     def lots(self, purpose: str) -> random.Random:
         """Return the generator from which a format draws lots for a `purpose`: a text such as the name of the format.
 
-        It is the same for the same entries, in any order, and the same seed.
+        It depends only on the set of entries, in any order, and on the seed.
         """
         return Stream(canonical([self.seed, purpose, sorted(self.keys)]))
 
@@ -59,24 +64,39 @@ def result_points(got: float, other: float) -> float:
 
 
 class Outcomes:
-    """The results of a board so far, by pairing; kept for formats that follow them, or rank a board by them."""
+    """The results of a board so far, by pairing. They are kept for formats that schedule or rank by results."""
 
     def __init__(self) -> None:
         self._returns: dict[Pairing, tuple[float, ...] | None] = {}
         self._play_hashes: dict[Pairing, int] = {}
+        self._adjusted: dict[Pairing, tuple[float, ...]] = {}
 
-    def add(self, pairing: Pairing, returns: tuple[float, ...] | None, play_hash: int | None = None) -> None:
-        """Note the `returns` of every seat of a `pairing`; None if the match was void.
+    def add(
+        self,
+        pairing: Pairing,
+        returns: tuple[float, ...] | None,
+        play_hash: int | None = None,
+        adjusted: tuple[float, ...] | None = None,
+    ) -> None:
+        """Add the `returns` of every seat of a `pairing`; None if the match was void.
 
-        `play_hash` is a hash of what was played if no seat used random numbers, so that it would be played like this again.
+        `play_hash` is a hash of the moves if no seat used random numbers, so that a replay would be the same.
+        `adjusted` are the returns without the luck of chance, if they are known.
         """
         self._returns[pairing] = returns
+        if adjusted is not None:
+            self._adjusted[pairing] = adjusted
         if play_hash is not None:
             self._play_hashes[pairing] = play_hash
 
     def play_hash(self, pairing: Pairing) -> int | None:
-        """Return a hash of what was played in a `pairing`; None if a seat used random numbers or if it is unknown."""
+        """Return a hash of the moves of a `pairing`; None if a seat used random numbers or if it is unknown."""
         return self._play_hashes.get(pairing)
+
+    def luck(self, pairing: Pairing, seat: int) -> float:
+        """Return the luck that a `seat` of a `pairing` had, in units of returns; 0 if it is not known."""
+        returns = self._returns[pairing]
+        return 0.0 if returns is None or pairing not in self._adjusted else returns[seat] - self._adjusted[pairing][seat]
 
     def __len__(self) -> int:
         """The number of pairings with a result."""
@@ -93,12 +113,38 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """The place of an entry by its format: what it is ranked by, and the values of the format's own columns."""
+    """The place of an entry by its format: the numbers that rank it, and the values of the format's own columns."""
 
     merit: tuple[float, ...]
-    """Entries are ranked by the first number, the largest first, equals by the next; those equal in all share a rank."""
+    """Entries are ranked by the first number, the largest first, then by the next. Entries with equal numbers share a rank."""
     values: Mapping[str, float | str | None] = field(default_factory=dict)
-    """By the keys of `Format.columns`; None, or no key, if there is none."""
+    """The values by the keys of `Format.columns`; None, or a missing key, means no value."""
+
+
+class Tie(NamedTuple, Generic[Competitor]):
+    """A meeting of two competitors in a bracket, the upper one first, or a bye of one."""
+
+    one: Competitor
+    two: Competitor | None
+    points: tuple[float, float] | None
+    """The points of each, with all replays; None for a bye, and before anything has been played."""
+    winner: Competitor | None
+    """The competitor that advances; None before anything has been played."""
+
+    def named(self, names: Mapping[Competitor, str]) -> "Tie[str]":
+        """Return the same tie with the `names` of its competitors."""
+        winner = None if self.winner is None else names[self.winner]
+        return Tie(names[self.one], None if self.two is None else names[self.two], self.points, winner)
+
+    @property
+    def bye(self) -> bool:
+        """Return whether it is a bye."""
+        return self.two is None
+
+    @property
+    def by_seed(self) -> bool:
+        """Return whether the points were equal, so that the better seed advanced."""
+        return self.points is not None and self.points[0] == self.points[1]
 
 
 class Format(Configured, ABC):
@@ -109,18 +155,18 @@ class Format(Configured, ABC):
     kind: ClassVar[Kind]
     """`versus` for agents against each other, `puzzle` for agents on their own: against a puzzle, or for a score."""
     follows_results: ClassVar[bool] = False
-    """True if the schedule depends on the results so far. Then `outcomes` holds those of all pairings before a None."""
+    """True if the schedule depends on the results so far. Then `outcomes` holds the results of all pairings before a None."""
     columns: ClassVar[Sequence[Column]] = ()
-    """The columns that boards of this format have beside the usual ones; `ranking` gives their values."""
+    """The columns of this format's boards beside the usual ones; `ranking` gives their values."""
     ranked_by: ClassVar[RankedBy] = "score"
-    """The order of a versus board if there is no `ranking`: by `score`, or by `rating` if scores do not compare.
+    """The order of a versus board if there is no `ranking`: by `score`, or by `rating` if scores cannot be compared.
 
     If the spec says `rank: returns`, or the game is not zero-sum, the mean return takes the place of both."""
     sequential_test: Mapping[str, Any] | None = None
     """The test of a board of two entries: `elo0`, `elo1`, `alpha`, `beta` and `model` of an SPRT; None if there is none."""
 
     def default_rounds(self, entries: int) -> int:
-        """Return the number of rounds for so many `entries` if a spec says nothing."""
+        """Return the number of rounds for so many `entries` if a spec gives none."""
         return DEFAULT_ROUNDS
 
     def refusal(self, field: Field) -> str | None:
@@ -132,30 +178,45 @@ class Format(Configured, ABC):
         return None
 
     def status(self, outcomes: Outcomes) -> str | None:
-        """Return the state of a board with these `outcomes` in a few words; None if counts say it all.
+        """Return the state of a board with these `outcomes` in a few words; None if the counts are enough.
 
-        It is asked for when all matches so far have a result.
+        It is called when all matches so far have a result.
         """
         return None
 
     def expected_size(self, outcomes: Outcomes) -> int | None:
         """Return the number of matches that a board with these `outcomes` is expected to have at its end; None for `size`.
 
-        It is asked for when `status` is, for the time that is left.
+        It is called together with `status`, to estimate the time that is left.
         """
         return None
 
     def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
-        """Return the placing of every entry, by its number; optional. `entries` is how many there are.
+        """Return the placing of every entry, by its number; optional. `entries` is the number of entries.
 
-        `outcomes` holds the results so far, which may be those of an unfinished board. TypeError for formats without this method,
-        whose boards are ranked as `ranked_by` says.
+        `outcomes` holds the results so far, and the board may be unfinished. TypeError for formats without this method;
+        `ranked_by` ranks their boards.
         """
         raise TypeError(f"{name_of(self)} has no ranking")
 
+    def bracket(self, entries: int, outcomes: Outcomes) -> Sequence[Sequence[Tie[int]]]:
+        """Return the rounds of a bracket so far, the first one first, each from the top down; none if the format has no bracket.
+
+        It is called for formats with a `ranking`, with the number of `entries` and the `outcomes` so far.
+        """
+        return ()
+
+    def test_state(self, board: "BoardInfo", games: "PairedGames", luck: Mapping[int, float]) -> Any:
+        """Return the state of the sequential test of a `board`, a dataclass with `describe(finished=...)`; None without one.
+
+        It is called for formats with a `sequential_test`. `games` are the games so far, and `luck` is the luck of the first entry
+        by round.
+        """
+        return None
+
     @abstractmethod
     def fewest(self, players: int) -> int:
-        """Return the least number of entries of a board whose game has `players` seats."""
+        """Return the least number of entries of a board for a game of `players` seats."""
 
     @abstractmethod
     def size(self, field: Field) -> int:
@@ -176,13 +237,13 @@ def ranks(format_: Format | type[Format]) -> bool:
         return False
     try:
         signature(given).bind(*[None] * 3)
-    except TypeError:  # a method of that name that is something else
+    except TypeError:  # a method of that name with another meaning
         return False
     return True
 
 
 def own_columns(format_: Format | type[Format]) -> tuple[Column, ...]:
-    """The columns that a format declares; none if its `columns` are something else."""
+    """Return the columns that a format declares; none if its `columns` are something else."""
     given = getattr_static(format_ if isinstance(format_, type) else type(format_), "columns", ())
     fits = isinstance(given, (list, tuple)) and all(isinstance(column, Column) for column in given)
     return tuple(given) if fits else ()

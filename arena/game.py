@@ -1,7 +1,7 @@
 """The rules: a `Game` for two or more seats in turns, a `Puzzle` for one seat and a goal.
 
-A game object holds rules and parameters, never a position: a position is a state, a plain immutable value that is handed
-in and handed back. That is what makes a search safe, a record replayable and a worker process cheap.
+A game object holds rules and parameters, never a position: a position is a state, a plain immutable value that is passed in and
+returned. This makes searches safe, records replayable and worker processes cheap.
 """
 
 import ast
@@ -20,7 +20,7 @@ Action = Any
 """An action: hashable and immutable."""
 
 CHANCE = -1
-"""The seat that `to_move` gives where chance moves: then `actions` are its outcomes."""
+"""The seat that `to_move` returns when chance moves; then `actions` are the outcomes of chance."""
 
 
 def uniform(outcomes: Iterable[Action]) -> list[tuple[Action, float]]:
@@ -46,37 +46,37 @@ class Game(Configured, ABC):
     zero_sum: bool = True
     """Whether the returns of all seats add up to 0 at every terminal state."""
     perfect_recall: bool = True
-    """Whether an observation contains all that its seat has seen and done, so that it stands for the information set."""
+    """Whether an observation contains everything that its seat has seen and done, so that it identifies the information set."""
     min_return: float = -1.0
-    """The least that a seat can get at the end, and what a fault costs: a finite number."""
+    """The lowest result of a seat at the end, and the price of a fault: a finite number."""
     max_return: float = 1.0
-    """The most that a seat can get at the end; inf if nothing bounds it."""
+    """The highest result of a seat at the end; inf if there is no bound."""
     default_moves: int | None = None
-    """The limit of moves of a match if a spec and a caller name none; None for that of Limits."""
+    """The move limit of a match if a spec and a caller give none; None for the default of Limits."""
     native: ClassVar[bool] = False
-    """Whether its rules run code that may take the process down, such as a library in C++: then it is played in worker processes
-    alone, and when one of these ends nobody is blamed."""
+    """Whether its rules run code that may crash the process, such as a library in C++. Such a game is played only in worker
+    processes, and no agent is blamed if one of them ends."""
     default_heuristic: ClassVar[str | None] = None
     """The name of the heuristic that agents get if a spec names none."""
     board: ClassVar[str | None]
     """The JavaScript module that draws states in reports and on pages: its path relative to the file of the class, in the same
-    package, as in `boards/othello.js`. Without one states are drawn by `grid`, else shown by `render`. This, `grid_colors` and
-    `grid` are optional and have no value here: it would become the default of a field of that name in a dataclass."""
+    package, as in `boards/othello.js`. Without it, states are drawn by `grid`, or shown by `render`. `board`, `grid_colors` and
+    `grid` are optional. They have no value here, because it would become the default of a dataclass field of that name."""
     grid_colors: ClassVar[Mapping[str, str]]
-    """Colours of cells by the mark that `grid` puts into them, as `#d33`, `#dd3333` or the name of a CSS colour; the ink is black
-    or white, whichever can be read on it."""
+    """Colours of cells by the mark that `grid` puts into them, as `#d33`, `#dd3333` or the name of a CSS colour; the text is
+    black or white, whichever is readable."""
 
     @abstractmethod
     def initial(self, rng: random.Random) -> State:
-        """Return a starting state; whatever is drawn by lot comes from `rng`."""
+        """Return a starting state; all randomness comes from `rng`."""
 
     @abstractmethod
     def to_move(self, state: State) -> int:
-        """Return the seat whose turn it is, from 0; CHANCE if chance moves."""
+        """Return the seat to move, from 0; CHANCE when chance moves."""
 
     @abstractmethod
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the legal actions in a fixed order without duplicates; empty if nobody can act."""
+        """Return the legal actions in a fixed order without duplicates; empty if no seat can act."""
 
     @abstractmethod
     def result(self, state: State, action: Action) -> State:
@@ -88,31 +88,31 @@ class Game(Configured, ABC):
 
     @abstractmethod
     def returns(self, state: State) -> Sequence[float]:
-        """Return what each seat gets at a terminal state, each from `min_return` to `max_return`."""
+        """Return the result of each seat at a terminal state, each from `min_return` to `max_return`."""
 
-    if TYPE_CHECKING:  # optional, and without a default: what a game gives decides what it is
+    if TYPE_CHECKING:  # optional, and without a default: the methods that a class defines decide its traits
 
         def chance_outcomes(self, state: State) -> Sequence[tuple[Action, float]]:
-            """Return the `actions` of a state where chance moves, in their order, with probabilities that add up to 1."""
+            """Return the `actions` of a state in which chance moves, in their order, with probabilities that add up to 1."""
 
         def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-            """Return a state drawn from those that `seat` cannot tell from the one that it observes."""
+            """Return a random state that is consistent with the `observation` of `seat`; randomness comes from `rng`."""
 
         def action_space(self) -> Sequence[Action]:
             """Return every action that may ever be legal, in a fixed order: for learning, and for bridges."""
 
         def standing(self, state: State) -> Sequence[float]:
-            """Return what each seat has so far: its result at the move limit, and where another seat is at fault."""
+            """Return what each seat has so far: its result at the move limit, or if another seat commits a fault."""
 
         def dialects(self) -> Mapping[str, Any]:
-            """Return how positions and actions are written for engines, by their protocol: an `arena.Uci`, an `arena.Gtp`."""
+            """Return how positions and actions are written for engines, keyed by protocol: an `arena.Uci`, an `arena.Gtp`."""
 
     def chance_stream(self, state: State) -> Hashable:
         """Return the name of the stream from which chance is drawn in `state`: dice are named after the seat that throws."""
         return ""
 
     def observation(self, state: State, seat: int) -> State:
-        """Return `state` as `seat` sees it: a state in which what it may not know is blanked. By default the whole state."""
+        """Return `state` as `seat` sees it: a state without the facts that it may not know. By default the whole state."""
         return state
 
     def threats(self, state: State, seat: int) -> Collection[Action]:
@@ -124,23 +124,31 @@ class Game(Configured, ABC):
         return not any(self.threats(state, seat) for seat in range(self.players))
 
     def render(self, state: State) -> str:
-        """Return the state as a person would want to see it, over several lines."""
-        return self.format_state(state)
+        """Return the state as readable text of several lines: its `grid` if the game gives one."""
+        try:
+            rows = self.grid(state)
+            width = max([len(mark) for row in rows for mark in row])
+            return "\n".join([" ".join([(mark or ".").center(width) for mark in row]).rstrip() for row in rows])
+        except Exception:  # there is none, or the author uses the name for something else
+            return self.format_state(state)
 
     if TYPE_CHECKING:
 
         def grid(self, state: State) -> list[list[str]]:
-            """Return the state as rows of cells, to be drawn in reports and on pages; optional.
+            """Return the state as rows of cells, to be drawn in reports, on pages and in the terminal; optional.
 
             Each cell is a text of at most 8 characters, '' if it is empty; rows have one length; at most 4,096 cells.
             """
+
+        def cells(self, state: State, action: Action) -> Sequence[tuple[int, int]]:
+            """Return the cells of `grid` that stand for an action, as (row, column): a click on one plays it; optional."""
 
     def format_state(self, state: State) -> str:
         """Return the one-line text notation of a state. The default is its Python literal."""
         return repr(state)
 
     def parse_state(self, text: str) -> State:
-        """Return the state that `text` stands for; ValueError says what is wrong with it."""
+        """Return the state that `text` stands for; ValueError describes the fault."""
         try:
             return ast.literal_eval(text)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
@@ -164,20 +172,20 @@ class Puzzle(Game):
     """The rules of a puzzle: one seat, and a goal to reach."""
 
     players: int = 1
-    """One: whoever solves it."""
+    """One: the solver."""
     zero_sum: bool = False
-    """False: there is nobody to lose what the solver wins."""
+    """False: no opponent loses when the solver wins."""
     path_matters: ClassVar[bool] = True
-    """Whether the way to the goal is the solution; False if only the final state counts."""
+    """Whether the solution is the path to the goal; False if only the final state counts."""
 
     @abstractmethod
     def is_goal(self, state: State) -> bool:
         """Return whether `state` solves the puzzle."""
 
     def is_answer(self, position: State, state: State) -> bool:
-        """Return whether an Answer with a final state solves the puzzle that `position` set; by default whether it is a goal.
+        """Return whether an Answer with the final `state` solves the puzzle set by `position`; by default whether it is a goal.
 
-        Optional, for puzzles whose goals do not tell where the search began, such as a full sudoku.
+        Optional, for puzzles whose goals do not show the start of the search, such as a full sudoku.
         """
         return self.is_goal(state)
 
@@ -237,7 +245,7 @@ _ARGUMENTS = {
 def gives(game: Game | type[Game], method: str) -> bool:
     """Return whether the author of `game` gave one of the optional methods of chance and observations.
 
-    A member of that name that is no method, or takes another number of arguments, is the author's own and does not count.
+    A member of that name that is not a `method`, or takes another number of arguments, does not count.
     """
     return _gives(game if isinstance(game, type) else type(game), method)
 
@@ -248,7 +256,7 @@ def _gives(kind: type[Game], method: str) -> bool:
 
 
 def takes(given: Any, arguments: int) -> bool:
-    """Return whether a member of a class, as it stands in the class, is a method that can be called with so many arguments."""
+    """Return whether `given`, a member as stored in its class, is a method that can be called with so many `arguments`."""
     function = given.__func__ if isinstance(given, (staticmethod, classmethod)) else given
     if isclass(function) or not callable(function):
         return False

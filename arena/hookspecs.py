@@ -62,7 +62,7 @@ def arena_comparisons() -> Iterable[Comparison]:  # type: ignore[empty-body]
 
 @hookspec
 def arena_isolations() -> Iterable[Isolation]:  # type: ignore[empty-body]
-    """Return places apart in which agents may run."""
+    """Return isolated places in which agents may run."""
 
 
 @hookspec

@@ -1,6 +1,6 @@
 """Identities: canonical text, keys of positions and matches, and the random streams that follow from them.
 
-A key is a hash of everything that makes a thing what it is, and of nothing else: never a place in a list, never Python's
+A key is a hash of everything that defines a thing, and of nothing else: never a place in a list, never Python's
 own `hash`. So a match keeps its key, and with it its random streams, when agents are added, reordered or played elsewhere.
 """
 
@@ -14,7 +14,7 @@ KEY_BYTES = 16
 
 
 def canonical(value: Any) -> str:
-    """The one JSON text of a value: keys sorted, no spaces. What JSON cannot say stands as the name of its type."""
+    """Return the one JSON text of a value: keys sorted, no spaces. Types that JSON cannot express appear by name."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_type_name)
 
 
@@ -31,9 +31,9 @@ def key(text: str) -> str:
 class Stream(random.Random):
     """A random generator that is seeded when it is first used, and is an ordinary one from then on.
 
-    Seeding takes longer than a whole small game, and most streams are never drawn from. On first use the object becomes a
-    plain `random.Random`, so it costs nothing after that, and `is_used` tells whether anybody has used it. It holds a number and
-    not the text from which that follows: who has one stream learns nothing of the others.
+    Seeding takes longer than a whole small game, and most streams are never drawn from. On first use the object becomes a plain
+    `random.Random`, so it costs nothing after that, and `is_used` returns whether it has been used. It holds a number and not the
+    text behind it, so that one stream reveals nothing about the others.
     """
 
     gauss_next: float | None = None
@@ -77,12 +77,12 @@ def _awake(generator: random.Random) -> random.Random:
 
 
 def is_used(generator: random.Random) -> bool:
-    """Return whether anybody has used a stream."""
+    """Return whether a stream has been used."""
     return not isinstance(generator, Stream)
 
 
 def stream_seed(purpose: str) -> int:
-    """Return the seed of the stream that is named by a text: 64 bits of its hash."""
+    """Return the seed of the stream named by `purpose`: 64 bits of the hash of the text."""
     return int.from_bytes(blake2b(purpose.encode(), digest_size=8).digest(), "big")
 
 
@@ -96,13 +96,8 @@ def seat_seed(match_id: str, seat: int) -> int:
     return stream_seed(f"{match_id}/seat/{seat}")
 
 
-def program_seed(match_id: str, seat: int) -> int:
-    """Return the seed, of 32 bits, that a program in another language gets for one seat of one match."""
-    return int.from_bytes(blake2b(f"{match_id}/seat/{seat}".encode(), digest_size=4).digest(), "big")
-
-
 def position_stream(position_key: str, use: str = "initial") -> Stream:
-    """Return the stream from which a position is drawn, the same for everyone who meets it."""
+    """Return the stream from which a position is drawn, the same for all agents."""
     return Stream(position_seed(position_key, use))
 
 

@@ -4,16 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import isfinite
 from operator import index
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 from arena.errors import abbreviate
-
-MARGIN_SECONDS = 0.1
-"""Seconds that a decision may run over its limit before it is lost on time, and its process killed."""
-DEFAULT_MOVES = 1000
-"""Moves of a match if nothing else is said, by its game or by whoever plays it."""
-START_SECONDS = 10.0
-"""Seconds to get ready for a match if nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +14,13 @@ class Limits:
     """Limits of a decision (`nodes`, `seconds`, `depth`, `cpu_seconds`), of a match (`moves`, `start_seconds`) and of an agent
     (`memory_mb`).
 
-    None is unlimited. At the move limit a game is a draw and a puzzle unsolved. ValueError says what is no limit.
+    None is unlimited. At the move limit a game is a draw and a puzzle unsolved. ValueError names the value that is not a limit.
     """
+
+    MARGIN_SECONDS: ClassVar = 0.1
+    """The most seconds that a decision may run over its limit before it is lost on time, and its process killed."""
+    MAX_COUNT: ClassVar = 10**15
+    """No count may be larger, so that sums of them can be kept anywhere."""
 
     nodes: int | None = None
     """States that an agent may generate for one decision."""
@@ -30,11 +28,11 @@ class Limits:
     """Seconds on the clock for one decision."""
     depth: int | None = None
     """Plies that `Search.depths` goes to."""
-    moves: int = DEFAULT_MOVES
+    moves: int = 1000
     """Actions of a match, of all seats together."""
     memory_mb: int | None = None
     """MiB of the process of an agent and its children."""
-    start_seconds: float = START_SECONDS
+    start_seconds: float = 10.0
     """Seconds of an agent in a process of its own before its first decision of a match."""
     cpu_seconds: float | None = None
     """Seconds of processor time for one decision, of all processes and threads of the agent together."""
@@ -54,8 +52,13 @@ class Limits:
 
     @property
     def budget(self) -> bool:
-        """Whether a decision can run out: then an agent should deepen step by step, and report as it goes."""
+        """Return whether a decision can run out. If so, an agent should deepen step by step and report as it goes."""
         return self.nodes is not None or self.timed
+
+    @property
+    def margin(self) -> float:
+        """Seconds for an answer after the limit: a quarter of `seconds`, at least 0.02 and at most MARGIN_SECONDS."""
+        return float(min(self.MARGIN_SECONDS, max(0.02, (self.seconds or 1.0) / 4)))
 
     @property
     def timed(self) -> bool:
@@ -75,32 +78,28 @@ def limits_of(given: "Limits | Mapping[str, Any] | None") -> Limits:
         raise ValueError(f"limits: unknown {', '.join(unknown) or given!r}; known: {', '.join(names)}") from None
 
 
-MAX_COUNT = 10**15
-"""No count may be larger, so that sums of them can be kept anywhere."""
-
-
 MAX_TEXT_CHARACTERS = 8 << 10
 """Characters that are kept of a message or a traceback."""
 
 
 def is_count(value: Any) -> TypeGuard[int]:
-    """Return whether a value is a whole number from 0 to MAX_COUNT."""
-    return type(value) is int and 0 <= value <= MAX_COUNT
+    """Return whether a value is a whole number from 0 to `Limits.MAX_COUNT`."""
+    return type(value) is int and 0 <= value <= Limits.MAX_COUNT
 
 
 def normalize_depth(depth: Any) -> int:
-    """A depth as a record holds it; ValueError for anything but a whole number from 0 to MAX_COUNT, of whatever type."""
+    """Return a depth as a record holds it; ValueError unless it is a whole number of any type from 0 to `Limits.MAX_COUNT`."""
     try:
         whole = index(depth)
     except TypeError:
         whole = -1
     if not is_count(whole):
-        raise ValueError(f"expected a whole number of plies from 0 to {MAX_COUNT:,} as the depth, got {abbreviate(depth)}")
+        raise ValueError(f"expected a whole number of plies from 0 to {Limits.MAX_COUNT:,} as the depth, got {abbreviate(depth)}")
     return whole
 
 
 def normalize_value(value: Any) -> float | None:
-    """A value as a record holds it, without minus zero; None for an infinite one and nan, ValueError for what is no number."""
+    """A value as a record holds it, without minus zero; None for an infinite one and nan, ValueError if it is not a number."""
     try:
         isfinite(value)  # other than float, it takes no text
         number = float(value)
@@ -110,5 +109,5 @@ def normalize_value(value: Any) -> float | None:
 
 
 def clip_text(text: str) -> str:
-    """A text for people as a record keeps it: cut if it is too long, with surrogates as escapes."""
+    """Return a text for people as a record keeps it: cut if it is too long, with surrogates escaped."""
     return text[:MAX_TEXT_CHARACTERS].encode("utf-8", "backslashreplace").decode()

@@ -10,9 +10,9 @@ from arena.game import Game, Puzzle, State, gives
 
 
 def bounds(game: Game) -> tuple[float, float]:
-    """Return `min_return` and `max_return` of a game; the default of one that the author uses for something else."""
+    """Return `min_return` and `max_return` of a game, or the default if the author uses the name for something else."""
     low, high = game.min_return, game.max_return
-    if type(low) is type(high) is float and isfinite(low) and not isnan(high):  # as a rule; every match asks
+    if type(low) is type(high) is float and isfinite(low) and not isnan(high):  # the usual case; every match asks
         return low, high
     return low if is_number(low) and isfinite(low) else Game.min_return, high if is_number(high) else Game.max_return
 
@@ -23,7 +23,7 @@ def is_number(given: Any) -> bool:
 
 
 def scale_return(game: Game, value: float) -> float:
-    """Return what a return of a game is on the scale from -1 to 1, linearly; as it is if the range is open or empty."""
+    """Map a return of a game linearly to the scale from -1 to 1; return it unchanged if the range is open or empty."""
     low, high = bounds(game)
     if (low, high) == (-1, 1) or not _is_range(low, high):
         return value
@@ -43,10 +43,11 @@ def _is_range(low: float, high: float) -> bool:
 
 
 ZERO_SUM_TOLERANCE = 1e-9
+"""The largest sum of the returns of a zero-sum game."""
 
 
 def check_returns(game: Game, given: Sequence[float]) -> tuple[float, ...]:
-    """Return what every seat gets at a terminal state; GameError if it is not what the game promises."""
+    """Return the result of every seat at a terminal state; GameError if `given` breaks a promise of the game."""
     returns = tuple(map(float, given))
     if len(returns) != game.players:
         raise GameError(f"{name_of(game)}: returns gave {len(returns)} values for {game.players} seats")
@@ -60,9 +61,10 @@ def check_returns(game: Game, given: Sequence[float]) -> tuple[float, ...]:
 
 
 def standing(game: Game, state: State) -> tuple[float, ...]:
-    """Return what every seat has so far, the result at the move limit; zeros if the game does not tell.
+    """Return what every seat has so far, the result at the move limit; zeros if the game does not define it.
 
-    GameError for what cannot be a result: another number of values, none that is finite, or of a zero-sum game a sum but 0.
+    GameError for an impossible result: another number of values, a value that is not finite, or a sum other than 0 in a zero-sum
+    game.
     """
     if not gives(game, "standing"):
         return (0.0,) * game.players
@@ -81,9 +83,9 @@ def standing(game: Game, state: State) -> tuple[float, ...]:
 
 
 def returns_of_loss(game: Game, seat: int | None, state: State = None) -> tuple[float, ...]:
-    """Return what everyone gets when one seat loses by a fault: that seat `min_return`, and a puzzle's solver 0.
+    """Return everyone's result if one seat loses by a fault: `min_return` for this seat, 0 for the solver of a puzzle.
 
-    The others share what keeps a zero-sum game zero-sum; else they get what they have in `state`, 0 if that is not known.
+    In a zero-sum game the others share the difference to 0; otherwise they get their standing in `state`, 0 if it is not known.
     """
     if isinstance(game, Puzzle) or (game.players == 1 and game.zero_sum):
         return (0.0,)

@@ -1,4 +1,4 @@
-"""What the referee gives an agent for one decision: random numbers, evaluation, limits, and a place to report."""
+"""The object that the referee gives an agent for one decision: random numbers, evaluation, limits, and a place to report."""
 
 import json
 import random
@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from math import inf
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 
 from arena.configured import name_of
 from arena.counting import Meter
 from arena.errors import abbreviate, cut
 from arena.game import Game, Puzzle, State
-from arena.heuristic import Evaluation
-from arena.limits import MAX_COUNT, Limits, is_count, normalize_depth, normalize_value
+from arena.heuristics import Evaluation
+from arena.limits import Limits, is_count, normalize_depth, normalize_value
 from arena.returns import scale_return
 from arena.waiting import waiting
 
@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 
 
 class Comparable(Protocol):
-    """What `Search.best` needs of the values of its key."""
+    """A value that `Search.best` can compare."""
 
     def __gt__(self, other: Any, /) -> bool: ...
 
@@ -32,7 +32,7 @@ class SharedStart:
     __slots__ = ("_game", "_rng", "_state")
 
     def __init__(self, game: Game, rng: random.Random | None) -> None:
-        """`rng` may be None if the game is no puzzle: then there is nothing to draw."""
+        """`rng` may be None if the game is not a puzzle, because nothing is drawn then."""
         self._game = game
         self._rng = rng
         self._state: list[State] = []
@@ -47,11 +47,11 @@ class SharedStart:
 
 
 FindLoop = Callable[["Search", str, dict[str, Any]], Any]
-"""Returns the loop of a name that a search engine has for a decision, with options; None if the agent is to run its own."""
+"""Returns the loop of a search engine, by its name, for a decision with options; None if the agent must run its own."""
 
 
 class Report(NamedTuple):
-    """What an agent has said last of its decision."""
+    """The last report of an agent in a decision."""
 
     best: Any = None
     value: float | None = None
@@ -61,33 +61,34 @@ class Report(NamedTuple):
 
 
 NOTHING = Report()
-MAX_AMOUNTS = 32
-"""Names of amounts that a decision may have spent."""
-MAX_AMOUNT_NAME_CHARACTERS = 64
-"""Characters of such a name."""
-MAX_EXCHANGE_CHARACTERS = 4 << 20
-"""Characters of what a decision may add to a transcript."""
 
 
 @cache
 def _is_puzzle(kind: type[Game]) -> bool:
-    """Whether a class of games is one of puzzles. To ask an abstract class takes long, and every decision has to know."""
+    """Return whether a class is a class of puzzles. Checking an abstract class is slow, and every decision needs the answer."""
     return issubclass(kind, Puzzle)
 
 
 class Search:
-    """One decision. An agent reads `rng` and `limits`, evaluates states, and reports the best it has so far.
+    """One decision. An agent reads `rng` and `limits`, evaluates states, and reports the best action so far.
 
-    The counts are kept by the game that the agent is given; nothing here has to be called for them.
+    The counts are kept by the game that the agent is given; the agent calls nothing for them.
     """
+
+    MAX_AMOUNTS: ClassVar = 32
+    """The most names of amounts in one decision."""
+    MAX_AMOUNT_NAME_CHARACTERS: ClassVar = 64
+    """The longest such name, in characters."""
+    MAX_EXCHANGE_CHARACTERS: ClassVar = 4 << 20
+    """The most characters that a decision may add to a transcript."""
 
     _last = NOTHING
     served: Any = None
-    """What a search engine keeps of this decision, with `ran` and `undo`: see `arena.parts.SearchEngine`."""
+    """State that a search engine keeps during this decision, with `ran` and `undo`: see `arena.parts.SearchEngine`."""
     spent: Mapping[str, float] | None = None
-    """What `spend` was told of this decision; None if it was not called."""
+    """The amounts that this decision reported by `spend`; None if it was not called."""
     exchanges: tuple[str, ...] = ()
-    """What `transcribe` was told of this decision, as JSON."""
+    """The exchanges that this decision reported by `transcribe`, as JSON."""
 
     def __init__(
         self,
@@ -126,30 +127,30 @@ class Search:
 
     @property
     def best_action(self) -> Any:
-        """What was reported last."""
+        """The last reported action or solution."""
         return self._last.best
 
     @property
     def value(self) -> float | None:
-        """How good it is for the seat that decides; None if nothing was said."""
+        """Its reported value for the seat that decides; None if none was reported."""
         return self._last.value
 
     @property
     def depth(self) -> int | None:
-        """To how many plies it was searched; None if nothing was said."""
+        """The reported depth in plies; None if none was reported."""
         return self._last.depth
 
     @property
     def line(self) -> tuple[Any, ...]:
-        """The actions that are expected."""
+        """The reported line of expected actions."""
         return self._last.line
 
     def evaluate(self, state: State, player: int = 0) -> float:
-        """How good `state` is for `player`, higher is better.
+        """Return the value of `state` for `player`; higher is better.
 
-        In a game: the returns at a terminal state, mapped linearly from `min_return` and `max_return` to [-1, 1] (as they are
-        if one of these is infinite), elsewhere the heuristic, which is on the same scale, 0.0 without one. In a puzzle: 0.0
-        at a goal, minus infinity at a dead end, elsewhere minus the heuristic, 0.0 without one.
+        In a game: the returns at a terminal state, mapped linearly from `min_return` and `max_return` to [-1, 1] (unchanged if
+        one of these is infinite). In other states: the heuristic, which is on the same scale, or 0.0 without one. In a puzzle:
+        0.0 at a goal, minus infinity at a dead end, otherwise minus the heuristic, or 0.0 without one.
         """
         self._meter.evaluations += 1
         puzzle = self._puzzle
@@ -164,7 +165,7 @@ class Search:
         return self._evaluation(state, player) if puzzle is None else -self._evaluation(state)
 
     def cost_to_go(self, state: State) -> float:
-        """The heuristic of a puzzle itself: the estimated cost from `state` to a goal; 0.0 without a heuristic."""
+        """Return the heuristic of a puzzle: the estimated cost from `state` to a goal; 0.0 without a heuristic."""
         self._meter.evaluations += 1
         return 0.0 if self._evaluation is None else self._evaluation(state)
 
@@ -186,9 +187,9 @@ class Search:
     def depths(self) -> Iterator[int]:
         """Yield 1, 2, ... for iterative deepening, and stop if going deeper cannot change anything.
 
-        It stops at `limits.depth`, after a `report(exact=True)`, and after two successive iterations that used the same
-        numbers of nodes and evaluations and reported the same value: as a rule the whole tree has been seen then. An agent
-        that knows better says `report(exact=False)`, and is believed.
+        It stops at `limits.depth`, after a `report(exact=True)`, and after two successive iterations that used the same numbers
+        of nodes and evaluations and reported the same value: as a rule the whole tree has been seen then. An agent that knows
+        better calls `report(exact=False)`, which overrides this.
         """
         meter = self._meter
         before: tuple[int, int, float | None] | None = None
@@ -212,11 +213,11 @@ class Search:
         line: Iterable[Any] = (),
         exact: bool | None = None,
     ) -> None:
-        """Say what is `best` so far: an action, or for a solver a Path or an Answer. It counts if the budget runs out.
+        """Report the `best` result so far: an action, or for a solver a Path or an Answer. It counts if the budget runs out.
 
-        `depth` is how many plies were searched, a whole number from 0 to 10^15; `value` is from the view of the seat that
-        decides, any number (infinite ones and nan are not kept). ValueError for anything else. `line` are the expected
-        actions, and `exact` says that no deeper search can change the value; None leaves it to `depths` to guess.
+        `depth` is the number of plies searched, a whole number from 0 to 10^15. `value` is any number from the view of the seat
+        that decides; infinite values and nan are not kept. ValueError for anything else. `line` holds the expected actions.
+        `exact` means that no deeper search can change the value; None lets `depths` guess.
         """
         self._last = Report(
             best,
@@ -227,41 +228,43 @@ class Search:
         )
 
     def spend(self, **amounts: float) -> None:
-        """Say what else this decision has used: `amounts` by name, such as `tokens=812`.
+        """Report what else this decision has used: `amounts` by name, such as `tokens=812`.
 
-        They add up name by name, and stand in the record of the decision. ValueError for anything but finite numbers from 0
-        to 10^15, and for more than 32 names.
+        Amounts of the same name add up, and the record of the decision holds them. ValueError for anything but finite numbers
+        from 0 to 10^15, and for more than 32 names.
         """
         spent = dict(self.spent or {})
         for name, amount in amounts.items():
-            sound = type(amount) in (int, float) and 0 <= amount <= MAX_COUNT
-            total = spent.get(name, 0) + amount if sound else MAX_COUNT
-            if not sound or total > MAX_COUNT or len(name) > MAX_AMOUNT_NAME_CHARACTERS:
-                raise ValueError(f"{cut(name)}: expected an amount from 0 to {MAX_COUNT:,} in all, got {abbreviate(amount)}")
+            sound = type(amount) in (int, float) and 0 <= amount <= Limits.MAX_COUNT
+            total = spent.get(name, 0) + amount if sound else Limits.MAX_COUNT
+            if not sound or total > Limits.MAX_COUNT or len(name) > self.MAX_AMOUNT_NAME_CHARACTERS:
+                raise ValueError(
+                    f"{cut(name)}: expected an amount from 0 to {Limits.MAX_COUNT:,} in all, got {abbreviate(amount)}"
+                )
             spent[name] = total
-        if len(spent) > MAX_AMOUNTS:
-            raise ValueError(f"expected at most {MAX_AMOUNTS} names of amounts, got {len(spent)}")
+        if len(spent) > self.MAX_AMOUNTS:
+            raise ValueError(f"expected at most {self.MAX_AMOUNTS} names of amounts, got {len(spent)}")
         self.spent = spent
 
     def transcribe(self, exchange: Mapping[str, Any]) -> None:
-        """Add what was said between the agent and its backend to the transcript of the match.
+        """Add an exchange between the agent and its backend to the transcript of the match.
 
         A run with a store keeps transcripts in a file beside it, by the id of the match, which an agent never knows. No record
-        depends on it. `exchange` is a JSON object; ValueError for anything else, and for more than 4 million characters. What the
-        own `plugin` of an entry transcribes is dropped.
+        depends on it. `exchange` is a JSON object; ValueError for anything else, and for more than 4 million characters.
+        Transcripts of an entry's own `plugin` are dropped.
         """
         try:
             text = json.dumps(dict(exchange), allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"expected a JSON object, got {abbreviate(exchange)}") from error
-        if len(text) + sum(map(len, self.exchanges)) > MAX_EXCHANGE_CHARACTERS:
-            raise ValueError(f"expected at most {MAX_EXCHANGE_CHARACTERS:,} characters of transcript in a decision")
+        if len(text) + sum(map(len, self.exchanges)) > self.MAX_EXCHANGE_CHARACTERS:
+            raise ValueError(f"expected at most {self.MAX_EXCHANGE_CHARACTERS:,} characters of transcript in a decision")
         self.exchanges = (*self.exchanges, text)
 
     def waiting(self) -> AbstractContextManager[None]:
-        """Have other matches played while this decision waits for something outside, such as an answer from a network.
+        """Let other matches be played while this decision waits for something outside, such as an answer from a network.
 
-        `with search.waiting():` around the wait alone: nothing of the game may be used in it. See `Agent.waits`.
+        Write `with search.waiting():` around the wait alone, and use nothing of the game in it. See `Agent.waits`.
         """
         return waiting()
 
@@ -273,19 +276,19 @@ class Search:
         return self._start.state()
 
     def compiled(self, engine: str, **options: Any) -> Any:
-        """Return the compiled inner loop of the search `engine`, such as `ida-star`; None if the plain one is to run.
+        """Return the compiled inner loop of the search `engine`, such as `ida-star`; None if the plain one must run.
 
-        Both find the same, with the same counts, reports and random numbers. What a loop takes as `options`, such as
-        `weight` or `depth`, and how it is called: `arena_compiled.engines`.
+        Both have the same results, counts, reports and random numbers. `arena_compiled.engines` describes the calls of a loop and
+        its `options`, such as `weight` or `depth`.
         """
         return None if self._find_loop is None else self._find_loop(self, engine, options)
 
     def count(self, nodes: int) -> None:
         """Count `nodes`, states that were generated without the game object; OutOfBudget if a limit is passed.
 
-        ValueError for anything but a whole number of 0 or more, since nothing is ever taken back, and if a decision without
-        a limit would have more than 10^15.
+        ValueError for anything but a whole number of 0 or more, because counts never decrease, and if a decision without a limit
+        would exceed 10^15.
         """
         if not is_count(nodes):
-            raise ValueError(f"expected a whole number of nodes from 0 to {MAX_COUNT:,}, got {abbreviate(nodes)}")
+            raise ValueError(f"expected a whole number of nodes from 0 to {Limits.MAX_COUNT:,}, got {abbreviate(nodes)}")
         self._meter.count(nodes)

@@ -11,7 +11,7 @@ from arena.parts import SearchEngine
 from arena.search import Search
 
 PLAIN = "ARENA_PLAIN"
-"""The environment variable that is 1 if every search is to run plain."""
+"""The environment variable that is 1 if every search must run plain."""
 _engines: dict[str, SearchEngine] = {}
 _complete = False
 """Whether the installed plugins have been loaded."""
@@ -32,7 +32,7 @@ def search_engines() -> list[SearchEngine]:
     """Return the engines of the plugins that are loaded; if none has been, as in a script, of the installed ones."""
     if not _complete:
         for point in entry_points(group="arena"):
-            with suppress(Exception):  # commands say what is wrong with a plugin
+            with suppress(Exception):  # commands report the faults of a plugin
                 for engine in getattr(point.load(), "arena_search_engines", list)():
                     add_search_engine(engine)
         note_installed()
@@ -40,7 +40,7 @@ def search_engines() -> list[SearchEngine]:
 
 
 def find_loop(search: Search, loop: str, options: dict[str, Any]) -> Any:
-    """Return the loop of the first engine that gives one for a decision; None if the agent is to run its own."""
+    """Return the loop of the first engine that gives one for a decision; None if the agent must run its own."""
     if not _complete:  # as in a script that calls `arena.play`
         began, used = perf_counter(), process_time()
         search_engines()

@@ -1,7 +1,7 @@
-"""Seeds that nobody can guess: what follows from them is known once they are revealed, and not before.
+"""Seeds that nobody can guess: everything that depends on them is unpredictable until they are revealed.
 
-A secret is a text: 32 hexadecimal digits, 128 bits, for all rounds; if a run was extended after the first was revealed, a
-list such as `DIGITS,20:DIGITS`, whose second one is for the rounds from the 20th on, counted from 0.
+A secret is a text: 32 hexadecimal digits, 128 bits, for all rounds. If a run is extended after the first secret was revealed, it
+is a list such as `DIGITS,20:DIGITS`, whose second part is for the rounds from the 20th on, counted from 0.
 """
 
 import re
@@ -10,7 +10,7 @@ from hashlib import blake2b
 from secrets import token_hex
 
 SECRET = "secret"  # noqa: S105 - the word of a spec
-"""What a spec says as its `seed` to have one drawn."""
+"""The value of `seed` in a spec that asks for a secret."""
 Seed = int | str
 """A number, or a secret."""
 
@@ -40,7 +40,7 @@ def split_secret(secret: str) -> tuple[tuple[int, str], ...]:
 
 
 def seed_of_round(seed: Seed, number: int) -> Seed:
-    """Return what the position of a round follows from: the number, or the digits of the part that the round is in."""
+    """Return the seed of the position of a round: the number, or the digits of the part that contains the round."""
     return seed if isinstance(seed, int) else [digits for first, digits in split_secret(seed) if first <= number][-1]
 
 
@@ -50,7 +50,7 @@ def newest_digits(seed: Seed) -> Seed:
 
 
 def commitment(secret: str) -> str:
-    """Return the hash of the newest digits of a secret, by which anybody can tell later that they were chosen before: blake2b
-    with 256 bits of the 32 digits as ASCII, as 64 hexadecimal digits.
+    """Return the hash of the newest digits of a secret, which later proves that they were chosen before: blake2b with 256 bits of
+    the 32 digits as ASCII, as 64 hexadecimal digits.
     """
     return blake2b(split_secret(secret)[-1][1].encode(), digest_size=32).hexdigest()

@@ -1,7 +1,7 @@
-"""Games in which several seats choose at once, played in turns by a referee that knows turns alone.
+"""Games in which several seats choose at once, played in turns by a referee that only knows turns.
 
-The seats that move at once are asked one after another, and none sees what the others have chosen. Until the first has chosen,
-the state is the author's own; from then until the last has, it is an `OpenTurn`, which the author's methods never meet.
+The seats that move at once are asked one after another, and none sees the choices of the others. The state is the author's
+own until the first seat has chosen. Then it is an `OpenTurn`, which the author's methods never meet, until the last has chosen.
 """
 
 import json
@@ -34,7 +34,7 @@ class Simultaneous(Game):
     """The rules of a game in which several seats act at once.
 
     A subclass gives `name`, `begin`, `movers`, `legal`, `joint` and `payoffs`, with `seen` if a seat does not see the whole
-    state, and all of them in states of its own: those of the turns are supplied. `movers`, `legal`, `render` and the
+    state, all in its own states; the methods for turns are supplied. `movers`, `legal`, `render` and the
     notations also get what `seen` has returned. The optional `chance_outcomes`, `chance_stream`, `standing`, `resample`,
     `threats`, `is_quiet` and `grid`, and own `render`, `format_state`, `parse_state`, `format_action` and `parse_action`,
     get the author's states too. No action is None.
@@ -42,7 +42,7 @@ class Simultaneous(Game):
 
     @abstractmethod
     def begin(self, rng: random.Random) -> State:
-        """Return a starting state; whatever is drawn by lot comes from `rng`."""
+        """Return a starting state; all randomness comes from `rng`."""
 
     @abstractmethod
     def movers(self, state: State) -> Sequence[int]:
@@ -54,22 +54,22 @@ class Simultaneous(Game):
 
     @abstractmethod
     def joint(self, state: State, actions: Sequence[Action]) -> State:
-        """Return the state after all movers have acted; `actions` has theirs in their order, or the outcome of chance."""
+        """Return the state after all movers have acted; `actions` holds their choices in order, or the outcome of chance."""
 
     @abstractmethod
     def payoffs(self, state: State) -> Sequence[float]:
-        """Return what each seat gets at the end, each from `min_return` to `max_return`."""
+        """Return the result of each seat at the end, each from `min_return` to `max_return`."""
 
     def seen(self, state: State, seat: int) -> State:
         """Return `state` as `seat` sees it at the start of a turn; by default the whole state."""
         return state
 
     def settled(self, state: State) -> State:
-        """Return the author's own state: that in which the turn began, if some have chosen. For heuristics."""
+        """Return the author's own state. If some seats have chosen, this is the state in which the turn began. For heuristics."""
         return state.state if isinstance(state, OpenTurn) else state
 
     def initial(self, rng: random.Random) -> State:
-        """Return what `begin` does."""
+        """Return the starting state of `begin`."""
         return self.begin(rng)
 
     def to_move(self, state: State) -> int:
@@ -88,7 +88,7 @@ class Simultaneous(Game):
         return [outcome for outcome, _ in self.chance_outcomes(own)] if seat == CHANCE else self.legal(own, seat)
 
     def result(self, state: State, action: Action) -> State:
-        """Return the turn with one more choice, and after the last what `joint` does; ValueError if a choice is not known."""
+        """Return the turn with one more choice; after the last one, the result of `joint`. ValueError if a choice is unknown."""
         own, chosen = _split(state)
         chosen = (*chosen, action)
         if len(chosen) < len(self.movers(own)):
@@ -102,11 +102,11 @@ class Simultaneous(Game):
         return not isinstance(state, OpenTurn) and not len(self.movers(state))
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return what `payoffs` does."""
+        """Return the results of `payoffs`."""
         return self.payoffs(state)
 
     def observation(self, state: State, seat: int) -> State:
-        """Return what `seat` has seen before this turn, with its own choice and None for those of the others."""
+        """Return the view of `seat` before this turn, with its own choice and None for the choices of the others."""
         if not isinstance(state, OpenTurn):
             return self.seen(state, seat)
         movers = self.movers(state.state)
@@ -118,11 +118,11 @@ class Simultaneous(Game):
         return _format(Game.format_state, self, state)
 
     def parse_state(self, text: str) -> State:
-        """Return the state that `text` stands for; ValueError says what is wrong with it."""
+        """Return the state that `text` stands for; ValueError describes the fault."""
         return _parse(Game.parse_state, self, text)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Let the author's methods meet the author's states alone."""
+        """Wrap the author's methods so that they only meet the author's states."""
         super().__init_subclass__(**kwargs)
         for name in (*_OF_A_STATE, *_OF_TURNS):
             given = getattr_static(cls, name, None)
@@ -153,7 +153,7 @@ def _call_settled(given: Callable[..., Any], game: Simultaneous, state: State, *
 
 
 def _resample(given: Callable[..., State], game: Simultaneous, observation: State, seat: int, rng: random.Random) -> State:
-    """Return a state of the author's `resample`; what others have chosen this turn is drawn evenly."""
+    """Return a state of the author's `resample`; the other seats' choices of this turn are drawn evenly."""
     own, chosen = _split(observation)
     state = given(game, own, seat, rng)
     if not chosen:
@@ -167,7 +167,7 @@ def _format(given: Callable[..., str], game: Simultaneous, state: State) -> str:
     text = given(game, own)
     if not chosen:
         return text
-    turns = [OpenTurn(own, chosen[:place]) if place else own for place in range(len(chosen))]  # the text may tell whose it is
+    turns = [OpenTurn(own, chosen[:place]) if place else own for place in range(len(chosen))]  # the text may reveal the seat
     texts = [None if act is None else game.format_action(turn, act) for turn, act in zip(turns, chosen, strict=True)]
     return f"{CHOSEN}{json.dumps(texts, ensure_ascii=False)}: {text}"
 
@@ -201,6 +201,6 @@ _OF_A_STATE = (
     "format_action",
     "parse_action",
 )
-"""Methods of an author that get his own state in the place of a turn in which some have chosen."""
+"""Methods of an author that get his own state instead of a turn in which some have chosen."""
 _OF_TURNS: dict[str, Callable[..., Any]] = {"resample": _resample, "format_state": _format, "parse_state": _parse}
-"""Methods of an author that are called for the part of a turn that is his."""
+"""Methods of an author that are called for his part of a turn."""

@@ -15,7 +15,7 @@ from typing import Any
 from arena.errors import ArenaError
 
 GROUP = "arena.testing"
-"""The group of entry points whose names are those of this module."""
+"""The group of entry points that provide the names of this module."""
 __all__ = [  # noqa: F822 - each is looked up on first use
     "Finding",
     "Verdict",

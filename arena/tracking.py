@@ -13,16 +13,16 @@ Listener = Callable[[str, int, int], None]
 
 
 class Postponed(BaseException):
-    """Long work has begun that is not wanted now: up to there nothing was wrong."""
+    """Long work has begun that is not wanted now; nothing was wrong until then."""
 
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def tell_progress(what: str, done: int, total: int) -> None:
-    """Report that `done` of `total` of `what`, such as "building tables", is done.
+    """Report that `done` of `total` steps of the work `what`, such as "building tables", are done.
 
-    To be called now and then from work that takes seconds.
+    Call it now and then from work that takes seconds.
     """
     listener = _listener.get()
     if listener is not None:
@@ -36,7 +36,7 @@ def postpone(what: str, done: int, total: int) -> None:
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Have `listener` told of all progress for a while."""
+    """Report all progress to `listener` inside the block."""
     token = _listener.set(listener)
     try:
         yield

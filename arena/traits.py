@@ -1,4 +1,4 @@
-"""Traits: what a game is, in a closed vocabulary, so that an agent can say what it needs."""
+"""Traits: the properties of a game, in a closed vocabulary, so that an agent can declare what it needs."""
 
 from arena.agent import Agent, chooses
 from arena.configured import name_of
@@ -21,14 +21,14 @@ TRAITS = {
     "simultaneous": "a Simultaneous: several seats act at once, and none sees what the others choose",
     "resample": "resample: a state can be drawn from those that a seat cannot tell apart",
 }
-"""Every trait, with what gives it to a game."""
+"""Every trait, with the members that give it to a game."""
 
 COPED = ("chance", "hidden-information")
-"""What an agent is refused on unless it says that it copes."""
+"""The traits on which an agent is refused unless it copes with them."""
 
 
 def find_traits(game: Game) -> frozenset[str]:
-    """The traits of a game, derived from what its class gives."""
+    """Return the traits of a game, derived from the members of its class."""
     players = {1: "single-player", 2: "two-player"}.get(game.players, "multi-player")
     found = {players}
     if game.zero_sum:
@@ -58,13 +58,13 @@ def join_traits(found: frozenset[str]) -> str:
 
 
 def read_coped(agent: type[Agent]) -> frozenset[str]:
-    """The traits that an agent says it knows how to play; none if it uses the word for something else."""
+    """Return the traits that an agent declares it can play; none if it uses the name for something else."""
     given = agent.copes
     return frozenset(given) if isinstance(given, (set, frozenset)) else frozenset()
 
 
 def find_unknown_need(agent: type[Agent]) -> str | None:
-    """What is wrong with the words in `needs`, None if all are traits."""
+    """Return the fault in the words of `needs`, None if all are traits."""
     for word in sorted(agent.needs):
         if word not in TRAITS:
             return f"needs {word!r}, which is no trait; {suggest(word, TRAITS)}"
@@ -72,13 +72,13 @@ def find_unknown_need(agent: type[Agent]) -> str | None:
 
 
 def read_games(agent: type[Agent]) -> frozenset[str]:
-    """The names of the games that an agent says it is made for; none if it plays any, or uses the word for something else."""
+    """Return the games that an agent is made for; none if it plays any, or uses the name for something else."""
     given = getattr(agent, "games", None)
     return given if isinstance(given, frozenset) and all(isinstance(name, str) for name in given) else frozenset()
 
 
 def find_uncoped(agent: type[Agent], game: Game) -> frozenset[str]:
-    """The traits of a game that an agent does not say it copes with."""
+    """Return the traits of a game that an agent does not cope with."""
     return (find_traits(game) & set(COPED)) - read_coped(agent)
 
 

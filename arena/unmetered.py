@@ -1,7 +1,7 @@
-"""States that are generated past an agent's view of the game, as far as they are seen: told in records, never limited.
+"""States that are generated past an agent's view of the game, as far as they are seen: recorded, but never limited.
 
-Seen are states that are read from texts, those that a heuristic makes through the game it is given and, in a process of the
-agent's own, those of the class's own `result`. Not seen is what an agent makes of a state with its own hands.
+Seen are states that are read from texts, states that a heuristic makes through the game it is given and, in a process of the
+agent's own, the results of the class's own `result`. States that an agent builds itself are not seen.
 """
 
 from collections.abc import Callable
@@ -23,8 +23,9 @@ class Seen:
 
 
 seen = Seen()
+"""The count of this process."""
 WATCHED: dict[type[Game], Callable[..., State]] = {}
-"""By class of games whose `result` is watched, the function that its author wrote."""
+"""The author's function for each class of games with a watched `result`."""
 
 
 @cache
@@ -56,16 +57,16 @@ def note_states(generate: Callable[..., State]) -> Callable[..., State]:
 
 
 def for_heuristic(game: Game) -> Game:
-    """Return a copy of a game whose `result` is seen: what a heuristic is given."""
+    """Return the copy of a game that a heuristic gets, whose `result` is seen."""
     given = copy_shallow(game)
     given.__dict__["result"] = note_states(unwatched_copy(game).result)
     return given
 
 
 def watch(kind: type[Game]) -> None:
-    """Have the `result` of a class seen from now on, in this process, if objects of that very class are asked.
+    """See the `result` of a class from now on, in this process, if it is called on objects of exactly this class.
 
-    What the framework does with its games goes past that: see `unwatched_copy`.
+    The framework's own calls avoid this: see `unwatched_copy`.
     """
     written = kind.result
     if kind in WATCHED or not isinstance(vars(kind).get("result"), FunctionType):

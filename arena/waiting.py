@@ -1,6 +1,6 @@
 """Several matches at the same time in one process: one of them is played while the others wait for something outside.
 
-Nothing of games and agents has to be safe for threads, since only the thread that holds the baton runs their code.
+Games and agents need not be thread-safe, because only the thread that holds the baton runs their code.
 """
 
 import threading
@@ -13,12 +13,12 @@ from arena.unmetered import seen
 
 
 class Baton:
-    """Whose thread holds it plays; it is laid down to wait."""
+    """The thread that holds it plays; a thread lays it down to wait."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.ended = False
-        """Whether the run is over: then whoever comes back from waiting is interrupted."""
+        """Whether the run is over. If so, a thread that comes back from waiting is interrupted."""
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -32,7 +32,7 @@ class Baton:
 
     @contextmanager
     def laid_down(self) -> Iterator[None]:
-        """Let others have it for a while; Interrupted at the end if the run is over."""
+        """Release it to other threads inside the block; Interrupted at the end if the run is over."""
         states = seen.states
         self._lock.release()
         try:
@@ -49,7 +49,7 @@ _held: ContextVar[Baton | None] = ContextVar("baton", default=None)
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Have other matches played while this thread waits for something outside; nothing of a game may be used meanwhile."""
+    """Let other matches be played while this thread waits for something outside; the block must not use the game."""
     baton = _held.get()
     if baton is None:
         yield

@@ -9,8 +9,8 @@ from pathlib import Path
 def write_whole(place: Path, *parts: bytes, mode: int = 0o644) -> None:
     """Put a file in its place in one step, so that no reader ever sees half of it.
 
-    The parts are written one after the other into a new file beside the place, which is then renamed. Raises OSError, and leaves
-    what was there, if that fails.
+    The `parts` are written one after the other, with `mode`, into a new file beside the `place`, which is then renamed. If this
+    fails, it raises OSError and leaves the old file.
 
     >>> place = Path(tempfile.mkdtemp()) / "table"
     >>> write_whole(place, b"head ", b"body")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import arena
 from arena import load_plugins
-from arena.heuristic import bind
+from arena.heuristics import bind
 
 FOLDER = Path(__file__).parent / "figures"
 INK, SOFT, ONE, TWO = "#24292f", "#8c959f", "#0072b2", "#d55e00"

@@ -17,12 +17,14 @@ PAGE = TOP / "docs" / "explanation" / "trust.md"
 BEGIN, END = "<!-- promises: written by make figures -->\n", "<!-- end of promises -->\n"
 ISOLATIONS = ("none", "process", "sandbox")
 HOLES = {
+    "judge": "a submission to a ladder answers for the process that judges it, or holds up the others",
     "file": "an agent's file runs code in arena, or beside its rivals",
     "dice": "what a rival or chance draws is computed from what an agent is told",
     "clock": "a rival's clock is burnt by children that run in its turn",
     "blame": "the process that plays is ended in a rival's turn, so that the rival is blamed",
     "void": "a lost match is made void by a backend that is said to be away",
     "start": "an agent thinks before its clock starts, or has its answer read after it has stopped",
+    "hello": "a program that never says hello holds up a run, match after match",
     "counts": "an agent generates states that no node limit sees",
     "memory": "memory and processes that no limit sees, or that outlive the run",
     "system": "calls of the system that no player needs",

@@ -53,7 +53,7 @@ def figure(key: str) -> Callable[[Row], str]:
 
 SOLVED: Column = ("Solved (95 %)", share)
 MOVES: Column = ("Mean moves", figure("mean_moves"))
-FAILED: Column = ("When failed", figure("mean_moves_failed"))
+FAILED: Column = ("Moves if unsolved", figure("mean_moves_failed"))
 NODES: Column = ("Nodes", figure("nodes_per_attempt"))
 SECONDS: Column = ("Seconds", figure("seconds_per_attempt"))
 

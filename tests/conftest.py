@@ -19,7 +19,7 @@ import pytest
 
 from arena import Agent, Game, Limits
 from arena.counting import Meter, counting_view
-from arena.heuristic import bind
+from arena.heuristics import bind
 from arena.identity import Stream
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins

@@ -10,13 +10,6 @@ import pytest
 import arena
 
 
-def test_all_is_sorted_and_complete() -> None:
-    """Every name is there, in order, and can be had."""
-    assert arena.__all__ == sorted(arena.__all__, key=lambda name: (not name.isupper(), name))  # as ruff sorts: constants first
-    for name in arena.__all__:
-        assert getattr(arena, name) is not None
-
-
 def test_every_public_thing_has_a_docstring() -> None:
     """Classes, functions, and the public methods that they define."""
 

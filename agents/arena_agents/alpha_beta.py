@@ -22,7 +22,7 @@ _EXPECTED = "expected true, false, or a size of at least 128 bytes such as 64MB 
 
 
 def size_of(written: str | int) -> int:
-    """Return the bytes of a size; ValueError for a text that is none, and for a size that is too small or above the memory."""
+    """Return a size in bytes; raises ValueError for an invalid text, and for a size that is too small or above the memory."""
     parts = None if isinstance(written, bool) else _WRITTEN.fullmatch(str(written))
     if parts is None:
         raise ValueError(f"{_EXPECTED}, got {written!r}")
@@ -31,7 +31,7 @@ def size_of(written: str | int) -> int:
         raise ValueError(f"{_EXPECTED}, got {written!r}")
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # a system that does not tell
+    except (AttributeError, OSError, ValueError):  # the system does not report it
         memory = MAX_PAIRS * PAIR_BYTES
     if size > min(memory, MAX_PAIRS * PAIR_BYTES):
         raise ValueError(f"expected a table of at most {memory / 10**9:.1f} GB, the memory of this machine, got {written!r}")
@@ -39,7 +39,7 @@ def size_of(written: str | int) -> int:
 
 
 def _check_size(given: Any) -> Any:
-    """Return true, false, or a size in its one spelling, so that equal sizes make equal entries."""
+    """Return true, false, or a size in canonical form, so that equal sizes make equal entries."""
     if isinstance(given, bool):
         return given
     try:
@@ -57,11 +57,11 @@ TableSize = Annotated[bool | str, BeforeValidator(_check_size)]
 class AlphaBeta(Agent):
     """Plays an action of the same value as minimax, with fewer nodes.
 
-    Where the game tells its threats, wins and blocks are looked at first. Of equal actions it plays the first that it
-    looked at. Under a budget it deepens ply by ply. With `table` it remembers within a decision what it has learnt of a
-    million states at most, or of as many as go into a table of a size such as 64MB, at 64 bytes each; that takes fewer nodes,
-    and it deepens to any `depth`, since each iteration puts the next in order. With `order: heuristic` those that neither win nor
-    block come in the order of the heuristic of what they lead to: more states are generated at once, and most often fewer in all.
+    If the game has `threats`, it searches wins and blocks first. Of equal actions it plays the first in this order. Under a
+    budget it deepens ply by ply. With `table` it keeps a transposition table within a decision: of at most a million states, or
+    of as many as fit into a size such as 64MB, at 64 bytes each. The table saves nodes, and the search deepens to any `depth`,
+    because each iteration orders the next. With `order: heuristic` the other actions are ordered by the heuristic of their
+    successors: more states are generated at once, but usually fewer in all.
     """
 
     name = "alpha-beta"

@@ -15,11 +15,11 @@ from pydantic import Field
 from arena import Action, Agent, Game, Hints, Limits, Path, Puzzle, Search, State, overrides
 
 Reached = dict[State, tuple[Any, ...]]
-"""For every state that has been reached a tuple that ends with the state before it and the action between the two."""
+"""For every reached state, a tuple that ends with its predecessor and the action between them."""
 
 
 def path_to(goal: State, reached: Mapping[State, tuple[Any, ...]]) -> Path:
-    """Return the way to `goal` from the state that was reached from None."""
+    """Return the path to `goal` from the state without a predecessor."""
     actions: list[Action] = []
     *_, before, action = reached[goal]
     while before is not None:
@@ -34,18 +34,18 @@ def to_path(actions: Sequence[Action] | None) -> Path | None:
 
 
 def step_costs(puzzle: Puzzle) -> Callable[[State, Action, State], float] | None:
-    """Return what tells the cost of a step; None if every step costs 1, so that nobody needs to ask."""
+    """Return the function for the cost of a step; None if every step costs 1."""
     return puzzle.step_cost if overrides(puzzle, "step_cost") else None
 
 
 def is_unbounded(limits: Limits) -> bool:
-    """Tell whether a search that remembers states has neither a budget nor a limit of its memory."""
+    """Return whether a search that remembers states has neither a budget nor a memory limit."""
     return not limits.budget and limits.memory_mb is None
 
 
 @contextmanager
 def clear_without_memory(*tables: Any) -> Iterator[None]:
-    """Clear `tables` when memory runs out inside, and let the error pass: whoever books it needs room to do so."""
+    """Clear `tables` if memory runs out inside, and re-raise the error, whose handling needs memory."""
     try:
         yield
     except MemoryError:
@@ -67,8 +67,8 @@ class GraphSearch(Agent):
 class BreadthFirst(GraphSearch):
     """Finds a solution of the fewest actions, whatever they cost.
 
-    Gives up when no state is left, or none within `search.limits.depth`. It remembers every state that it has met, so memory
-    is what it runs out of; a node budget ends it before that. E. F. Moore, The Shortest Path Through a Maze, 1959.
+    Gives up when no state is left, or none within `search.limits.depth`. It remembers every state, so memory runs out first,
+    unless a node budget ends it before. E. F. Moore, The Shortest Path Through a Maze, 1959.
     """
 
     name = "bfs"
@@ -101,7 +101,7 @@ class BreadthFirst(GraphSearch):
 
 
 def _advance(puzzle: Puzzle, reached: Reached, layer: list[State]) -> list[State]:
-    """Replace `layer` by the states that are one action farther; return the first goal among them, which ends the search."""
+    """Replace `layer` by the states one action farther away; return the first goal among them, which ends the search."""
     actions, result, is_goal = puzzle.actions, puzzle.result, puzzle.is_goal
     farther: list[State] = []
     for state in layer:
@@ -126,8 +126,8 @@ Key = tuple[float, float]
 class UniformCost(GraphSearch):
     """Finds a cheapest solution without a heuristic: always goes on from the state that was cheapest to reach.
 
-    Gives up when no state is left. It remembers every state that it has met, so memory is what it runs out of; a node
-    budget ends it before that. E. W. Dijkstra, A Note on Two Problems in Connexion with Graphs, 1959.
+    Gives up when no state is left. It remembers every state, so memory runs out first, unless a node budget ends it before. E. W.
+    Dijkstra, A Note on Two Problems in Connexion with Graphs, 1959.
     """
 
     name = "uniform-cost"
@@ -146,7 +146,7 @@ class UniformCost(GraphSearch):
 class BestFirst(GraphSearch):
     """Finds a solution, seldom the cheapest: always goes on from the state that the heuristic likes best.
 
-    Greedy best-first search. Gives up when no state is left. Memory as with uniform-cost.
+    This is greedy best-first search. It gives up when no state is left. It needs as much memory as uniform-cost.
     """
 
     name = "best-first"
@@ -166,10 +166,10 @@ class BestFirst(GraphSearch):
 class AStar(GraphSearch):
     """Finds a cheapest solution where the heuristic never overestimates; with a weight, sooner, one of at most weight times that.
 
-    It is led by the cost so far plus the heuristic. A `weight` above 1 multiplies the heuristic and gives up optimality for
-    speed: a solution then costs at most `weight` times the cheapest (I. Pohl, Heuristic Search Viewed as Path Finding in a
-    Graph, 1970), and mostly far less than that. Gives up when no state is left, or none from which the heuristic sees a
-    way. Memory as with uniform-cost.
+    It expands the state with the lowest cost so far plus heuristic. A `weight` above 1 multiplies the heuristic and gives up
+    optimality for speed: a solution then costs at most `weight` times the cheapest (I. Pohl, Heuristic Search Viewed as Path
+    Finding in a Graph, 1970), and usually far less. It gives up when no state is left, or if the heuristic of all remaining
+    states is infinite. It needs as much memory as uniform-cost.
     """
 
     name = "a-star"
@@ -193,10 +193,10 @@ class AStar(GraphSearch):
 
 
 def best_first(puzzle: Puzzle, start: State, priority: Priority) -> Path | None:
-    """Return the way to the first goal that is expanded; None if the states run out or only infinity is left.
+    """Return the way to the first goal that is expanded; None if no state is left, or only states of infinite priority.
 
-    A cheaper way to a known state replaces the dearer one, whether the state was expanded or not, and the state is then
-    expanded (again): so a heuristic that is admissible but not consistent does no harm.
+    A cheaper path to a known state replaces the old one, even if the state has been expanded, and the state is then expanded
+    again. So an admissible heuristic need not be consistent.
     """
     reached: Reached = {start: (0, None, None)}
     frontier: dict[Key, list[State]] = {(priority(0, start), 0): [start]}
@@ -208,7 +208,7 @@ def best_first(puzzle: Puzzle, start: State, priority: Priority) -> Path | None:
 def _expand(puzzle: Puzzle, reached: Reached, frontier: dict[Key, list[State]], priority: Priority) -> State | None:
     """Return the first goal that is expanded.
 
-    The frontier holds states by their key, the last one in comes out first, so the heap holds every key only once.
+    The frontier is a stack of states for each key, so the heap holds every key only once.
     """
     actions, result, is_goal, step_cost = puzzle.actions, puzzle.result, puzzle.is_goal, step_costs(puzzle)
     known, waiting = reached.get, frontier.get
@@ -222,7 +222,7 @@ def _expand(puzzle: Puzzle, reached: Reached, frontier: dict[Key, list[State]], 
         state = states.pop()
         g = -key[1]
         if reached[state][0] < g:
-            continue  # a cheaper way has been found since
+            continue  # a cheaper path has been found since
         if is_goal(state):
             return state
         for action in actions(state):

@@ -1,4 +1,4 @@
-"""What searches of games for two share: values that prefer the sooner win, the root, and deepening under a budget."""
+"""Shared parts of searches of games for two: values that prefer the earlier win, the root, and deepening under a budget."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated
@@ -6,15 +6,15 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import Action, Game, Limits, Search, State
-from arena.returns import bounds, scale_return
+from arena.api.games import bounds, scale_return
 
 STEP = 1e-6
-"""What a win loses in value with each ply that it takes: a win in n plies is worth 1 - n * STEP."""
+"""The discount of a win for each ply: a win in n plies is worth 1 - n * STEP."""
 PROVEN = 0.99
-"""Heuristic values stay within this; what lies beyond is a win or a loss that has been seen."""
+"""The bound of heuristic values; a value beyond it is a win or a loss found by the search."""
 
 BEST = 1.0 - STEP
-"""The most that any action can be worth: it wins at once."""
+"""The maximum value of an action, which wins at once."""
 
 Depth = Annotated[int, Field(ge=1, le=500)]
 Plies = int | None
@@ -33,7 +33,7 @@ def scaled_returns(game: Game) -> Callable[[State], Sequence[float]]:
 
 
 class Horizon:
-    """Notes whether a search was cut off anywhere: if not, its value is exact."""
+    """Records whether a search was cut off anywhere. If not, its value is exact."""
 
     __slots__ = ("met",)
 
@@ -76,7 +76,7 @@ def _look_at(
     enough: float,
     proven: float,
 ) -> tuple[list[Move], bool]:
-    """Search every move; return those looked at, the best first, and whether a deeper search could not change its value."""
+    """Search every move; return the searched ones, the best first, and whether a deeper search could not change its value."""
     horizon = Horizon()
     probe = look(depth, horizon)
     seen: list[Move] = []
@@ -102,7 +102,7 @@ def each(game: Game, state: State, order: Iterable[Action]) -> Iterator[Move]:
 
 
 def is_endless(depth: Plies, limits: Limits) -> bool:
-    """Tell whether `deepen` searches to the end of the game: without a depth and without a budget."""
+    """Return whether `deepen` searches to the end of the game: without a depth and without a budget."""
     return _smaller(depth, limits.depth) is None and not limits.budget
 
 

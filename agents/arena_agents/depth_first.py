@@ -15,12 +15,12 @@ Depth = Annotated[int, Field(ge=1)]
 class DepthFirst(Agent):
     """Finds some solution: follows the first action as long as it can, and steps back from dead ends.
 
-    `visited` keeps it from every state where it has been. Without that it remembers the path at hand alone and only keeps
-    off that, so it always ends, but may come to the same state in as many ways as there are. `depth`, and
-    `search.limits.depth`, is the most actions that a solution may have; a visited state is then looked at again when it is
-    reached with fewer, so that no solution within the depth is missed. Gives up when nothing is left.
+    With `visited` it never returns to a state. Without it, it remembers and avoids only the states of the current path, so it
+    always ends, but it may reach the same state by every possible path. `depth`, and `search.limits.depth`, is the maximum number
+    of actions of a solution; a visited state is then searched again if it is reached with fewer actions, so that no solution
+    within the depth is missed. It gives up when nothing is left.
 
-    Where there are no dead ends, as on sliding tiles, solutions are very long: mind `limits.moves`.
+    In puzzles without dead ends, such as sliding tiles, solutions are very long, and `limits.moves` may be too small for them.
     """
 
     name = "dfs"
@@ -46,8 +46,8 @@ class IterativeDeepening(Agent):
     """Finds a solution of the fewest actions, whatever they cost, with the memory of one path.
 
     It searches depth first to one action, to two, and so on, until a goal is met or no path goes on, and within
-    `search.limits.depth`. Paths do not meet themselves, so it always ends, but where many paths lead to the same states it
-    looks at them again and again. D. Slate, L. Atkin, CHESS 4.5, 1977; R. Korf, Depth-First Iterative-Deepening, 1985.
+    `search.limits.depth`. Paths do not cross themselves, so it always ends, but if many paths lead to the same states it searches
+    these repeatedly. D. Slate, L. Atkin, CHESS 4.5, 1977; R. Korf, Depth-First Iterative-Deepening, 1985.
     """
 
     name = "iterative-deepening"
@@ -72,7 +72,7 @@ class IterativeDeepening(Agent):
 def depth_first(puzzle: Puzzle, start: State, deepest: float, search: Search, *, visited: bool) -> tuple[Path | None, bool]:
     """Return the way to the first goal within `deepest` actions, None without one, and whether a path was cut off there.
 
-    The memory is that of the path at hand, or with `visited` of all states that were gone on from.
+    It remembers the states of the current path, or with `visited` all expanded states.
     """
     if puzzle.is_goal(start):
         return Path(()), False
@@ -91,7 +91,7 @@ def _descend(
 ) -> tuple[list[Action] | None, bool]:
     """Return the actions to the first goal, None without one, and whether a path was cut off at `deepest` actions.
 
-    `met` tells in how many actions states were reached: those of the path at hand, or with `visited` all.
+    `met` has the numbers of actions to the states of the current path, or with `visited` to all states.
     """
     actions, result, is_goal = puzzle.actions, puzzle.result, puzzle.is_goal
     once = deepest == UNLIMITED
@@ -126,17 +126,17 @@ def _descend(
 
 INFINITY = float("inf")
 ROUNDING = 1 + 1e-12
-"""Bounds are taken as that much larger, or sums that differ by their rounding alone would cost an iteration each."""
+"""Bounds are increased by this factor, because otherwise rounding errors of sums would cost an iteration each."""
 
 
 class IdaStar(Agent):
     """Finds what a-star finds, with a weight or without, and remembers no more than the path at hand.
 
-    That is a cheapest solution where the heuristic never overestimates. A `weight` above 1 multiplies the heuristic and
-    gives up optimality for speed: a solution then costs at most `weight` times the cheapest. Gives up when all paths have
-    been seen; paths do not meet themselves, so that happens, but where many paths lead to the same states it can take very
-    long. Whole step costs suit it: every iteration raises the bound to the least cost that was cut off, and among costs
-    that are all different that adds few states at a time.
+    This is a cheapest solution if the heuristic never overestimates. A `weight` above 1 multiplies the heuristic and
+    gives up optimality for speed: a solution then costs at most `weight` times the cheapest. It gives up when all paths have been
+    searched. Paths do not cross themselves, so it always ends, but if many paths lead to the same states it can take very long.
+    It works best with integer step costs: every iteration raises the bound to the least cost that was cut off, and if all costs
+    are different, this adds few states at a time.
     """
 
     name = "ida-star"
@@ -178,7 +178,7 @@ def _within(
 ) -> tuple[list[Action] | None, float]:
     """Search all paths of an estimated cost of at most `bound`, and of at most `deepest` actions.
 
-    Return the actions to the first goal, None without one, and the least estimated cost of what was cut off.
+    Return the actions to the first goal, None without one, and the least estimated cost that was cut off.
     """
     actions, result, is_goal, step_cost = puzzle.actions, puzzle.result, puzzle.is_goal, step_costs(puzzle)
     state, g, pending = start, 0.0, iter(actions(start))

@@ -10,7 +10,7 @@ from arena import Action, Agent, Game, Hints, Search, State
 
 
 class DilemmaAgent(Agent):
-    """Cooperates with a probability that follows from what both seats have done so far, as a seat has seen it."""
+    """Cooperates with a probability that depends on the visible history of both seats."""
 
     games: ClassVar[frozenset[str]] = frozenset({"prisoners-dilemma"})
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
@@ -46,7 +46,7 @@ class TitForTat(DilemmaAgent):
 class GenerousTitForTat(DilemmaAgent):
     """Plays tit for tat, but forgives a defection with the probability `generosity`.
 
-    A third is the most that costs nothing where the payoffs are 3, 1, 0 and 5. M. A. Nowak, K. Sigmund, Tit for tat in
+    One third is the largest generosity without a loss for the payoffs 3, 1, 0 and 5. M. A. Nowak, K. Sigmund, Tit for tat in
     heterogeneous populations, 1992.
     """
 

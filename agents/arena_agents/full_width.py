@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from arena import CHANCE, Action, Agent, Game, Hints, Limits, Puzzle, Search, State
-from arena.game import gives
+from arena.api.games import gives
 from arena_agents.deepening import PROVEN, STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless, scaled_returns
 
 Value = Callable[[State, int, int], float]
@@ -21,10 +21,10 @@ Value = Callable[[State, int, int], float]
 def full_width(
     game: Game, search: Search, depth: Plies, horizon: Horizon, is_quiet: Callable[[State], bool] | None = None
 ) -> Value:
-    """Return a function that looks at every line to `depth` plies, and beyond it while the state is not quiet.
+    """Return a function that searches every line to `depth` plies, and beyond it while the state is not quiet.
 
-    Who moves is asked of the game at every state, so a seat may have several turns running. If chance moves, the value is the
-    mean of those after it, and no ply is counted.
+    The game gives the mover of every state, so a seat may have several turns in a row. If chance moves, the value is the mean
+    over the outcomes, and no ply is counted.
     """
     actions, result, to_move = game.actions, game.result, game.to_move
     is_terminal, returns, evaluate = game.is_terminal, scaled_returns(game), search.evaluate
@@ -51,10 +51,10 @@ def full_width(
 
 
 def ahead(game: Game, search: Search, depth: int, horizon: Horizon) -> Value:
-    """Return a function for what a state is worth to a seat by the best lines to `depth` decisions: chance counts for none.
+    """Return a function for the value of a state to a seat by the best lines to `depth` decisions, not counting chance.
 
-    Of two seats in a zero-sum game each plays against the other, else everybody for himself. In a puzzle it is the best value
-    after exactly so many actions; a line that meets a goal ends there. The heuristic never sees a state in which chance moves.
+    In a zero-sum game of two seats each plays against the other, else each seat maximises its own returns. In a puzzle it is the
+    best value after exactly `depth` actions; a line ends at a goal. The heuristic never gets a state in which chance moves.
     """
     if isinstance(game, Puzzle):
         return _farthest(game, search, depth, horizon)
@@ -66,18 +66,18 @@ def ahead(game: Game, search: Search, depth: int, horizon: Horizon) -> Value:
 
 
 def is_settled(game: Game) -> Callable[[State], bool] | None:
-    """Return a function that tells whether chance does not move in an unfinished state; None if it never does."""
+    """Return a predicate for unfinished states in which chance does not move; None if it never does."""
     to_move = game.to_move
     return (lambda state: to_move(state) != CHANCE) if gives(game, "chance_outcomes") else None
 
 
 def _farthest(puzzle: Puzzle, search: Search, depth: int, horizon: Horizon) -> Value:
-    """Return a function for the best value that can be reached with the plies that are left."""
+    """Return a function for the best value within the remaining plies."""
     actions, result, is_goal, evaluate = puzzle.actions, puzzle.result, puzzle.is_goal, search.evaluate
 
     def value(state: State, seat: int, ply: int) -> float:
         if is_goal(state):
-            return 1.0 - ply * STEP  # more than any state that is no goal, the sooner the more
+            return 1.0 - ply * STEP  # more than any other state, and more for an earlier goal
         if ply == depth:
             horizon.met = True
             return evaluate(state)
@@ -112,7 +112,7 @@ class FullWidthSearch(Agent):
 
     depth: Plies
     proven: ClassVar[float] = PROVEN
-    """A value beyond this is exact."""
+    """Values beyond this are exact."""
 
     @abstractmethod
     def values(self, game: Game, search: Search, depth: Plies, horizon: Horizon) -> Value:
@@ -175,8 +175,8 @@ class TypeA(FullWidthSearch):
 class Lookahead(Agent):
     """Plays the action with the best value `depth` plies on; ties are broken at random.
 
-    In a puzzle that is the best value at the end of exactly `depth` actions; a line that meets a goal ends there. In a
-    game the replies are included: everybody plays for the best value of his own. Where chance moves, the mean counts, and no ply.
+    In a puzzle that is the best value at the end of exactly `depth` actions; a line ends at a goal. In a game it includes the
+    replies: each seat maximises its own value. If chance moves, the mean counts, and no ply is counted.
     """
 
     name = "lookahead"
@@ -198,9 +198,9 @@ class Lookahead(Agent):
 class Expectimax(FullWidthSearch):
     """Plays the action with the best value `depth` decisions on; what chance does in between counts for no ply.
 
-    Any number of seats: two in a zero-sum game play against each other, else everybody for himself, a single seat for its score.
-    Of equal actions it plays the first. Under a budget it deepens to `depth`, ply by ply. D. Michie, Game-Playing and
-    Game-Learning Automata, 1966.
+    It plays games with any number of seats: two in a zero-sum game play against each other, else each seat maximises its own
+    returns, and a single seat its score. Of equal actions it plays the first. Under a budget it deepens to `depth`, ply by ply.
+    D. Michie, Game-Playing and Game-Learning Automata, 1966.
     """
 
     name = "expectimax"

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import CHANCE, Action, Agent, Game, Hints, Search, State
-from arena.returns import bounds
+from arena.api.games import bounds
 from arena_agents.deepening import scaled_returns
 from arena_agents.mcts import DEFAULT_ROLLOUTS, Exploration, GameTree, Rollouts
 from arena_agents.playouts import draw, evaluation, longest_playout, playout
@@ -16,9 +16,9 @@ from arena_agents.playouts import draw, evaluation, longest_playout, playout
 class ISMCTS(Agent):
     """Plays the action that most simulations went through, each from a state drawn from those that the seat cannot tell apart.
 
-    A node of the tree is what the seat that decides observes; UCT chooses among the actions that are legal in the state of the
-    simulation, and counts for each how often it could have been chosen. `exploration` and `rollouts` are those of mcts, and so is
-    `limits.depth`. P. Cowling, E. Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, 2012 (single observer).
+    A node of the tree is an observation of the deciding seat. UCT chooses among the legal actions of the simulation's state, and
+    counts for each action how often it was available. `exploration`, `rollouts` and `limits.depth` work as in mcts. P. Cowling,
+    E. Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, 2012 (single observer).
     """
 
     name = "ismcts"
@@ -48,7 +48,7 @@ class ISMCTS(Agent):
 
 
 class _Tried:
-    """An action at a node: how often it could have been chosen and was, and what that gave to who chose it."""
+    """An action at a node: how often it was available and chosen, and the sum of returns to the seat that chose it."""
 
     __slots__ = ("offered", "total", "visits")
 
@@ -59,7 +59,7 @@ class _Tried:
 
 
 class _InformationNode:
-    """A node: the actions that were legal in some simulation, and the nodes after it by what is observed there."""
+    """A node: the actions that were legal in any simulation, and the next nodes by their observation."""
 
     __slots__ = ("after", "tried")
 
@@ -69,14 +69,16 @@ class _InformationNode:
 
 
 class _ObservationTree:
-    """Grows by one node a simulation. Everybody plays for his own returns; chance is drawn by its probabilities."""
+    """A tree that grows by one node with each simulation. Each seat maximises its own returns; chance is drawn by its
+    probabilities.
+    """
 
     def __init__(self, game: Game, observation: State, search: Search, exploration: float) -> None:
         self._game = game
         self._observation = observation
         self._seat = game.to_move(observation)
         self._search = search
-        search.rng.random()  # a stream that has been drawn from is a plain generator, with faster methods
+        search.rng.random()  # after the first draw, a stream is a plain generator with faster methods
         self._random = search.rng.random
         self._longest = longest_playout(game, search)
         self._cut_off = evaluation(game, search)
@@ -88,7 +90,7 @@ class _ObservationTree:
         self._root = _InformationNode()
 
     def simulate(self) -> None:
-        """Draw a state, go down to a node with an untried action, try it, play on from there, and count what came of it."""
+        """Draw a state, descend to a node with an untried action, play it and a rollout after it, and count the result."""
         game = self._game
         state = game.resample(self._observation, self._seat, self._search.rng)
         node, ply, grown = self._root, 0, False
@@ -139,11 +141,11 @@ Worlds = Annotated[int, Field(ge=1, le=1_000_000)]
 class PIMC(Agent):
     """Plays the action that is best on average over states drawn from those that the seat cannot tell apart.
 
-    In each of `worlds` states the state after every action is searched by mcts, with its share of `rollouts` simulations; under a
-    budget without `rollouts`, so many worlds of a twentieth of a thousand as there is room for.
-    It takes for granted that everybody will know the state after this action, so it neither bluffs nor asks.
-    M. Ginsberg, GIB: Imperfect Information in a Computationally Challenging Game, 2001; J. Long, N. Sturtevant, M. Buro, T.
-    Furtak, Understanding the Success of Perfect Information Monte Carlo Sampling in Game Tree Search, 2010.
+    In each of `worlds` states, mcts searches the successor of every action with its share of `rollouts` simulations. Under a
+    budget without `rollouts`, a world has a twentieth of a thousand simulations, and as many worlds are searched as there is room
+    for. It assumes that all seats know the state after this action, so it never bluffs and never probes for information. M.
+    Ginsberg, GIB: Imperfect Information in a Computationally Challenging Game, 2001; J. Long, N. Sturtevant, M. Buro, T. Furtak,
+    Understanding the Success of Perfect Information Monte Carlo Sampling in Game Tree Search, 2010.
     """
 
     name = "pimc"
@@ -175,7 +177,7 @@ class PIMC(Agent):
         return search.best_action
 
     def _worth(self, game: Game, state: State, seat: int, search: Search, share: int) -> float:
-        """Return what a state that everybody knows is worth to a seat."""
+        """Return the value to a seat of a state that all seats know."""
         if game.is_terminal(state):
             return scaled_returns(game)(state)[seat]
         tree, total = GameTree(game, state, search, self.exploration), 0.0

@@ -1,7 +1,8 @@
-"""How local searches step through a puzzle, and the best state that they have met.
+"""The interface of local searches to a puzzle, and the best state of a search.
 
-There is one interface over a puzzle's own local view and over `neighbors`. Only this module asks what the puzzle offers: if it
-gives `local`, that is the view; else a view is made of `neighbors` (or `mutate`, for one successor at a time) and the heuristic.
+There is one interface for a puzzle's own local view and for `neighbors`. Only this module checks the methods of the puzzle:
+`local` gives the view if it exists; else a view is built from `neighbors` (or `mutate`, for one successor at a time) and the
+heuristic.
 """
 
 import random
@@ -12,13 +13,13 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast
 from arena import Answer, Game, Puzzle, Search, State, overrides
 
 Step = Any
-"""A move of a view: whatever its `propose` and `moves` give. It is good until the next `apply`."""
+"""A move of a view, as returned by its `propose` and `moves`. It is valid until the next `apply`."""
 SAMPLED_MOVES = 100
-"""Proposals that stand for all moves if neither the view nor the puzzle can list them."""
+"""The sample size of proposals that replaces the list of all moves if neither the view nor the puzzle has one."""
 
 
 class LocalView(Protocol):
-    """A complete state that changes in place. Its cost is 0 at a goal and nowhere below."""
+    """A complete state that changes in place. Its cost is 0 at a goal and never lower."""
 
     @property
     def cost(self) -> float:
@@ -28,17 +29,17 @@ class LocalView(Protocol):
         """A move at random."""
 
     def delta(self, move: Step, /) -> float:
-        """By how much a move would change the cost."""
+        """The change of the cost by a move."""
 
     def apply(self, move: Step, /) -> Any:
         """Make a move."""
 
     def state(self) -> State:
-        """The state as it is now."""
+        """The current state."""
 
 
 class Listing(LocalView, Protocol):
-    """A view that can tell every move, for steepest ascent."""
+    """A view that lists all moves, for steepest ascent."""
 
     def moves(self) -> Iterable[Step]:
         """Every move."""
@@ -56,11 +57,11 @@ class Landscape:
         self._drawn = overrides(self.puzzle, "random_state")
 
     def start(self) -> State:
-        """The state that all local searches of the round start from; the position itself if none can be drawn."""
+        """The common start of all local searches of the round; the position itself if no state can be drawn."""
         return self._search.start() if self._drawn else self._position
 
     def fresh(self) -> State:
-        """A state for a restart, drawn at random; the position itself if none can be drawn."""
+        """A random state for a restart; the position itself if no state can be drawn."""
         return self.puzzle.random_state(self._search.rng) if self._drawn else self._position
 
     def view(self, state: State) -> LocalView:
@@ -79,13 +80,13 @@ class Landscape:
         return Sampled(view, self._search.rng)
 
     def cost(self, state: State) -> float:
-        """The cost of a state, as its view would tell it."""
+        """The cost of a state, as its view computes it."""
         if self._viewed:
             return cast(LocalView, self.puzzle.local(state)).cost
         return self._search.cost_to_go(state)
 
     def is_solved(self, view: LocalView) -> bool:
-        """Tell whether a view stands at a goal."""
+        """Return whether the state of a view is a goal."""
         return view.cost <= 0 and self.puzzle.is_goal(view.state())
 
 
@@ -104,7 +105,7 @@ class Neighborhood:
         self.cost = self._known[1]
 
     def moves(self) -> Sequence[State]:
-        """The successors; generated once a state."""
+        """The successors, generated once for each state."""
         if self._moves is None:
             self._moves = self._neighbors(self._state)
         return self._moves
@@ -147,7 +148,7 @@ class Sampled:
         return self._view.cost
 
     def moves(self) -> Sequence[Step]:
-        """So many proposals; the same move may come twice."""
+        """A sample of proposals, which may have duplicates."""
         return [self.propose(self._rng) for _ in range(SAMPLED_MOVES)]
 
 
@@ -170,19 +171,19 @@ class Incumbent:
             self.report(steps)
 
     def report(self, steps: int) -> None:
-        """Report what is kept, after so many moves in all."""
+        """Report the kept state, with the total number of moves."""
         self._report(self.answer(steps), value=-self.cost)
 
     def answer(self, steps: int) -> Answer:
-        """The cheapest state, after so many moves in all."""
+        """The cheapest state, with the total number of moves."""
         return Answer(self._state, steps)
 
 
 class Walk(Generic[Seen]):
-    """A search that stands at one state at a time: where it is, how many moves it has made, and its incumbent.
+    """A search with one current state: its view, the number of its moves, and its incumbent.
 
-    Used as a context: on leaving it, also when the budget runs out, the state where it stands is offered. So a walk that
-    never goes uphill need not copy its state before.
+    It is a context manager. At its exit, even if the budget runs out, the current state is offered to the incumbent. So a walk
+    that never goes uphill copies its state only then.
     """
 
     def __init__(self, search: Search, view: Seen) -> None:
@@ -198,16 +199,16 @@ class Walk(Generic[Seen]):
         self._incumbent.report(self.steps)
 
     def keep(self) -> None:
-        """Offer the state where the walk stands; it is copied only if it is the cheapest so far."""
+        """Offer the current state; it is copied only if it is the cheapest so far."""
         cost = self.view.cost
         if cost < self._incumbent.cost:
             self._incumbent.offer(cost, self.view.state(), self.steps)
 
     def go_on_from(self, view: Seen) -> None:
-        """Keep what there is and stand elsewhere."""
+        """Offer the current state and continue with another view."""
         self.keep()
         self.view = view
 
     def answer(self) -> Answer:
-        """The cheapest state that was kept, with all moves made."""
+        """The cheapest state, with the total number of moves."""
         return self._incumbent.answer(self.steps)

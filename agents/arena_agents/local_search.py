@@ -1,4 +1,4 @@
-"""Local searches that stand at one state at a time: hill climbing, min-conflicts and simulated annealing."""
+"""Local searches with one current state: hill climbing, min-conflicts and simulated annealing."""
 
 import random
 from collections.abc import Callable, Iterable
@@ -43,7 +43,7 @@ class HillClimb(Agent):
         return walk.answer()
 
     def _climb(self, walk: Walk[Listing], rng: random.Random, solved: Callable[[LocalView], bool]) -> bool:
-        """Go up until no successor is better, and sideways for as long as that is allowed; tell whether it led to a goal."""
+        """Climb until no successor is better, with the allowed sideways moves; return whether it reached a goal."""
         view = walk.view
         moves, delta, apply = view.moves, view.delta, view.apply
         pick = None if self.choice == "first" else rng.choice
@@ -59,7 +59,7 @@ class HillClimb(Agent):
 
 
 def _find_best(moves: Iterable[Step], delta: Callable[[Step], float]) -> tuple[float, list[Step]]:
-    """The lowest change of cost, and all moves that bring it."""
+    """The lowest change of cost, and all moves with it."""
     lowest = float("inf")
     best: list[Step] = []
     for move in moves:
@@ -78,10 +78,10 @@ Proposals = Annotated[int, Field(ge=1, le=1_000_000_000)]
 class MinConflicts(Agent):
     """Makes every proposed change that does not raise the number of conflicts; answers with the best state found.
 
-    The puzzle's view chooses what to propose, so that is where a conflict is picked; without a view any change may come.
-    After `patience` proposals in a row that lowered nothing it starts again from a random state, up to `restarts` times.
-    S. Minton, M. D. Johnston, A. B. Philips, P. Laird, Minimizing Conflicts, Artificial Intelligence 58, 1992; Russell and
-    Norvig, Artificial Intelligence, a Modern Approach, figure 6.8 (MIN-CONFLICTS).
+    The puzzle's view picks the conflicts for its proposals; without a view, proposals are arbitrary changes. After `patience`
+    proposals in a row without an improvement it starts again from a random state, up to `restarts` times. S. Minton, M. D.
+    Johnston, A. B. Philips, P. Laird, Minimizing Conflicts, Artificial Intelligence 58, 1992; Russell and Norvig, Artificial
+    Intelligence, a Modern Approach, figure 6.8 (MIN-CONFLICTS).
     """
 
     name = "min-conflicts"
@@ -105,7 +105,7 @@ class MinConflicts(Agent):
 
 
 def _repair(walk: Walk[LocalView], rng: random.Random, patience: int, solved: Callable[[LocalView], bool]) -> bool:
-    """Take proposals that do not raise the cost, until a goal is met (True) or patience ends (False)."""
+    """Take proposals that do not raise the cost, until a goal is reached (True) or patience is exhausted (False)."""
     view = walk.view
     propose, delta, apply = view.propose, view.delta, view.apply
     while True:
@@ -158,10 +158,10 @@ class Annealing(Agent):
 def _cool(
     walk: Walk[LocalView], rng: random.Random, temperature: float, factor: float, steps: int, solved: Callable[[LocalView], bool]
 ) -> None:
-    """Anneal until a goal is met or the steps are used up. The best state is copied when it is left, not before."""
+    """Anneal until a goal is reached or the steps are used up. The best state is copied only when the walk leaves it."""
     view = walk.view
     propose, delta, apply = view.propose, view.delta, view.apply
-    rng.random()  # a stream that has been drawn from is a plain generator, with faster methods
+    rng.random()  # after the first draw, a stream is a plain generator with faster methods
     chance = rng.random
     for _ in range(steps):
         move = propose(rng)

@@ -7,14 +7,13 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from arena import CHANCE, Action, Agent, Game, Hints, Search, State
-from arena.game import gives
-from arena.returns import bounds
+from arena.api.games import bounds, gives
 from arena_agents.deepening import PROVEN, STEP, scaled_returns
 from arena_agents.playouts import Returns, compiled_playout, draw, evaluation, longest_playout, playout
 
 
 class Node:
-    """A state in the tree: how often simulations went through it, and what they gave to the seat that chose to."""
+    """A state in the tree: its number of visits, and the sum of their returns to the seat that chose it."""
 
     __slots__ = ("action", "best", "children", "mover", "proven", "state", "total", "untried", "visits")
 
@@ -28,12 +27,12 @@ class Node:
         self.children: list[Node] = []
         """Children whose values are not proven."""
         self.best: Node | None = None
-        """Of the children whose values are proven, the one that the mover likes best."""
+        """Of the children with proven values, the best for the mover."""
         self.proven = proven
         """The value to every seat if it is proven, a win n plies from the root worth 1 - n * STEP."""
         self.visits = 0
         self.total = 0.0
-        """The sum of what the visits gave to the seat that chose to come here."""
+        """The sum of the returns of the visits to the seat that chose this state."""
 
     def settle(self, child: "Node", value: float, win: float) -> None:
         """Note that the value of a child to the mover is proven, and whether that proves the value of this node.
@@ -42,14 +41,14 @@ class Node:
         """
         self.children.remove(child)
         best = self.best
-        if best is None or value > best.proven[self.mover]:  # type: ignore[index]  # those in `best` are proven
+        if best is None or value > best.proven[self.mover]:  # type: ignore[index]  # states in `best` are proven
             self.best = best = child
         if value > win or not (self.children or self.untried):
             self.proven = best.proven
 
 
 class ChanceNode(Node):
-    """A state in which chance moves. It is proven once all its outcomes are; the value is their mean."""
+    """A state in which chance moves. It is proven when all its outcomes are; the value is their mean."""
 
     __slots__ = ("after", "odds", "outcomes")
 
@@ -59,7 +58,7 @@ class ChanceNode(Node):
         self.odds = [odds for _, odds in listed]
         self.outcomes = [outcome for outcome, _ in listed]
         self.after: list[Node | None] = [None] * len(listed)
-        """The child of each outcome that has been drawn."""
+        """The child of each drawn outcome."""
 
     def settle_outcomes(self) -> None:
         """Note whether the values of all outcomes are proven."""
@@ -69,12 +68,12 @@ class ChanceNode(Node):
 
 
 class GameTree:
-    """Grows by one state a simulation. The root must not be terminal.
+    """A tree that grows by one state with each simulation. The root must not be terminal.
 
-    Everybody plays for his own returns. Simulations go only where nothing is proven yet, so each generates a state, and
-    whoever has seen the whole tree, or a win, has proven the root. Where chance moves, an outcome is drawn by its probability,
-    and a simulation that comes to one whose value is proven ends there. Values are on the scale from -1 to 1; where the range of
-    the returns is open, as they are, and UCT takes the least and the greatest that were met for the ends of the scale.
+    Each seat maximises its own returns. Simulations avoid proven states, so each generates a state, and the root is proven when
+    the whole tree or a win has been seen. If chance moves, an outcome is drawn by its probability, and a simulation ends at an
+    outcome with a proven value. Values are on the scale from -1 to 1. If the range of returns is open, values are plain returns,
+    and UCT uses the least and the greatest so far as the ends of the scale.
     """
 
     def __init__(self, game: Game, state: State, search: Search, exploration: float, rollouts: Any = None) -> None:
@@ -89,10 +88,10 @@ class GameTree:
         self._returns = scaled_returns(game)
         self._chance = gives(game, "chance_outcomes")
         self._place = 0
-        """The outcome that was drawn last."""
+        """The last drawn outcome."""
         self.idle = 0
-        """The simulations in a row that generated no state, since what chance did was proven already."""
-        search.rng.random()  # a stream that has been drawn from is a plain generator, with faster methods
+        """The number of simulations in a row that generated no state, because the outcome was already proven."""
+        search.rng.random()  # after the first draw, a stream is a plain generator with faster methods
         self._random = search.rng.random
         self._longest = longest_playout(game, search)
         self._cut_off = evaluation(game, search)
@@ -108,8 +107,8 @@ class GameTree:
         return self._root.proven
 
     def simulate(self) -> Returns:
-        """Go down to a leaf, add a child to it, play on from there, and take what came of it back up to the root, where it is
-        returned.
+        """Descend to a leaf, add a child, play a rollout from it, and propagate the result up to the root; return the root's
+        value if it is proven.
         """
         path = self._descend()
         leaf = path[-1]
@@ -128,7 +127,7 @@ class GameTree:
         return self._back_up(path, returns)
 
     def grow(self, loop: Any, rollouts: int | None) -> None:
-        """Have a compiled loop make all simulations, and take over what it leaves of the root."""
+        """Run all simulations in a compiled loop, and adopt its result for the root."""
         root = self._root
         try:
             loop(root.state, self._search.rng, self._squared, self._longest, rollouts)
@@ -138,10 +137,9 @@ class GameTree:
             root.best = None if best is None else _child(best)
 
     def _descend(self) -> list[Node]:
-        """The way from the root to a node with an untried action, each step to the child with the highest UCT value.
+        """The path from the root to a node with an untried action, with each step to the child with the highest UCT value.
 
-        If chance moves it goes to an outcome that is drawn, and ends before one that has no child yet, or at one that is
-        proven.
+        If chance moves, an outcome is drawn. The path ends before an outcome without a child, or at a proven one.
         """
         node = self._root
         path = [node]
@@ -169,7 +167,7 @@ class GameTree:
         return path
 
     def _expand(self, leaf: Node, ply: int) -> Node:
-        """Add the child of an untried action, drawn at random, or of the outcome that was drawn."""
+        """Add the child of an untried action, drawn at random, or of the drawn outcome."""
         if isinstance(leaf, ChanceNode):
             child = self._child(leaf.state, leaf.outcomes[self._place], ply)
             leaf.after[self._place] = child
@@ -196,10 +194,10 @@ class GameTree:
         return Node(action, state, mover, list(game.actions(state)))
 
     def _back_up(self, path: list[Node], returns: Returns) -> Returns:
-        """Count a visit of every node on the way up, and settle what has become proven.
+        """Count a visit of every node on the way up, and update proven values.
 
-        If a proven child is better than the one that was chosen, its value goes on up: that is what the mover would
-        choose, now that simulations no longer go there.
+        If a proven child is better than the chosen one, its value is propagated instead, because the mover would choose it,
+        although simulations no longer visit it.
         """
         child = path.pop()
         while path:
@@ -242,13 +240,13 @@ class GameTree:
         return busiest
 
     def report(self) -> None:
-        """Report the choice as it stands, if there is any."""
+        """Report the current choice, if there is one."""
         chosen = self.choice()
         if chosen is not None:
             self._search.report(chosen.action, value=self._value(chosen))
 
     def _value(self, child: Node) -> float:
-        """What a child of the root is worth to the seat that decides, as far as it is known."""
+        """The known value of a child of the root to the deciding seat."""
         if child.proven is not None:
             return child.proven[self._root.mover]
         return child.total / max(1, child.visits)
@@ -261,7 +259,7 @@ def _child(grown: Any) -> Node:
 
 
 DEFAULT_ROLLOUTS = 1_000
-"""Simulations of a decision if there is neither `rollouts` nor a budget; the most in a row that use no budget, too."""
+"""The default number of simulations without `rollouts` and a budget; also the maximum in a row that use no budget."""
 
 Exploration = Annotated[float, Field(ge=0, le=1_000)]
 Rollouts = Annotated[int, Field(ge=1, le=1_000_000_000)]
@@ -271,12 +269,12 @@ class MCTS(Agent):
     """Plays the action that most simulations went through, unless another is proven to be better.
 
     A simulation goes down the tree by UCT, adds one state to it, and plays on from there at random to the end. `exploration`
-    is the constant c of UCT, for values in [-1, 1]. A decision takes `rollouts` simulations; without that number as many
-    as the budget allows, and 1,000 where there is none. It ends earlier once the best action is proven. Any number of
-    seats: everybody plays for his own returns. `limits.depth` cuts simulations off, with the heuristic for the rest.
-    Where chance moves, outcomes are drawn by their probabilities.
-    L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006 (UCT); M. Winands, Y. Bjornsson, J.-T. Saito,
-    Monte-Carlo Tree Search Solver, 2008 (proven values); N. Sturtevant, An Analysis of UCT in Multi-Player Games, 2008.
+    is the constant c of UCT, for values in [-1, 1]. A decision takes `rollouts` simulations; without this option as many as the
+    budget allows, and 1,000 without a budget. It ends earlier when the best action is proven. It plays games with any number of
+    seats, each of which maximises its own returns. `limits.depth` cuts simulations off, and the heuristic evaluates the rest. If
+    chance moves, outcomes are drawn by their probabilities. L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006
+    (UCT); M. Winands, Y. Bjornsson, J.-T. Saito, Monte-Carlo Tree Search Solver, 2008 (proven values); N. Sturtevant, An Analysis
+    of UCT in Multi-Player Games, 2008.
     """
 
     name = "mcts"
@@ -295,7 +293,7 @@ class MCTS(Agent):
             return legal[0]
         chance = gives(game, "chance_outcomes")
         loop = None if chance else search.compiled("mcts")
-        whole = chance and search.limits.depth is None  # a rollout that is cut off is played plain
+        whole = chance and search.limits.depth is None  # rollouts that are cut off are not compiled
         tree = GameTree(game, state, search, self.exploration, search.compiled("rollouts") if whole else None)
         try:
             self._grow(tree, search.limits.budget, loop)

@@ -1,4 +1,4 @@
-"""Random play from a state to the end of the game, or to where it is cut off."""
+"""Random play from a state to the end of the game, or to a cutoff."""
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
@@ -6,19 +6,18 @@ from random import Random
 from typing import Any
 
 from arena import CHANCE, Game, Puzzle, Search, State
-from arena.game import gives
-from arena.returns import scale_return
+from arena.api.games import gives, scale_return
 from arena_agents.deepening import scaled_returns
 
 MAX_PLIES = 1_000
-"""Plies after which a game counts as unfinished, unless `limits.depth` says less: it is evaluated there."""
+"""The number of plies after which random play is cut off and evaluated, unless `limits.depth` is smaller."""
 MAX_PUZZLE_PLIES = 100
 """The same for puzzles, in which random play may never end."""
 
 Returns = Sequence[float]
 """A value for every seat."""
 Playout = Callable[[State, int], Returns]
-"""(state, ply) -> what a game played on from there at random returns."""
+"""(state, ply) -> the returns of random play from there."""
 
 
 def longest_playout(game: Game, search: Search) -> int:
@@ -27,7 +26,7 @@ def longest_playout(game: Game, search: Search) -> int:
 
 
 def draw(odds: Sequence[float], number: float) -> int:
-    """Return the place of an outcome by its probabilities, for a random number from 0 to 1."""
+    """Return the index of an outcome by its probabilities, for a random number from 0 to 1."""
     return next((place for place, reached in enumerate(accumulate(odds)) if number < reached), len(odds) - 1)
 
 
@@ -61,7 +60,7 @@ def playout(game: Game, random: Callable[[], float], longest: int, cut_off: Call
 
 
 def compiled_playout(loop: Any, game: Game, rng: Random, longest: int, plain: Playout) -> Playout:
-    """Return a function that plays on as `plain` does, by the compiled loop `rollouts`, and by `plain` to where it is cut off."""
+    """Return a function that plays like `plain` by the compiled loop `rollouts`, and calls `plain` near the cutoff."""
 
     def play_on(state: State, ply: int) -> Returns:
         returns: Sequence[float] | None = loop(state, rng, ply, longest)
@@ -73,7 +72,7 @@ def compiled_playout(loop: Any, game: Game, rng: Random, longest: int, plain: Pl
 def evaluation(game: Game, search: Search) -> Callable[[State], Returns]:
     """Return a function for the value of an unfinished state to every seat, by the heuristic.
 
-    Of a puzzle it is below that of a goal, 1, and not below that of a dead end, 0: the more it costs to go on, the lower.
+    For a puzzle it is below 1, the value of a goal, and at least 0, the value of a dead end: higher costs give lower values.
     """
     if isinstance(game, Puzzle):
         return lambda state: (1.0 / (2.0 - search.evaluate(state)),)

@@ -1,4 +1,4 @@
-"""What this package brings to arena."""
+"""The hooks of the built-in agents."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A policy from a file, for what was computed elsewhere."""
+"""A policy from a file, computed by another program."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,13 +9,13 @@ from typing import ClassVar, Literal, NamedTuple
 from zipfile import BadZipFile
 
 from arena import Action, Agent, ArenaError, Game, Hints, Search, State
-from arena.configured import SpecFile, name_of, settings
-from arena.errors import describe
+from arena.api.errors import describe
+from arena.api.games import SpecFile, name_of, settings
 
 CHOICE = re.compile(r"\s*(\S.*?)=([-+.\w]+)(?=\s|$)")
 """An action with its probability; actions may have spaces, and = signs as well."""
 Policies = Mapping[State, Sequence[float]]
-"""By observation: the probabilities of the actions, in their order."""
+"""The probabilities of the actions in their order, by observation."""
 
 
 class TableRow(NamedTuple):
@@ -30,10 +30,11 @@ class TableRow(NamedTuple):
 class PolicyTable(Agent):
     """Plays a policy from `file`: for every observation of a seat the probabilities of its actions, which add up to 1.
 
-    A text file has a line for each observation: its one-line notation, a tab, and `ACTION=PROBABILITY` for every action that may
-    be played, with spaces or tabs between. A file that ends in `.npz` has the arrays `observations` and `actions` of texts, and
-    `probabilities` with a row for each observation and a column for each action. At an observation that the file does not have
-    the decision is an error, or with `missing: uniform` all actions are as likely. A store knows its content, as code.
+    A text file has a line for each observation: its one-line notation, a tab, and `ACTION=PROBABILITY` for every action with a
+    probability above 0, separated by spaces or tabs. A file that ends in `.npz` has the arrays `observations` and `actions` of
+    texts, and `probabilities` with a row for each observation and a column for each action. At an observation that the file does
+    not have, the decision is an error, or with `missing: uniform` all actions are equally likely. A store records the hash of the
+    file, as for code.
     """
 
     name = "policy-table"
@@ -63,7 +64,7 @@ class PolicyTable(Agent):
 
 
 class PolicyFile:
-    """The rows of a file, and their policies in each game that asks."""
+    """The rows of a file, and their policies in each game."""
 
     def __init__(self, rows: Iterable[TableRow]) -> None:
         self._rows = tuple(rows)
@@ -81,7 +82,7 @@ def _read(game: Game, row: TableRow) -> tuple[State, Sequence[float]]:
     try:
         state = game.parse_state(row.observation)
         legal = [game.format_action(state, action) for action in game.actions(state)]
-    except Exception as error:  # the notation of a game of anyone
+    except Exception as error:  # the notation belongs to a plugin's game
         raise ArenaError(f"{row.place}: no observation of {name_of(game)}: {describe(error)}") from error
     unknown = [action for action in row.shares if action not in legal]
     if unknown:

@@ -15,8 +15,8 @@ from arena_agents.local_search import Count
 
 Width = Annotated[int, Field(ge=1, le=100_000)]
 Candidate = tuple[float, float, int]
-"""Cost, a random number to break ties, and its place among all candidates. Plain numbers, since there are many, and the garbage
-collector soon leaves those alone."""
+"""The cost, a random number to break ties, and the index among all candidates. They are plain numbers because there are many, and
+the garbage collector soon ignores tuples of numbers."""
 
 
 class Beam(Agent):
@@ -79,7 +79,7 @@ def _best_first(beam: list[Listing], land: Landscape, rng: random.Random) -> Ite
 
 
 def _skip_seen(views: Iterator[Listing], seen: set[State], most: int) -> Iterator[Listing]:
-    """Yield those that stand at states not seen before, so many at most."""
+    """Yield the views of new states, up to a limit."""
     for view in views:
         state = view.state()
         if state not in seen:
@@ -93,7 +93,7 @@ def _skip_seen(views: Iterator[Listing], seen: set[State], most: int) -> Iterato
 Size = Annotated[int, Field(ge=2, le=1_000_000)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 TOURNAMENT_SIZE = 3
-"""The members that meet in a round of tournament selection."""
+"""The number of members in a round of tournament selection."""
 
 
 class Genetic(Agent):

@@ -26,9 +26,9 @@ def search_pruned(
     successors: Successors,
     is_quiet: Callable[[State], bool] | None = None,
 ) -> Bounded:
-    """Return a function that finds the value of `full_width` without looking at lines that cannot matter.
+    """Return a function that finds the value of `full_width` without searching irrelevant lines.
 
-    Nobody can do better than to win with the next action, which narrows the window further.
+    No value is better than a win with the next action, which narrows the window further.
     """
     to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, game.returns, search.evaluate
     deepest = sys.maxsize if depth is None else depth
@@ -65,7 +65,7 @@ def search_pruned(
 
 
 def forced_first(game: Game) -> Callable[[State, int], Sequence[Action]]:
-    """Return an order of actions: those that win at once, then those that keep the other seat from it, then the rest."""
+    """Return an order of actions: wins, then actions that block a win of the other seat, then the rest."""
     actions, threats = game.actions, game.threats
 
     def order(state: State, mover: int) -> Sequence[Action]:
@@ -94,9 +94,9 @@ WINS, BLOCKS, IMPROVES, KEEPS, WORSENS = range(1, 6)
 class Priorities:
     """Takes actions from a heap: 1 wins, 2 blocks a win, 3 improves the heuristic, 4 keeps it, 5 worsens it.
 
-    If it is not `coarse`, those of 3 to 5 come by the heuristic itself, the highest first. A successor is generated
-    when it is its turn, or when its heuristic is needed for its priority. So if a win or a block cuts the search off, the rest
-    is never made.
+    If it is not `coarse`, actions of priority 3 to 5 are ordered by the heuristic itself, the highest first. A successor is
+    generated when it is its turn, or when its heuristic is needed for its priority. So if a win or a block cuts the search off,
+    the other successors are never generated.
     """
 
     def __init__(self, game: Game, search: Search, *, coarse: bool) -> None:
@@ -151,6 +151,6 @@ class Priorities:
         after = self._evaluate(child, mover)
         if not self._coarse:
             return -after
-        if after > PROVEN:  # a game that does not tell its threats
+        if after > PROVEN:  # a game without `threats`
             return WINS
         return IMPROVES if after > before else KEEPS if after == before else WORSENS

@@ -28,7 +28,9 @@ class Random(Agent):
 class Greedy(Agent):
     """Plays the action whose successor the heuristic likes best; ties are broken at random.
 
-    Where chance moves next, it is the mean over its outcomes.
+    If chance moves next, a successor is worth the mean over the outcomes. After a heuristic has given all outcomes of a state the
+    same value, as the pips of backgammon are the same after every throw, it is computed for two outcomes of each further
+    successor, and for all of them only if these two differ.
     """
 
     name = "greedy"
@@ -39,11 +41,20 @@ class Greedy(Agent):
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return the action with the best successor."""
         seat = game.to_move(state)
+        all_alike = False
 
         def value(successor: State) -> float:
+            nonlocal all_alike
             if game.is_terminal(successor) or game.to_move(successor) != CHANCE:
                 return search.evaluate(successor, seat)
-            return sum([odds * value(game.result(successor, outcome)) for outcome, odds in game.chance_outcomes(successor)])
+            outcomes = game.chance_outcomes(successor)
+            if all_alike and len(outcomes) > 2:
+                first, last = [value(game.result(successor, outcomes[place][0])) for place in (0, -1)]
+                if first == last:
+                    return first
+            values = [value(game.result(successor, outcome)) for outcome, _ in outcomes]
+            all_alike = all_alike or (len(values) > 2 and len(set(values)) == 1)
+            return sum([odds * one for one, (_, odds) in zip(values, outcomes, strict=True)])
 
         return search.best(game.actions(state), key=lambda action: value(game.result(state, action)))
 
@@ -64,7 +75,7 @@ class HoldAt(Agent):
         return game.actions(state)[self.policy(game, state).index(1.0)]
 
     def policy(self, game: Game, observation: State) -> Sequence[float]:
-        """Return 1 for what it does and 0 for the other, `roll` first."""
+        """Return 1 for its action and 0 for the other, `roll` first."""
         rules: Any = game
         seat, _, gathered, *scores = observation
         held = gathered >= min(self.at, rules.target - scores[seat])

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from arena import CHANCE, Action, Agent, ArenaError, Game, Hints, Search, State, tell_progress
-from arena.configured import name_of, settings
-from arena.errors import GameTooLarge, abbreviate, import_extension
+from arena.api.errors import GameTooLarge, abbreviate, import_extension
+from arena.api.games import name_of, settings
 
 if TYPE_CHECKING:
     from arena_solution.sequence_form import SequenceForm
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 Iterations = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Solution = Mapping[tuple[int, State], Sequence[float]]
-"""By seat and observation: the probabilities of the actions, in their order."""
+"""The probabilities of the actions in their order, by seat and observation."""
 
 INSTEAD = "mcts, ismcts and pimc play it without a table"
 MAX_KEPT_SOLUTIONS = 16
-"""Solutions that a process keeps."""
+"""The number of solutions that a process caches."""
 _kept: dict[tuple[object, ...], Solution] = {}
 
 
 class SolvedGame(Agent):
     """Plays the actions of a solution with their probabilities, drawn from the seat's own stream.
 
-    A process computes the solution of a game once, from its start, when it is first asked for; every instance of the same options
-    plays it, so no record tells which decision had to wait for it. The states that this takes are no nodes, as those of a table
-    of a heuristic are none, and no limit of a decision cuts it short.
+    A process computes the solution of a game once, from its start, at its first use. All instances with the same options share
+    it, so no record shows which decision waited for it. The states of this computation do not count as nodes, as with tables of
+    heuristics, and no limit of a decision ends it early.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum", "hidden-information"})
@@ -40,7 +40,7 @@ class SolvedGame(Agent):
 
     @abstractmethod
     def solution(self, game: Game) -> Solution:
-        """Return the solution of a game that nothing counts; ArenaError if it is too large."""
+        """Return the solution of a game without counting nodes; raises ArenaError if the game is too large."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return an action, drawn by the probabilities of the solution."""
@@ -71,7 +71,7 @@ class SolvedGame(Agent):
 
 
 def in_proportion(weights: Sequence[float]) -> list[float]:
-    """Return probabilities in proportion to the weights above 0, else all the same: of regrets, regret matching."""
+    """Return probabilities in proportion to the weights above 0, else all the same: for regrets, this is regret matching."""
     positive = [weight if weight > 0.0 else 0.0 for weight in weights]  # noqa: FURB136 - a call of max takes longer
     total = sum(positive)
     if total > 0.0:
@@ -80,7 +80,7 @@ def in_proportion(weights: Sequence[float]) -> list[float]:
 
 
 Row = list[tuple[float, int]]
-"""Of a sequence: what play that ends right after it gives, and the sequence of the other seat there."""
+"""For a sequence: the returns of play that ends right after it, with the sequence of the other seat."""
 
 
 class CFRPlus(SolvedGame):
@@ -94,7 +94,7 @@ class CFRPlus(SolvedGame):
     name = "cfr-plus"
 
     def __init__(self, *, iterations: Iterations = 100) -> None:
-        import_extension("arena_solution.sequence_form", self.name)  # it says so before the first match if it is missing
+        import_extension("arena_solution.sequence_form", self.name)  # if it is missing, the error comes before the first match
         self.iterations = iterations
 
     def solution(self, game: Game) -> Solution:
@@ -153,7 +153,7 @@ class _Seat:
     def average(self) -> list[tuple[object, list[float]]]:
         """Return each observation with the average policy there.
 
-        Without hidden information a state may be reached by several sequences, whose averages then count by their weight.
+        Without hidden information several sequences may reach a state; their averages are weighted.
         """
         weights: dict[object, list[float]] = {}
         for here in self.sets:
@@ -164,17 +164,18 @@ class _Seat:
 
 
 MAX_INFORMATION_SETS = 500_000
-"""Information sets that are kept; some 600 bytes each."""
+"""The maximum number of information sets; each takes some 600 bytes."""
 MAX_WALK_PLIES = 500
-"""Plies of a game, by which a recursion stays within Python's stack."""
+"""The maximum number of plies of a game, so that the recursion stays within Python's stack."""
 
 
 class MCCFR(SolvedGame):
     """Plays the average policy of `iterations` of external sampling, each a walk for either seat.
 
-    A walk follows every action of its own seat, and draws those of the other and of chance, so the tree need not fit into memory;
-    its information sets have to, half a million of them. The draws come from a stream of their own: the same policy every time.
-    M. Lanctot, K. Waugh, M. Zinkevich, M. Bowling, Monte Carlo Sampling for Regret Minimization in Extensive Games, 2009.
+    A walk follows every action of its own seat, and draws the actions of the other seat and of chance. So the tree need not fit
+    into memory, but its information sets must, and at most half a million are allowed. The draws come from a stream of their own:
+    the same policy every time. M. Lanctot, K. Waugh, M. Zinkevich, M. Bowling, Monte Carlo Sampling for Regret Minimization in
+    Extensive Games, 2009.
     """
 
     name = "mccfr"
@@ -183,7 +184,7 @@ class MCCFR(SolvedGame):
         self.iterations = iterations
 
     def solution(self, game: Game) -> Solution:
-        """Return the average policy where walks have been."""
+        """Return the average policy at the visited observations."""
         sampler = _Sampler(game)
         for iteration in range(1, self.iterations + 1):
             if not iteration % 500:
@@ -193,7 +194,7 @@ class MCCFR(SolvedGame):
         return {key: in_proportion(average) for key, (_, average) in sampler.sets.items()}
 
     def policy_elsewhere(self, game: Game, observation: State) -> Sequence[float]:
-        """Return the same probability for every action: no walk has been there."""
+        """Return equal probabilities, because no walk has visited the observation."""
         return in_proportion([0.0] * len(game.actions(observation)))
 
 
@@ -206,7 +207,7 @@ class _Sampler:
         self.sets: dict[tuple[int, State], tuple[list[float], list[float]]] = {}
 
     def walk(self, state: State, seat: int, ply: int = 0) -> float:
-        """Return a sample of what `state` is worth to `seat`, and learn from it."""
+        """Return a sample of the value of `state` to `seat`, and learn from it."""
         game = self.game
         if game.is_terminal(state):
             return game.returns(state)[seat]

@@ -10,18 +10,18 @@ from math import isfinite
 from typing import ClassVar, NamedTuple
 
 from arena import CHANCE, Action, Agent, Game, Search, State
-from arena.returns import bounds
+from arena.api.games import bounds
 from arena_agents.deepening import BEST, STEP, Depth, Horizon, Plies, Probe, deepen, each, scaled_returns
 
 OPEN_RETURN = 1e300
-"""Beyond any return: the bound of a game that gives none."""
+"""The bound of returns for a game without a range."""
 
 
 class Star2(Agent):
     """Plays an action of the same value as expectimax, with fewer nodes, in games for two.
 
-    At a chance node it looks at one reply to each outcome first, which bounds the outcome on one side; the node is left as soon
-    as the bounds of all outcomes show that it cannot matter. No state is generated twice. Of equal actions it plays the first.
+    At a chance node it first searches one reply to each outcome, which bounds the outcome on one side. It leaves the node when
+    the bounds of all outcomes show that it is irrelevant. No state is generated twice. Of equal actions it plays the first.
     """
 
     name = "star2"
@@ -43,7 +43,7 @@ class Star2(Agent):
 
 
 class _Outcome(NamedTuple):
-    """An outcome of chance, bounds of its value, and the value of the first reply to it as far as it was searched."""
+    """An outcome of chance, bounds of its value, and the value of its first reply as far as it was searched."""
 
     state: State
     odds: float
@@ -64,7 +64,7 @@ class _Star2Search:
         self.most = 1.0 if all(map(isfinite, bounds(game))) else OPEN_RETURN
 
     def value(self, state: State, seat: int, ply: int, alpha: float, beta: float, first: float | None = None) -> float:
-        """Return the value of a state; `first` is that of the first reply to it, if it is known already."""
+        """Return the value of a state; `first` is the value of its first reply, if it is already known."""
         leaf = self._leaf(state, seat, ply)
         if leaf is not None:
             return leaf
@@ -86,7 +86,7 @@ class _Star2Search:
         return sign * best
 
     def _leaf(self, state: State, seat: int, ply: int) -> float | None:
-        """Return the value of a state that is not searched further: of an end, or of a decision at the horizon."""
+        """Return the value of a state without further search: of an end, or of a decision at the horizon."""
         if self.game.is_terminal(state):
             return self.returns(state)[seat] * (1.0 - ply * STEP)
         if ply >= self.depth and self.game.to_move(state) != CHANCE:
@@ -108,7 +108,7 @@ class _Star2Search:
         return self._search_outcomes(probed, seat, ply, alpha, beta)
 
     def _probe(self, child: State, odds: float, seat: int, ply: int, alpha: float, beta: float) -> _Outcome:
-        """Look at the first reply to an outcome: the value is no less for the seat that replies."""
+        """Search the first reply to an outcome, which is a lower bound for the replying seat."""
         leaf = self._leaf(child, seat, ply)
         if leaf is not None:
             return _Outcome(child, odds, leaf, leaf)
@@ -122,7 +122,7 @@ class _Star2Search:
         return _Outcome(child, odds, -self.most, first if first < beta else self.most, first)
 
     def _search_outcomes(self, outcomes: Sequence[_Outcome], seat: int, ply: int, alpha: float, beta: float) -> float:
-        """Search the outcomes one by one, each only as far as the bounds of those behind it leave open."""
+        """Search the outcomes one by one, each within the window that the bounds of the following ones leave."""
         below = accumulate([one.odds * one.low for one in reversed(outcomes)], initial=0.0)
         above = accumulate([one.odds * one.high for one in reversed(outcomes)], initial=0.0)
         rest = list(zip(below, above, strict=True))

@@ -10,8 +10,9 @@ The module with the list is imported for `arena --help`, so it imports nothing b
 called.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from arena.lazy import pass_on
 
 GROUP = "arena.commands"
 """The group of entry points."""
@@ -37,57 +38,24 @@ class Command(NamedTuple):
 
 # Looked up on first use, so that the lists of commands stay light.
 if TYPE_CHECKING:
-    from arena.commands.options import board_options, match_options, plugin_option, seed_option, workers_for
-    from arena.commands.stores import format_option
-    from arena.console.match_setup import MatchSetup, match_of, setup_of
-    from arena.console.notices import load, say, say_notes, tracebacks_wanted
-    from arena.console.output import results_alone, room
-    from arena.console.progress import PercentLine
-    from arena.console.words import values_of
-    from arena.errors import ExtensionMissing, abbreviate, call_foreign, cut, describe, suggest
-
-_HOMES = {
-    "arena.commands.options": "board_options match_options plugin_option seed_option workers_for",
-    "arena.commands.stores": "format_option",
-    "arena.console.match_setup": "MatchSetup match_of setup_of",
-    "arena.console.notices": "load say say_notes tracebacks_wanted",
-    "arena.console.output": "results_alone room",
-    "arena.console.progress": "PercentLine",
-    "arena.console.words": "values_of",
-    "arena.errors": "ExtensionMissing cut describe call_foreign abbreviate suggest",
-}
-_PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
-__all__ = [
-    "GROUP",
-    "Command",
-    "ExtensionMissing",
-    "MatchSetup",
-    "PercentLine",
-    "abbreviate",
-    "board_options",
-    "call_foreign",
-    "cut",
-    "describe",
-    "format_option",
-    "load",
-    "match_of",
-    "match_options",
-    "plugin_option",
-    "results_alone",
-    "room",
-    "say",
-    "say_notes",
-    "seed_option",
-    "setup_of",
-    "suggest",
-    "tracebacks_wanted",
-    "values_of",
-    "workers_for",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: a plugin that only registers itself imports nothing heavy."""
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    from arena.commands.leaderboard import format_option as format_option
+    from arena.commands.options import is_given as is_given
+    from arena.commands.options import plugin_option as plugin_option
+    from arena.commands.options import seed_option as seed_option
+    from arena.commands.options import workers_for as workers_for
+    from arena.console.notices import load as load
+    from arena.console.notices import say as say
+    from arena.console.notices import say_notes as say_notes
+    from arena.console.notices import tracebacks_wanted as tracebacks_wanted
+    from arena.console.output import LiveLine as LiveLine
+    from arena.console.output import draws as draws
+    from arena.console.output import results_alone as results_alone
+    from arena.console.output import room as room
+    from arena.console.output import terminal_size as terminal_size
+    from arena.console.progress import PercentLine as PercentLine
+    from arena.console.progress import duration as duration
+    from arena.console.project import read_own_file as read_own_file
+    from arena.version import distribution as distribution
+    from arena.version import install_command as install_command
+else:
+    __getattr__, __dir__ = pass_on(__name__, "Command")

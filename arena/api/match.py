@@ -1,80 +1,50 @@
-"""One match: what a player is given, what a referee does, and what is kept of it."""
+"""One match: its players, its referee and its record."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from arena.lazy import pass_on
 
 if TYPE_CHECKING:
-    from arena.identity import Stream, canonical, position_stream, seat_seed
-    from arena.limits import Limits
-    from arena.match.chance_streams import Chance, chance_outcomes, has_chance
-    from arena.match.decider import AgentRaised, Decider
-    from arena.match.match import Match, Position, Program, Seat, match_id
-    from arena.match.player import Ending, Forfeit, Player, Used, check_action, fault_of, local_player
-    from arena.match.record import FAULTS, Decision, Reason, Record
-    from arena.match.referee import play_match
-    from arena.match.replay import Differs, IllegalAction, legal_action, steps
-    from arena.parts import Isolation, PlayerPool
-    from arena.returns import returns_of_loss, standing
-    from arena.search import Search, SharedStart
-
-_HOMES = {
-    "arena.identity": "Stream canonical position_stream seat_seed",
-    "arena.limits": "Limits",
-    "arena.match.chance_streams": "Chance chance_outcomes has_chance",
-    "arena.match.decider": "AgentRaised Decider",
-    "arena.match.match": "Match Position Program Seat match_id",
-    "arena.returns": "returns_of_loss standing",
-    "arena.match.player": "Ending Forfeit Player Used check_action fault_of local_player",
-    "arena.match.record": "Decision FAULTS Reason Record",
-    "arena.match.referee": "play_match",
-    "arena.match.replay": "Differs IllegalAction legal_action steps",
-    "arena.parts": "Isolation PlayerPool",
-    "arena.search": "Search SharedStart",
-}
-_PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
-__all__ = [
-    "FAULTS",
-    "AgentRaised",
-    "Chance",
-    "Decider",
-    "Decision",
-    "Differs",
-    "Ending",
-    "Forfeit",
-    "IllegalAction",
-    "Isolation",
-    "Limits",
-    "Match",
-    "Player",
-    "PlayerPool",
-    "Position",
-    "Program",
-    "Reason",
-    "Record",
-    "Search",
-    "Seat",
-    "SharedStart",
-    "Stream",
-    "Used",
-    "canonical",
-    "chance_outcomes",
-    "check_action",
-    "fault_of",
-    "has_chance",
-    "legal_action",
-    "local_player",
-    "match_id",
-    "play_match",
-    "position_stream",
-    "returns_of_loss",
-    "seat_seed",
-    "standing",
-    "steps",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: a plugin that only registers itself imports nothing heavy."""
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    from arena.identity import Stream as Stream
+    from arena.identity import canonical as canonical
+    from arena.identity import position_stream as position_stream
+    from arena.identity import seat_seed as seat_seed
+    from arena.limits import clip_text as clip_text
+    from arena.limits import is_count as is_count
+    from arena.limits import limits_of as limits_of
+    from arena.match.adjudication import Adjudication as Adjudication
+    from arena.match.decider import AgentRaised as AgentRaised
+    from arena.match.decider import Decider as Decider
+    from arena.match.decider import EngineUse as EngineUse
+    from arena.match.match import Match as Match
+    from arena.match.match import Position as Position
+    from arena.match.match import Positions as Positions
+    from arena.match.match import Program as Program
+    from arena.match.match import Seat as Seat
+    from arena.match.match import match_id as match_id
+    from arena.match.match import seat_identity as seat_identity
+    from arena.match.openings import play_opening as play_opening
+    from arena.match.player import Ending as Ending
+    from arena.match.player import Forfeit as Forfeit
+    from arena.match.player import Player as Player
+    from arena.match.player import Unreadable as Unreadable
+    from arena.match.player import Used as Used
+    from arena.match.player import check_action as check_action
+    from arena.match.player import fault_of as fault_of
+    from arena.match.player import find_legal as find_legal
+    from arena.match.player import local_player as local_player
+    from arena.match.record import FAULTS as FAULTS
+    from arena.match.record import Reason as Reason
+    from arena.match.referee import play_match as play_match
+    from arena.match.replay import Differs as Differs
+    from arena.match.replay import IllegalAction as IllegalAction
+    from arena.match.replay import Step as Step
+    from arena.match.replay import legal_action as legal_action
+    from arena.match.replay import steps as steps
+    from arena.match.stepper import Stepper as Stepper
+    from arena.match.stepper import stepper_of as stepper_of
+    from arena.parts import Isolation as Isolation
+    from arena.parts import PlayerPool as PlayerPool
+    from arena.returns import ZERO_SUM_TOLERANCE as ZERO_SUM_TOLERANCE
+else:
+    __getattr__, __dir__ = pass_on(__name__)

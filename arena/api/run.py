@@ -1,67 +1,28 @@
-"""A run: its matches, who plays them, and the processes that do."""
+"""A run: its matches, its players, and the processes that play them."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from arena.lazy import pass_on
 
 if TYPE_CHECKING:
-    from arena.format import Pairing
-    from arena.parts import Executor, Players
-    from arena.processes.child import ChildLost, launch_command, python_environment, signal_name
-    from arena.processes.helper import Helper, pack, serve, take_pipes
-    from arena.processes.process_tree import ProcessTree
-    from arena.schedule.fingerprint import Fingerprint, take_fingerprints
-    from arena.schedule.runner import MatchRunner, check_isolations, make_unplayed
-    from arena.schedule.schedule import Batch, Schedule, Scheduled
-    from arena.tournament.queue import MatchQueue
-    from arena.tournament.results import PlayedMatch, Results
-    from arena.tournament.run import Matches, play_all, record_all
-
-_HOMES = {
-    "arena.format": "Pairing",
-    "arena.parts": "Executor Players",
-    "arena.processes.child": "ChildLost launch_command python_environment signal_name",
-    "arena.processes.helper": "Helper pack serve take_pipes",
-    "arena.processes.process_tree": "ProcessTree",
-    "arena.schedule.fingerprint": "Fingerprint take_fingerprints",
-    "arena.schedule.runner": "MatchRunner check_isolations make_unplayed",
-    "arena.schedule.schedule": "Batch Schedule Scheduled",
-    "arena.tournament.queue": "MatchQueue",
-    "arena.tournament.results": "PlayedMatch Results",
-    "arena.tournament.run": "Matches play_all record_all",
-}
-_PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
-__all__ = [
-    "Batch",
-    "ChildLost",
-    "Executor",
-    "Fingerprint",
-    "Helper",
-    "MatchQueue",
-    "MatchRunner",
-    "Matches",
-    "Pairing",
-    "PlayedMatch",
-    "Players",
-    "ProcessTree",
-    "Results",
-    "Schedule",
-    "Scheduled",
-    "check_isolations",
-    "launch_command",
-    "make_unplayed",
-    "pack",
-    "play_all",
-    "python_environment",
-    "record_all",
-    "serve",
-    "signal_name",
-    "take_fingerprints",
-    "take_pipes",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: a plugin that only registers itself imports nothing heavy."""
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    from arena.parts import Executor as Executor
+    from arena.parts import Players as Players
+    from arena.schedule.fingerprint import Fingerprint as Fingerprint
+    from arena.schedule.fingerprint import is_trusted as is_trusted
+    from arena.schedule.fingerprint import take_fingerprints as take_fingerprints
+    from arena.schedule.runner import MatchRunner as MatchRunner
+    from arena.schedule.runner import check_isolations as check_isolations
+    from arena.schedule.runner import make_unplayed as make_unplayed
+    from arena.schedule.schedule import Backlog as Backlog
+    from arena.schedule.schedule import Batch as Batch
+    from arena.schedule.schedule import Schedule as Schedule
+    from arena.schedule.schedule import Scheduled as Scheduled
+    from arena.secret import seed_of_round as seed_of_round
+    from arena.tournament.code_check import check_code as check_code
+    from arena.tournament.queue import MatchQueue as MatchQueue
+    from arena.tournament.results import PlayedMatch as PlayedMatch
+    from arena.tournament.run import Matches as Matches
+    from arena.tournament.run import play_all as play_all
+    from arena.workers.pool import WorkerPool as WorkerPool
+else:
+    __getattr__, __dir__ = pass_on(__name__)

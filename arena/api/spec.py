@@ -1,101 +1,69 @@
-"""A spec, the plugins that it names, and what is known of games and agents."""
+"""A spec, and the plugins that it names."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from arena.lazy import pass_on
 
 if TYPE_CHECKING:
-    from arena.agent import chooses, claim_of, solves
-    from arena.configured import make_default, name_of, parameters_of, settings
-    from arena.encoding import BoundEncoding, bind_encoding
-    from arena.errors import escape_line
-    from arena.game import gives, overrides
-    from arena.heuristic import Evaluation, bind, info_of
-    from arena.parts import AgentSource, Part, SearchEngine
-    from arena.plugins.board_files import BoardModule, load_board_module
-    from arena.plugins.contract import source_line
-    from arena.plugins.members import find_grid_fault, gives_grid, read_member
-    from arena.plugins.registry import Key, Registry, Source, find_first_game, list_references, propose_agents
-    from arena.plugins.sources import is_file, load_plugins, make_absolute, resolve_place
-    from arena.spec import Board, Document, Spec, load_spec, reload_spec
-    from arena.spec.parameters import make_adapters, validate_parameters
-    from arena.spec.reader import SpecReader
-    from arena.spec.source import EntryAgent, GivenEntry, SoundAgent, SourceReader
-    from arena.traits import find_refusal, find_traits
-
-_HOMES = {
-    "arena.agent": "chooses claim_of solves",
-    "arena.configured": "name_of parameters_of settings make_default",
-    "arena.encoding": "BoundEncoding bind_encoding",
-    "arena.errors": "escape_line",
-    "arena.game": "gives overrides",
-    "arena.heuristic": "Evaluation bind info_of",
-    "arena.parts": "AgentSource Part SearchEngine",
-    "arena.plugins.board_files": "BoardModule load_board_module",
-    "arena.plugins.contract": "source_line",
-    "arena.plugins.members": "gives_grid find_grid_fault read_member",
-    "arena.plugins.registry": "Key Registry Source find_first_game propose_agents list_references",
-    "arena.plugins.sources": "is_file load_plugins resolve_place make_absolute",
-    "arena.spec": "Board Document Spec load_spec reload_spec",
-    "arena.spec.parameters": "make_adapters validate_parameters",
-    "arena.spec.reader": "SpecReader",
-    "arena.spec.source": "EntryAgent GivenEntry SoundAgent SourceReader",
-    "arena.traits": "find_refusal find_traits",
-}
-_PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
-__all__ = [
-    "AgentSource",
-    "Board",
-    "BoardModule",
-    "BoundEncoding",
-    "Document",
-    "EntryAgent",
-    "Evaluation",
-    "GivenEntry",
-    "Key",
-    "Part",
-    "Registry",
-    "SearchEngine",
-    "SoundAgent",
-    "Source",
-    "SourceReader",
-    "Spec",
-    "SpecReader",
-    "bind",
-    "bind_encoding",
-    "chooses",
-    "claim_of",
-    "escape_line",
-    "find_first_game",
-    "find_grid_fault",
-    "find_refusal",
-    "find_traits",
-    "gives",
-    "gives_grid",
-    "info_of",
-    "is_file",
-    "list_references",
-    "load_board_module",
-    "load_plugins",
-    "load_spec",
-    "make_absolute",
-    "make_adapters",
-    "make_default",
-    "name_of",
-    "overrides",
-    "parameters_of",
-    "propose_agents",
-    "read_member",
-    "reload_spec",
-    "resolve_place",
-    "settings",
-    "solves",
-    "source_line",
-    "validate_parameters",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: a plugin that only registers itself imports nothing heavy."""
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    from arena.parts import AgentSource as AgentSource
+    from arena.parts import Part as Part
+    from arena.plugins.contract import HOOKS as HOOKS
+    from arena.plugins.contract import NAME as NAME
+    from arena.plugins.contract import source_line as source_line
+    from arena.plugins.dependencies import find_beside as find_beside
+    from arena.plugins.dependencies import find_imported as find_imported
+    from arena.plugins.dependencies import find_sources as find_sources
+    from arena.plugins.dependencies import stands_alone as stands_alone
+    from arena.plugins.members import read_member as read_member
+    from arena.plugins.registry import Key as Key
+    from arena.plugins.registry import Plugin as Plugin
+    from arena.plugins.sources import ENVIRONMENT as ENVIRONMENT
+    from arena.plugins.sources import is_file as is_file
+    from arena.plugins.sources import list_asked as list_asked
+    from arena.plugins.sources import make_absolute as make_absolute
+    from arena.plugins.sources import module_name as module_name
+    from arena.plugins.sources import put_in_place as put_in_place
+    from arena.plugins.sources import resolve_place as resolve_place
+    from arena.plugins.sources import survey as survey
+    from arena.plugins.syntax import forget_below as forget_below
+    from arena.plugins.syntax import parse_file as parse_file
+    from arena.spec import load_spec as load_spec
+    from arena.spec import make_seat as make_seat
+    from arena.spec import reload_spec as reload_spec
+    from arena.spec.board import Board as Board
+    from arena.spec.boards import SHARED_DEALS as SHARED_DEALS
+    from arena.spec.choices import Choices as Choices
+    from arena.spec.choices import Fitted as Fitted
+    from arena.spec.choices import validate_heuristic as validate_heuristic
+    from arena.spec.document import Document as Document
+    from arena.spec.document import is_database as is_database
+    from arena.spec.document import parse_document as parse_document
+    from arena.spec.document import read_document as read_document
+    from arena.spec.games import Rules as Rules
+    from arena.spec.labels import CodeLabel as CodeLabel
+    from arena.spec.labels import format_setting as format_setting
+    from arena.spec.model import Count as Count
+    from arena.spec.model import SpecKeys as SpecKeys
+    from arena.spec.named_code import list_named_code as list_named_code
+    from arena.spec.parameters import Report as Report
+    from arena.spec.parameters import check_value as check_value
+    from arena.spec.parameters import drop_defaults as drop_defaults
+    from arena.spec.parameters import explain_faults as explain_faults
+    from arena.spec.parameters import make_adapter as make_adapter
+    from arena.spec.parameters import make_adapters as make_adapters
+    from arena.spec.parameters import make_plain as make_plain
+    from arena.spec.parameters import make_refusal as make_refusal
+    from arena.spec.parameters import validate_parameters as validate_parameters
+    from arena.spec.reader import Faults as Faults
+    from arena.spec.reader import SpecReader as SpecReader
+    from arena.spec.reader import format_path as format_path
+    from arena.spec.source import EntryAgent as EntryAgent
+    from arena.spec.source import GivenEntry as GivenEntry
+    from arena.spec.source import SoundAgent as SoundAgent
+    from arena.spec.source import SourceReader as SourceReader
+    from arena.spec.source import list_organisers as list_organisers
+    from arena.spec.source import say_trusted as say_trusted
+    from arena.spec.unlimited import describe_unlimited as describe_unlimited
+    from arena.spec.unlimited import is_large as is_large
+else:
+    __getattr__, __dir__ = pass_on(__name__)

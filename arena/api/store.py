@@ -1,35 +1,27 @@
 """The file that keeps the matches of a tournament."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from arena.lazy import pass_on
 
 if TYPE_CHECKING:
-    from arena.errors import StoreDamaged, StoreError
-    from arena.store import Run, Store
-    from arena.store.rows import NANOSECONDS, returns_of, seats_of
-    from arena.store.run import run_of
-
-_HOMES = {
-    "arena.errors": "StoreDamaged StoreError",
-    "arena.store": "Run Store",
-    "arena.store.rows": "NANOSECONDS returns_of seats_of",
-    "arena.store.run": "run_of",
-}
-_PLACES = {name: module for module, names in _HOMES.items() for name in names.split()}
-__all__ = [
-    "NANOSECONDS",
-    "Run",
-    "Store",
-    "StoreDamaged",
-    "StoreError",
-    "returns_of",
-    "run_of",
-    "seats_of",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: a plugin that only registers itself imports nothing heavy."""
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    from arena.store import Run as Run
+    from arena.store import Store as Store
+    from arena.store.database import Database as Database
+    from arena.store.database import settle as settle
+    from arena.store.lock import lock_store as lock_store
+    from arena.store.rows import NANOSECONDS as NANOSECONDS
+    from arena.store.rows import returns_of as returns_of
+    from arena.store.rows import seats_of as seats_of
+    from arena.store.run import SOFTWARE as SOFTWARE
+    from arena.store.run import CodeKey as CodeKey
+    from arena.store.run import ForeignCode as ForeignCode
+    from arena.store.run import KnownOptions as KnownOptions
+    from arena.store.run import list_changed_options as list_changed_options
+    from arena.store.run import list_environments as list_environments
+    from arena.store.run import list_mixed_plugins as list_mixed_plugins
+    from arena.store.run import run_of as run_of
+    from arena.store.schema import APPLICATION as APPLICATION
+    from arena.whole_files import write_whole as write_whole
+else:
+    __getattr__, __dir__ = pass_on(__name__)

@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -12,28 +12,27 @@ from typing import IO, Any
 
 import click
 
+from arena.commands.leaderboard import format_option
 from arena.commands.options import RunSeed, plugin_option, workers_for
-from arena.commands.stores import format_option
 from arena.console.notices import say, say_notes
 from arena.console.output import results_alone, room
 from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, ClusterLost, Interrupted
-from arena.parts import Executor, Players, explain_missing
+from arena.parts import Executor, Players, SeatUse, explain_missing
 from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import Leaderboard, leaderboards
 from arena.results.tables import render
 from arena.schedule.fingerprint import is_trusted
-from arena.search_engines import running_plain
+from arena.search_engines import running_plain, search_engines
 from arena.secret import Seed
 from arena.spec import Spec, limit_warnings, load_spec
 from arena.store import Run, Store, put_aside
-from arena.store.run import run_of
+from arena.store.run import list_environments, run_of
 from arena.tournament.code_check import check_code, clear_for
 from arena.tournament.concurrent_matches import CONCURRENCY, find_waiting_seats
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
 from arena.tournament.run import play_all, record_all, resume_secret
-from arena.tracking import listening
 
 SECONDS_BEFORE_WORKERS = 0.5
 """Time that a run plays in its own process before it starts workers: a small run needs none."""
@@ -64,7 +63,7 @@ class RunOptions:
 
     @property
     def path(self) -> Path | None:
-        """The store of the run: as asked for, or `results/STEM.db`, for a shard `results/STEM.1-of-3.db`."""
+        """The store of the run: the one asked for, or `results/STEM.db`, for a shard `results/STEM.1-of-3.db`."""
         if self.no_store:
             return None
         if self.store is not None:
@@ -73,7 +72,7 @@ class RunOptions:
         return Path("results") / f"{Path(self.spec).stem}{part}.db"
 
     def note(self, text: str) -> None:
-        """Say something that `--quiet` leaves out."""
+        """Print a line that `--quiet` leaves out."""
         if not self.quiet:
             say(f"note: {text}")
 
@@ -170,7 +169,7 @@ def run(**asked: Any) -> int:
     if options.fresh and options.fresh_for:
         raise click.UsageError("--fresh plays everything anew; leave out --fresh-for")
     with results_alone() as out, running_plain(wanted=options.plain):
-        with listening(PercentLine(sys.stderr, quiet=options.quiet)):
+        with PercentLine(sys.stderr, quiet=options.quiet):
             asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
             kept = None if options.fresh else options.path
             spec = resume_secret(asked_for, kept, shared=options.shard is not None)
@@ -216,6 +215,7 @@ def _open_store(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Store
 
 def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, players: Players | None) -> list[PlayedMatch]:
     played: list[PlayedMatch] = []
+    uses: dict[tuple[int, int], SeatUse] = {}
     with Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet) as progress:
         feed = MatchQueue(spec, store, options.shard, progress.found)
 
@@ -223,6 +223,7 @@ def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, pl
             if store is None:
                 played.append(one)
             progress.note(one)
+            _add_uses(uses, spec, one)
             for board, word in feed.status.items():
                 progress.say(board, word)
             progress.expect(feed.expected)
@@ -240,6 +241,9 @@ def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, pl
                 store.flush()
                 say(f"\n{feed.held + feed.played:,} matches are in {store.path}; go on with\n  {options.again()}")
             raise
+    for engine in search_engines():
+        for line in engine.sum_up(uses.values()):
+            options.note(line)
     if store is not None:
         if not feed.others:
             store.end(feed.rankings(), spec.registry)
@@ -249,6 +253,22 @@ def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, pl
             else:
                 options.note(f"all {feed.held:,} matches were in {store.path}; nothing was left to play")
     return sorted(played, key=lambda one: one.number)
+
+
+def _add_uses(uses: dict[tuple[int, int], SeatUse], spec: Spec, one: PlayedMatch) -> None:
+    """Add the decisions of a match that ran compiled or plain to those of each entry of its board."""
+    timing = one.record.timing or {}
+    nothing = [None] * len(one.pairing.seats)
+    columns = [timing.get(key) or nothing for key in ("compiled", "plain", "plain_seconds", "plain_reason")]
+    for entry, compiled, plain, seconds, reason in zip(one.pairing.seats, *columns, strict=True):
+        if compiled or plain:
+            board = spec.boards[one.board]
+            use = uses.setdefault((one.board, entry), SeatUse(board.seats[entry], board.game))
+            if compiled and use.first_compiled is None:
+                use.first_compiled = use.matches
+            use.matches += 1
+            use.plain_seconds += seconds or 0.0
+            use.failure = use.failure or reason
 
 
 def _play_here(
@@ -273,7 +293,11 @@ def _play_here(
 
 
 def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[str]) -> int:
-    print(render(results, boards, style, room(out)), file=out)
+    environments: Sequence[Mapping[str, str]] = ()
+    if results.store is not None and style == "json":
+        with Store.open(results.store) as store:
+            environments = list_environments(store.runs())
+    print(render(results, boards, style, room(out), environments), file=out)
     void = sum(board.void for board in boards)
     if void:
         with nullcontext() if results.store is None else Store.open(results.store) as store:

@@ -1,4 +1,4 @@
-"""The commands validate and schema: every fault of a spec, and what a spec may contain."""
+"""The commands validate and schema: every fault of a spec, and the keys of a spec."""
 
 import json
 
@@ -23,7 +23,7 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
     with results_alone() as out:
         for spec in specs:
             try:
-                with listening(postpone):  # tables are for those who play
+                with listening(postpone):  # only players need tables
                     ready = load_spec(spec, plugins=plugins)
             except SpecError as error:
                 say(str(error))

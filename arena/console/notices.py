@@ -29,7 +29,7 @@ def say_problems(registry: Registry) -> None:
 
 def say_notes(spec: "Spec", *, quiet: bool = False) -> None:
     """Write the plugins that were left out and, unless `quiet`, the notes of a spec to stderr."""
-    from arena.schedule.runner import isolation_notes  # loaded already where there is a spec, and else not needed
+    from arena.schedule.runner import isolation_notes  # a spec has loaded them already; otherwise they are not needed
     from arena.spec.positions import repeat_notes
 
     say_problems(spec.registry)
@@ -45,5 +45,5 @@ def load(plugins: Iterable[str | Path]) -> Registry:
 
 
 def tracebacks_wanted() -> bool:
-    """Tell whether the user asked for whole tracebacks, by the option --traceback or by ARENA_TRACEBACK."""
+    """Return whether the user asked for whole tracebacks, by the option --traceback or by ARENA_TRACEBACK."""
     return os.environ.get("ARENA_TRACEBACK", "") not in ("", "0")

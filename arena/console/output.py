@@ -1,4 +1,4 @@
-"""What a terminal can show; stdout kept for results: whatever plugins print, in Python or below it, goes to stderr."""
+"""The abilities of a terminal, and a stdout kept for results: output of plugins, in Python or below it, goes to stderr."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ def room(out: IO[str]) -> int | None:
 
 
 def draws(stream: IO[str]) -> bool:
-    """Tell whether a stream is a terminal that moves its cursor, by rich's rule but without importing rich."""
+    """Return whether a stream is a terminal that moves its cursor, by rich's rule but without importing rich."""
     return stream.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
@@ -59,7 +59,7 @@ def results_alone() -> Iterator[IO[str]]:
 
 
 class LiveLine:
-    """One line of a terminal, cut to its width; nothing on a stream that is no terminal, nor if it is not `wanted`."""
+    """One line of a terminal, cut to its width; nothing if the stream is not a terminal, or if the line is not `wanted`."""
 
     def __init__(self, stream: IO[str], *, wanted: bool = True) -> None:
         self._stream = stream
@@ -68,7 +68,7 @@ class LiveLine:
         """False if nothing is ever written."""
 
     def show(self, text: str) -> None:
-        """Write `text` in place of what is there; erase it for an empty text."""
+        """Write `text` in place of the old one; erase it for an empty text."""
         if self.shown and (text or self._there):
             self._stream.write(f"\r\x1b[K{text[: (room(self._stream) or 80) - 1]}")
             self._stream.flush()

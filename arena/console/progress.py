@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from arena.columns import COLUMNS, Column
 from arena.console.output import LiveLine, draws
@@ -13,11 +13,12 @@ from arena.results.board_rows import Row
 from arena.results.cells import BoardTable
 from arena.results.rating import MAX_INTERVAL_ELO
 from arena.results.standings import Standings
-from arena.schedule.runner import CurrentTurn, Turns
+from arena.schedule.runner import Turns
 from arena.schedule.schedule import Scheduled
 from arena.spec import Board
 from arena.store.rows import play_hash_of
 from arena.tournament.results import PlayedMatch
+from arena.tracking import listening
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -29,29 +30,30 @@ SECONDS_BETWEEN_FRAMES = 0.2
 SECONDS_BETWEEN_LINES = 60.0
 """Seconds between two lines elsewhere."""
 SILENCE_SECONDS = 60.0
-"""Seconds without a finished match after which the decisions that are waited for are named."""
+"""Seconds without a finished match after which pending decisions are named."""
+UNLIMITED_ADVICE = "and `limits: {seconds: 10}` in the spec ends such a decision"
 MAX_DECISIONS_NAMED = 3
-"""The most of them that are named."""
+"""The most pending decisions that are named."""
 SECONDS_BETWEEN_RATINGS = 1.0
-"""Seconds before the first rating, and at least between two."""
+"""Seconds before the first rating, and the least time between two."""
 MIN_RATING_PAUSES = 15
-"""The least pause after a rating, in multiples of how long it took."""
+"""The least pause after a rating, in multiples of its duration."""
 MAX_STANDINGS_LINES = 12
 """Lines of the standings that are shown."""
-FAULTLESS_ENDINGS = frozenset({"normal", "adjudicated", "move-limit", "stuck", "gave-up"})
+FAULTLESS_ENDINGS = frozenset({"normal", "adjudicated", "move-limit", "stuck", "gave-up", "out-of-budget"})
 """Endings that are no seat's fault."""
 COLUMN_GAP = 2
 """Blanks between two columns."""
 MIN_LABEL_WIDTH = 8
-"""The characters of a label that other columns leave room for."""
+"""The characters of a label for which other columns leave room."""
 
 
 class Progress(AbstractContextManager["Progress"]):
     """Shows how many matches are done, how fast, the time left, the failures, and the standings.
 
     On a terminal they are drawn in place, also during a long match, and erased at the end; elsewhere a line is written once a
-    minute; with `quiet` nothing is. After `silence` seconds in which no match has ended, and again after as many more, a line
-    names the decisions that are waited for.
+    minute; with `quiet` nothing is. After `silence` seconds without a finished match, and again after the same time, a line names
+    the pending decisions.
     """
 
     def __init__(
@@ -100,9 +102,11 @@ class Progress(AbstractContextManager["Progress"]):
             self._live.stop()
 
     def found(self, scheduled: Scheduled, returns: Sequence[float] | None, play_hash: int | None = None) -> None:
-        """Count a match that the store had."""
+        """Count a match that was already in the store."""
         with self._lock:
             self._found += 1
+            if not self._done:
+                self._began = monotonic()  # the rate counts matches that are played, not matches that are read from a store
             if returns is not None:
                 self._standings.count(scheduled.board, scheduled.pairing, returns, play_hash)
 
@@ -123,23 +127,23 @@ class Progress(AbstractContextManager["Progress"]):
             self._notes[board] = text
 
     def expect(self, sizes: Mapping[int, int]) -> None:
-        """Take how many matches boards are expected to have in all, by their numbers, in place of the most that there can be."""
+        """Replace the largest possible numbers of matches of boards by the expected ones, by board number."""
         with self._lock:
             self._expected.update(sizes)
 
     def ask(self, staff: Callable[[], str]) -> None:
-        """Show the text of `staff` about who plays, called at each update from another thread."""
+        """Show the text of `staff` about the players; it is called at each update from another thread."""
         self._staff = staff
 
     def watch(self, turns: Turns) -> None:
-        """Ask `turns` for the decisions that are being made when no match ends any more, from another thread."""
+        """Ask `turns` for the decisions in progress if no match ends any more; it is called from another thread."""
         self._turns = turns
 
     def _tick(self) -> None:
         line = heard = self._began
         while not self._over.wait(min(self._every, self._silence / 4)):
             now = monotonic()
-            with suppress(OSError, ValueError):  # nobody reads the stream any more
+            with suppress(OSError, ValueError):  # the stream is closed
                 if self._in_place:
                     self._draw()
                     continue
@@ -153,7 +157,7 @@ class Progress(AbstractContextManager["Progress"]):
                     self._stream.flush()
 
     def _draw(self) -> None:
-        if self._live is None:  # rich is imported by the first frame: a run that is over before needs none
+        if self._live is None:  # rich is imported by the first frame; a short run needs none
             from rich.console import Console
             from rich.live import Live
 
@@ -168,7 +172,7 @@ class Progress(AbstractContextManager["Progress"]):
         self._live.update(frame, refresh=True)
 
     def _rate(self) -> None:
-        """Rate the board that was played last, now and then: what takes long is done the less often."""
+        """Rate the board of the last match now and then; the longer it takes, the less often."""
         began = monotonic()
         if began < self._rated_next:
             return
@@ -200,21 +204,21 @@ class Progress(AbstractContextManager["Progress"]):
         return ", ".join(parts)
 
     def _silent(self) -> list[str]:
-        """A line for each decision that is waited for, if no match has ended for long."""
+        """Return a line for each pending decision, if no match has ended for long."""
         spent = monotonic() - self._heard
         turns = self._turns() if spent >= self._silence else ()
-        lines = [f"no match has ended for {duration(spent)}: {self._describe_turn(turn)}" for turn in turns[:MAX_DECISIONS_NAMED]]
+        lines = []
+        for turn in turns[:MAX_DECISIONS_NAMED]:
+            pairing, board = turn.scheduled.pairing, self._boards[turn.scheduled.board]
+            labels = [board.seats[entry].label for entry in pairing.seats]
+            match = f"{' - '.join(labels)}, round {pairing.round + 1} of {board.title}"
+            timed = board.seats[pairing.seats[turn.seat]].limits.timed
+            advice = "" if timed else f"; its decisions have no limit of time: Ctrl-C stops the run, {UNLIMITED_ADVICE}"
+            lines.append(f"no match has ended for {duration(spent)}: {labels[turn.seat]} is at ply {turn.ply} of {match}{advice}")
         return [*lines, f"and {len(turns) - MAX_DECISIONS_NAMED} more"] if len(turns) > MAX_DECISIONS_NAMED else lines
 
-    def _describe_turn(self, turn: CurrentTurn) -> str:
-        """A decision by its agent, its ply and its match."""
-        pairing, board = turn.scheduled.pairing, self._boards[turn.scheduled.board]
-        labels = [board.seats[entry].label for entry in pairing.seats]
-        match = f"round {pairing.round + 1} of {board.title}"
-        return f"{labels[turn.seat]} is at ply {turn.ply} of {' - '.join(labels)}, {match}"
-
     def _frame(self, width: int) -> "Group":
-        """Return the line and the standings of the board that was played last, in so many columns."""
+        """Return the line and the standings of the board of the last match, in `width` columns."""
         from rich.console import Group
         from rich.text import Text
 
@@ -244,10 +248,10 @@ def _make_table(kind: Kind, rows: Sequence[Row], width: int) -> "Table":
 
     columns = usual
     while measure(columns) > width and (turns := [column.left_out for column in columns if column.left_out]):
-        columns = [column for column in columns if column.left_out != min(turns)]  # those with the same turn go together
+        columns = [column for column in columns if column.left_out != min(turns)]  # columns with the same turn go together
     table = Table.grid(padding=(0, COLUMN_GAP), pad_edge=True)
     for column in columns:
-        label = column.key == "agent"  # the only one that rich may make narrower
+        label = column.key == "agent"  # the only column that rich may make narrower
         table.add_column(justify="left" if label else "right", no_wrap=not label)
     table.add_row(*[Text(column.heading, style="dim", no_wrap=True) for column in columns])
     for row in rows:
@@ -257,13 +261,23 @@ def _make_table(kind: Kind, rows: Sequence[Row], width: int) -> "Table":
 
 
 class PercentLine:
-    """A line with the percentage of long work, such as building a table; nothing if the stream is no terminal."""
+    """A line with the percentage of long work, such as building a table; nothing if the stream is not a terminal.
+
+    Inside `with PercentLine(sys.stderr):` it shows the progress reported by `tell_progress`.
+    """
 
     def __init__(self, stream: IO[str], *, quiet: bool = False) -> None:
         self._line = LiveLine(stream, wanted=not quiet)
 
+    def __enter__(self) -> None:
+        self._listening = listening(self)
+        self._listening.__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        self._listening.__exit__(*raised)
+
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Show how much is done; the line is erased when all is."""
+        """Show the progress of `what`, `done` of `total`; the line is erased when all is done."""
         self._line.show("" if done >= total else f"{what}: {100 * done // max(1, total)} %")
 
 

@@ -1,1 +1,1 @@
-"""One match: its records, the referee who judges it, the players in its seats, and its replay."""
+"""One match: its records, the referee that judges it, the players in its seats, and its replay."""

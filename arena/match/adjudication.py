@@ -1,7 +1,7 @@
-"""Ends a game of two seats by the values that its agents report, before the rules do; runners of chess engines know the same.
+"""Ends a game of two seats by the values that its agents report, before the rules do, as runners of chess engines do.
 
-A draw takes the values of both seats, a resignation at least those of the seat that loses: no agent wins a game, or saves one, by
-what it says of itself alone.
+A draw needs the values of both seats, a resignation at least the values of the losing seat. So no agent wins or saves a game by
+its own claims alone.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from arena.identity import canonical
 
 @dataclass(frozen=True, slots=True)
 class DrawRule:
-    """A game is drawn that both seats have called level for a while."""
+    """A game is drawn if both seats have reported level values for a while."""
 
     after: int = 40
     """Moves of the match, of both seats together, before which it is not drawn."""
@@ -25,14 +25,14 @@ class DrawRule:
 
 @dataclass(frozen=True, slots=True)
 class ResignRule:
-    """A seat resigns that has called its game lost for a while."""
+    """A seat resigns if it has reported a lost game for a while."""
 
     moves: int = 4
-    """Its last decisions, each of which must say so."""
+    """The number of its last decisions that must report it."""
     value: float = 0.95
-    """A value of minus this or less is lost, one of this or more is won."""
+    """A value of minus this or less is lost, a value of this or more is won."""
     both: bool = False
-    """Whether the last decisions of the other seat must say that it wins."""
+    """Whether the last decisions of the other seat must report that it wins."""
 
 
 class AgreedEnd(NamedTuple):
@@ -51,7 +51,7 @@ class Adjudication:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Adjudication":
-        """The rules from plain values with the keys of the spec; `{}` of a rule has its defaults."""
+        """Return the rules `given` as plain values with the keys of the spec; `{}` of a rule has its defaults."""
         draw, resign = given.get("draw"), given.get("resign")
         return cls(
             None if draw is None else DrawRule(**_with_float(draw)),
@@ -64,7 +64,7 @@ class Adjudication:
         return canonical(asdict(self))
 
     def first(self, reported: Iterable[tuple[int, float | None]]) -> tuple[int, AgreedEnd] | None:
-        """The end that the values of a game agree on first, and after how many decisions that is; None without one.
+        """Return the first end that the values of a game agree on, and the number of decisions before it; None without one.
 
         `reported` has the seat and the value of every decision, in the order of play.
         """

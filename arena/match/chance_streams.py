@@ -1,11 +1,11 @@
-"""Draws what chance does, from streams that all who meet a position share.
+"""Draws the outcomes of chance, from streams that are shared by all matches of a position.
 
-A stream follows from the key of the position, the repetition and the name that the game gives it, and from nobody's seat or
+A stream follows from the key of the position, the repetition and the name that the game gives it, and not from a seat or a
 label: all pairings and seat orders of a round meet the same dice and deals.
 """
 
 import random
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -17,7 +17,7 @@ from arena.identity import Stream, canonical, position_seed
 PROBABILITY_TOLERANCE = 1e-9
 """How far from 1 the sum of the probabilities may be."""
 MAX_OUTCOMES_IN_A_ROW = 100_000
-"""Outcomes in a row after which chance is taken to go on for ever."""
+"""The number of outcomes in a row after which chance is assumed to go on for ever."""
 
 StreamOf = Callable[[Hashable], random.Random]
 """Returns the stream of a name; the same one at every call."""
@@ -32,7 +32,7 @@ class Chance:
 
     @classmethod
     def of(cls, game: Game, position_key: str, repetition: int) -> "Chance":
-        """Return the chance of the matches from a position, the `repetition`-th time that it is given."""
+        """Return the chance of the matches from a position; `repetition` counts the earlier equal positions."""
         streams: dict[str, Stream] = {}
 
         def stream_of(name: Hashable) -> Stream:
@@ -48,11 +48,22 @@ class Chance:
         return cls(game, stream_of)
 
     def outcome(self, state: State) -> Action:
-        """Draw the outcome of a state where chance moves, by one number against the cumulated probabilities in their order."""
+        """Draw the outcome of a state in which chance moves, by one number against the cumulated probabilities in their order."""
         outcomes = chance_outcomes(self._game, state)
         drawn = self._stream_of(self._game.chance_stream(state) if gives(self._game, "chance_stream") else "").random()
         sums = accumulate([probability for _, probability in outcomes])
         return next((action for (action, _), reached in zip(outcomes, sums, strict=True) if drawn < reached), outcomes[-1][0])
+
+    def settle(self, state: State) -> Iterator[tuple[Action, State]]:
+        """Yield each outcome, and the state after it, as long as chance moves."""
+        game = self._game
+        for _ in range(MAX_OUTCOMES_IN_A_ROW):
+            if game.is_terminal(state) or game.to_move(state) != CHANCE:
+                return
+            outcome = self.outcome(state)
+            state = game.result(state, outcome)
+            yield outcome, state
+        raise endless(game)
 
 
 def _is_plain(name: Any) -> bool:
@@ -65,9 +76,9 @@ def has_chance(game: Game) -> bool:
 
 
 def chance_outcomes(game: Game, state: State) -> Sequence[tuple[Action, float]]:
-    """Return the outcomes of a state where chance moves, as the game gives them, in their order.
+    """Return the outcomes of a state in which chance moves, as the game gives them, in their order.
 
-    GameError if they are no pairs, if a probability is not above 0, if all do not add up to 1, or if they differ from the
+    GameError if they are not pairs, if a probability is not above 0, if all do not add up to 1, or if they differ from the
     `actions` of the state.
     """
     if not has_chance(game):
@@ -91,15 +102,6 @@ def chance_outcomes(game: Game, state: State) -> Sequence[tuple[Action, float]]:
 
 def _wrong(game: Game, what: str) -> GameError:
     return GameError(f"{name_of(game)}: chance_outcomes {what}")
-
-
-def settle_chance(game: Game, state: State, chance: Chance) -> State:
-    """Return the state after chance has moved for as long as it is its turn; `state` itself if it is not."""
-    for _ in range(MAX_OUTCOMES_IN_A_ROW):
-        if game.is_terminal(state) or game.to_move(state) != CHANCE:
-            return state
-        state = game.result(state, chance.outcome(state))
-    raise endless(game)
 
 
 def endless(game: Game) -> GameError:

@@ -1,4 +1,4 @@
-"""A match before it is played: the rules, the position, the seats, and the key that follows from these."""
+"""A match before it is played: the rules, the position, the seats, and the key that follows from them."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -8,38 +8,38 @@ from typing import Any, NamedTuple, Protocol
 
 from arena.agent import Agent
 from arena.game import Game, State
-from arena.heuristic import Evaluation
+from arena.heuristics import Evaluation
 from arena.identity import canonical, key, position_stream
-from arena.limits import DEFAULT_MOVES, START_SECONDS, Limits
+from arena.limits import Limits
 from arena.match.adjudication import Adjudication
 from arena.match.openings import Redraws, play_opening
 from arena.secret import Seed, seed_of_round
 
 IN_PROCESS = "none"
-"""The isolation of an agent that runs in the process that plays. Extensions bring others."""
+"""The isolation of agents that run in the playing process. Extensions bring others."""
 
 
 class OwnCode(Protocol):
-    """Code that an entry brings, which the process of its agent loads and no other. It is hashable, and is pickled."""
+    """Code that an entry brings, loaded only by the process of its agent. It is hashable, and can be pickled."""
 
     @property
     def source(self) -> str:
-        """What to call it beside plugins."""
+        """Its description in lists of plugins."""
 
     @property
     def mark(self) -> str:
-        """The start of its hash, by which people know it."""
+        """The start of its hash, shown to people."""
 
     @property
     def code(self) -> str:
-        """A hash of the code as it was when the spec was read."""
+        """The hash of the code at the time when the spec was read."""
 
     @property
     def heuristics(self) -> frozenset[tuple[str, str]]:
         """The heuristics that it brings, each as (game, name)."""
 
     def files(self) -> set[Path]:
-        """Return the files that its hash is over."""
+        """Return the files that are hashed."""
 
     def hash(self) -> str:
         """Return the hash of the code as it is now; it does not depend on where the files lie."""
@@ -50,24 +50,24 @@ class Program:
     """How another process makes the agent of a seat."""
 
     agent: str
-    """Its name in the registry; of a command, what to call it."""
+    """Its name in the registry; for a command, a name to show."""
     options: Mapping[str, Any]
     heuristic: Mapping[str, Any] | None
     """Its name and parameters."""
     plugins: tuple[str, ...]
-    """What the process loads beside the installed plugins."""
+    """Plugins that the process loads beside the installed ones."""
     folder: str
-    """Where it runs: the folder of the spec."""
+    """The working directory: the folder of the spec."""
     command: tuple[str, ...] | None = None
-    """What to start; None starts Python's own host."""
+    """The command to start; None starts Python's own host."""
     version: OwnCode | None = None
-    """Code that the process loads in place of the current plugin of the agent; None for that one."""
+    """Code that the process loads instead of the current plugin of the agent; None for the current one."""
     pondering: bool = False
-    """Whether it may go on while others decide; else it stands still outside its own turn."""
+    """Whether it may continue while others decide; otherwise it is paused outside its own turn."""
     adapter: str | None = None
-    """The module that speaks with a command in the place of arena; None if the command speaks for itself."""
+    """The module that talks to a command instead of arena; None if the command speaks the protocol itself."""
     files: tuple[str, ...] = ()
-    """Files that its options name, which a sandbox shows it."""
+    """Files that its options name; a sandbox shows them to it."""
 
 
 class Settings(NamedTuple):
@@ -92,13 +92,13 @@ class Seat:
     evaluation: Evaluation | None
     limits: Limits
     identity: str
-    """Canonical text of all that makes it play as it does."""
+    """Canonical text of everything that affects its play."""
     agent: str = ""
     """The name of the agent in the registry."""
     heuristic: str | None = None
     """The name of the heuristic, None if there is none."""
     isolation: str = IN_PROCESS
-    """The name of the place where its agent runs."""
+    """The name of its agent's isolation."""
     program: Program | None = None
     """Needed unless the isolation is IN_PROCESS."""
     optimal: bool = False
@@ -108,12 +108,17 @@ class Seat:
     settings: Settings = NO_SETTINGS
     """Its options and its heuristic, with all defaults filled in."""
     waits: bool = False
-    """Whether the agent may be unavailable, which makes the match void: its class, or the spec, says that it waits for something
-    outside. For any other agent that is a fault: else an agent could escape each defeat."""
+    """Whether the agent may be unavailable, which makes the match void: its class, or the spec, declares that it waits for
+    something outside. For any other agent this is a fault. Otherwise an agent could escape every defeat."""
+
+    @property
+    def in_process(self) -> bool:
+        """Return whether its agent runs in the process that plays the match, and not in an isolation."""
+        return self.isolation == IN_PROCESS
 
     @property
     def version(self) -> OwnCode | None:
-        """The code of its own with which the agent plays; None if that is in a plugin of the registry."""
+        """The agent's own code; None if its code is a plugin of the registry."""
         return None if self.program is None else self.program.version
 
 
@@ -137,19 +142,19 @@ class Match(NamedTuple):
     position: Position
     seats: tuple[Seat, ...]
     seed: int | None
-    """That of the spec; None if it is a secret."""
+    """The seed of the spec; None if it is a secret."""
     adjudication: Adjudication | None = None
     """The rules by which reported values end it before the game's own rules do."""
     repetition: int = 0
-    """How many matches of these seats from an equal position were given before this one: each has its own streams of chance."""
+    """The number of earlier matches of these seats from an equal position. Each repetition has its own streams of chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Positions:
     """The positions of one board: drawn one by one, or given as texts.
 
-    The k-th is the same for everyone, and does not depend on who plays. With openings, a round whose opening an earlier one
-    has is drawn anew, under a key that says how often.
+    The k-th position does not depend on the players. With openings, a round that repeats the opening of an earlier one is drawn
+    again, under a key that contains the number of attempts.
     """
 
     game: Game
@@ -159,7 +164,7 @@ class Positions:
     seed: Seed
     texts: Sequence[str] | None = None
     plies: int = 0
-    """How many random plies are played from each before the agents do."""
+    """The number of random plies before the agents play."""
     redraws: Redraws = field(init=False, compare=False, repr=False)
     _before: str = field(init=False)
     _after: str | None = field(init=False)
@@ -179,7 +184,7 @@ class Positions:
         object.__setattr__(self, "redraws", Redraws(lambda number, redraw: self._drawn(number, redraw).text))
 
     def __getitem__(self, number: int) -> Position:
-        """Return the position of a round. What the game raises while drawing or parsing it is passed on."""
+        """Return the position of round `number`. Exceptions of the game while it draws or parses the position pass through."""
         return self._drawn(number, self._redraw(number))
 
     def _drawn(self, number: int, redraw: int) -> Position:
@@ -206,14 +211,14 @@ class Positions:
         return key(f"{self._before}{named}{again}{after}")
 
     def repetition(self, number: int) -> int:
-        """How many equal texts were given before this one; 0 for drawn positions."""
+        """Return how many equal texts precede this one; 0 for drawn positions."""
         return 0 if self.texts is None else self._repetitions[number]
 
 
 def move_limit(game: Game) -> int:
-    """Return the limit of moves of a match of `game` if nobody names another one."""
+    """Return the default move limit of a match of `game`."""
     own = game.default_moves
-    return own if type(own) is int and own > 0 else DEFAULT_MOVES
+    return own if type(own) is int and own > 0 else Limits().moves
 
 
 def seat_identity(
@@ -226,16 +231,16 @@ def seat_identity(
     *,
     pondering: bool = False,
 ) -> str:
-    """The canonical text of a seat. `label` is the one that the spec gives; a default label is for show alone.
+    """Return the canonical text of a seat. `label` is the label in the spec; a default label is only for display.
 
     `options`, and the parameters of `heuristic`, are only those that differ from their defaults, so that authors can add more.
-    Limits that came later are part of the text only if they differ from their defaults: what was played keeps its id.
+    Limits that were added later are part of the text only if they differ from their defaults, so that old matches keep their ids.
 
     `version` is the hash of the code of another version of the agent; it is part of the text only if there is one. So is
     `pondering`, if the agent may think while others decide.
     """
     bounds = {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds}
-    if limits.start_seconds != START_SECONDS:
+    if limits.start_seconds != Limits().start_seconds:
         bounds["start_seconds"] = limits.start_seconds
     if limits.cpu_seconds is not None:
         bounds["cpu_seconds"] = limits.cpu_seconds
@@ -255,7 +260,7 @@ def seat_identity(
 def match_id(
     position_key: str, seats: Sequence[Seat], moves: int, repetition: int = 0, adjudication: Adjudication | None = None
 ) -> str:
-    """The key of a match: whatever changes the play changes it, and nothing else does."""
+    """Return the key of a match: everything that changes the play changes it, and nothing else does."""
     players = ",".join([seat.identity for seat in seats])
     adjudicate = "" if adjudication is None else f'"adjudicate":{adjudication.identity},'
     return key(f'{{{adjudicate}"moves":{moves},"position":"{position_key}","repetition":{repetition},"seats":[{players}]}}')

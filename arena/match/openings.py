@@ -1,4 +1,4 @@
-"""Openings: random plies before the agents play, and how rounds come to openings that differ."""
+"""Openings: random plies before the agents play, and how rounds get different openings."""
 
 import random
 import threading
@@ -7,27 +7,29 @@ from collections.abc import Callable
 from arena.configured import name_of
 from arena.errors import GameError
 from arena.game import Game, State
-from arena.match.chance_streams import Chance, has_chance, settle_chance
+from arena.match.chance_streams import Chance, has_chance
 
 MAX_OPENING_DRAWS = 1000
-"""How often an opening is drawn anew because the game was over before it was."""
+"""How often an opening is drawn again because the game ended too early."""
 MAX_REDRAWS = 1000
-"""How often a round is drawn anew because an earlier one has its opening. If none is new, all that are likely have been found."""
+"""How often a round is drawn again because an earlier one has its opening. If none is new, all likely ones have been found."""
 MAX_ROUND_REDRAWN = 1_000_000
-"""Rounds from here on keep their first draw: a format may number positions as it likes, and all before one would be drawn."""
+"""Rounds from this number on keep their first draw. A format may number positions freely, and all earlier ones would have to be
+drawn."""
 
 
 def play_opening(game: Game, state: State, plies: int, rng: random.Random) -> State:
-    """Return the state after so many random plies, each a decision; what chance does between them is drawn from `rng`, too.
+    """Return the state after this many random `plies`, each a decision; chance between them is also drawn from `rng`.
 
-    GameError if a game seems to be over always before that.
+    GameError if the game seems always to end before that.
     """
     chance = Chance(game, lambda _: rng) if has_chance(game) else None
     for _ in range(MAX_OPENING_DRAWS):
         reached = state
         for _ in range(plies):
             if chance is not None:
-                reached = settle_chance(game, reached, chance)
+                for _, after in chance.settle(reached):
+                    reached = after
             if game.is_terminal(reached):
                 break
             reached = game.result(reached, rng.choice(game.actions(reached)))
@@ -39,8 +41,8 @@ def play_opening(game: Game, state: State, plies: int, rng: random.Random) -> St
 class Redraws:
     """The number of times that each round is drawn anew, until its opening is one that no earlier round has.
 
-    `draw` returns the text of the opening of a round at a given redraw, and the numbers follow from it alone. After a round
-    for which MAX_REDRAWS found nothing new no round is drawn anew. Any thread may ask.
+    `draw` returns the text of the opening of a round at a given redraw, and the numbers follow from it alone. If MAX_REDRAWS find
+    nothing new for a round, no later round is redrawn. Any thread may ask.
     """
 
     def __init__(self, draw: Callable[[int, int], str]) -> None:
@@ -75,7 +77,7 @@ class Redraws:
     def _is_new(self, number: int, redraw: int) -> bool:
         try:
             text = self._draw(number, redraw)
-        except (Exception, SystemExit):  # the game's own fault, which is told where the match is played
+        except (Exception, SystemExit):  # the game's own fault, which is reported when the match is played
             return redraw == 0
         new = text not in self._seen
         self._seen.add(text)

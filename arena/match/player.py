@@ -6,15 +6,15 @@ from typing import Any, NamedTuple, Protocol
 from arena.errors import GameError, Interrupted, Unavailable, abbreviate
 from arena.game import Action, State, gives
 from arena.identity import Stream, seat_stream
-from arena.limits import MARGIN_SECONDS
-from arena.match.decider import AgentRaised, Decider
+from arena.limits import Limits
+from arena.match.decider import AgentRaised, Decider, EngineUse
 from arena.match.match import Match, Seat
 from arena.match.record import Reason
 from arena.search import SharedStart
 
 
 class Ending(NamedTuple):
-    """How a match ended, and on whose account."""
+    """How a match ended, and which seat is responsible."""
 
     reason: Reason
     seat: int | None = None
@@ -23,48 +23,52 @@ class Ending(NamedTuple):
 
 
 class Forfeit(Exception):
-    """A seat did what loses the match."""
+    """A seat did something that loses the match."""
 
     def __init__(self, ending: Ending) -> None:
         self.ending = ending
 
 
 class Unreadable:
-    """Something that an agent in another process returned and that is no action or solution, by its text; it equals nothing."""
+    """The text of an answer of an agent in another process that is not an action or a solution; it equals nothing."""
 
     def __init__(self, text: str, forfeit: Forfeit | Unavailable | None = None) -> None:
         self.text = text
         self.forfeit = forfeit
-        """What it is to be judged as, None if it is merely no action."""
+        """How the referee books this fault. None means an ordinary illegal action."""
 
 
 Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int] | tuple[()]
-"""Nodes, evaluations, seconds, depth, value, what else was spent and unmetered states of a decision; empty if nobody knows."""
+"""Nodes, evaluations, seconds, depth, value, other amounts and unmetered states of a decision; empty if unknown."""
 
 
 class Player(Protocol):
-    """The player of a seat. After each decision it has what that used, for the record."""
+    """The player of a seat. After each decision it holds the amounts for the record."""
 
     number: int
     seat: Seat
     fallbacks: int
-    """How many actions were drawn at random because the budget ran out before anything was reported."""
+    """The number of actions drawn at random because the budget ran out before any report."""
     overrun: float | None
     """Seconds by which a decision ran over its limit and lost the match."""
     started: float | None
-    """Seconds that its process took to get ready for the match; None without one."""
+    """Seconds that its process took to get ready for the match; None without a process."""
 
     @property
     def lack_of_cpu(self) -> float:
         """Seconds for which decisions under a limit of time could have run and had no processor."""
 
     @property
+    def forgiven(self) -> float:
+        """Seconds that decisions were granted beyond the limit because they had no processor."""
+
+    @property
     def cpu(self) -> float:
-        """Seconds of processor time of decisions under a limit of that."""
+        """Seconds of processor time of decisions with such a limit."""
 
     @property
     def used(self) -> Used:
-        """What the last decision used."""
+        """The amounts that the last decision used."""
 
     @property
     def solver(self) -> bool:
@@ -75,12 +79,12 @@ class Player(Protocol):
         """Whether its random stream was used."""
 
     @property
-    def compiled(self) -> bool:
-        """Whether compiled code has run in any of its decisions."""
+    def engine_use(self) -> EngineUse | None:
+        """Its decisions with the loop of a search engine and without; None if it has requested none."""
 
     @property
     def exchanges(self) -> Sequence[str]:
-        """What its agent has added to the transcript of the match, as JSON."""
+        """Texts that its agent has added to the transcript of the match, as JSON."""
 
     def make_agent(self) -> None:
         """Make the agent of the match; a Forfeit if that fails."""
@@ -96,11 +100,11 @@ class Player(Protocol):
 
 
 class LocalPlayer(Decider):
-    """An agent in this process: a decider whose exceptions, illegal actions and overrun limits lose the match."""
+    """An agent in this process: a decider that loses the match by an exception, an illegal action or an overrun limit."""
 
     __slots__ = ("_seconds", "fallbacks", "number", "overrun", "seat", "started")
 
-    lack_of_cpu = cpu = 0.0  # of one agent among others in a process nobody knows
+    lack_of_cpu = forgiven = cpu = 0.0  # the share of one agent in a common process is unknown
 
     def __init__(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> None:
         seat = match.seats[number]
@@ -136,32 +140,32 @@ class LocalPlayer(Decider):
             choice = self._decide(self.agent.choose, state, legal)
             if self.fallback or self._seconds is not None:
                 self._check_use()
-            return find_legal(choice, legal)  # what `check_action` does, without a call
+            return find_legal(choice, legal)  # the same as `check_action`, without a call
         except (AgentRaised, ValueError) as error:
             raise _forfeit(self.number, choice, legal, error, waits=self.seat.waits) from error
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None if the agent gave up or ran out of its budget with nothing to show."""
+        """Ask for a solution; None if the agent gave up or exceeded its budget without a report."""
         try:
             found = self._decide(self.agent.solve, state, ())
         except AgentRaised as raised:
             raise failure(self.number, raised, waits=self.seat.waits) from raised
-        if self._seconds is not None:
+        if self.fallback or self._seconds is not None:
             self._check_use()
         return found
 
     def _check_use(self) -> None:
         self.fallbacks += self.fallback
-        if self._seconds is not None and self.used[2] > self._seconds + MARGIN_SECONDS:
+        if self._seconds is not None and self.used[2] > self._seconds + Limits.MARGIN_SECONDS:
             self.overrun = self.used[2] - self._seconds
             raise Forfeit(Ending("timeout", self.number, f"a decision took longer than its limit of {self._seconds:g} s"))
 
     def leave(self) -> None:
-        """Nothing has to be given back."""
+        """Do nothing: a local player has no process to give back."""
 
 
 class ObservingPlayer(LocalPlayer):
-    """An agent in this process on a game with hidden information: it is given what its seat observes."""
+    """An agent in this process on a game with hidden information: it gets the observation of its seat."""
 
     __slots__ = ("_observation",)
 
@@ -174,12 +178,12 @@ class ObservingPlayer(LocalPlayer):
         return super().choose(self._observation(state, self.number), legal)
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None if the agent gave up or ran out of its budget with nothing to show."""
+        """Ask for a solution; None if the agent gave up or exceeded its budget without a report."""
         return super().solve(self._observation(state, self.number))
 
 
 def local_player(match: Match, number: int, start: SharedStart, played: Sequence[str]) -> LocalPlayer:
-    """Return the player of a seat whose agent plays in this process."""
+    """Return the player of a seat for an agent in this process."""
     kind = ObservingPlayer if gives(match.game, "observation") else LocalPlayer
     return kind(match, number, start, played)
 
@@ -193,7 +197,7 @@ def check_action(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
 
 
 def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception, *, waits: bool = False) -> Forfeit | Unavailable:
-    """Return the forfeit of a seat whose agent raised, or chose what is no legal action."""
+    """Return the forfeit of a seat after its agent raised, or chose an illegal action."""
     if isinstance(error, AgentRaised):
         return failure(seat, error, waits=waits)
     if type(choice) is Unreadable and choice.forfeit is not None:
@@ -205,8 +209,8 @@ def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception, 
 def find_legal(choice: Any, legal: Sequence[Action]) -> Action:
     """Return the legal action that equals `choice`: the game's own object, never the agent's.
 
-    ValueError if there is none; AgentRaised if the comparison raises, which an agent's author has written; GameError
-    if the legal actions are no sequence.
+    ValueError if there is none. AgentRaised if the comparison raises, because the agent's author may have written it. GameError
+    if the legal actions are not a sequence.
     """
     try:
         return legal[legal.index(choice)]
@@ -219,12 +223,12 @@ def find_legal(choice: Any, legal: Sequence[Action]) -> Action:
 
 
 def failure(seat: int, failed: AgentRaised, *, waits: bool = False) -> Forfeit | Unavailable:
-    """Return the forfeit of a seat whose agent raised an exception; Unavailable if it `waits` for a backend that is away."""
+    """Return the forfeit of a seat after an exception of its agent; Unavailable if it `waits` for a backend that is down."""
     return fault_of(seat, failed.kind, failed.message, failed.traceback, waits=waits)
 
 
 def fault_of(seat: int, kind: str, message: str | None, traceback: str | None, *, waits: bool) -> Forfeit | Unavailable:
-    """Return what becomes of a match whose agent failed in a way of a `kind`: `exception`, `memory` or `unavailable`."""
+    """Return the outcome of a match after a failure of a `kind` of its agent: `exception`, `memory` or `unavailable`."""
     if kind == "unavailable":
         if waits:
             return Unavailable(message)

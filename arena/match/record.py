@@ -14,43 +14,45 @@ Reason = Literal[
     "move-limit",
     "stuck",
     "gave-up",
+    "out-of-budget",
     "void",
 ]
-"""Why a match ended. `adjudicated` is by the values that its agents reported, if the spec wants that.
+"""Why a match ended. `adjudicated` means: by the values that its agents reported, if the spec asks for it.
 
-`illegal-action` is also a wrong path, an answer of the wrong kind, and None from `choose`.
+`gave-up` and `out-of-budget` are for solvers: one returned None, the other exceeded a limit without having reported a solution.
+`illegal-action` also stands for a wrong path, an answer of the wrong kind, and None from `choose`.
 """
 
 FAULTS: frozenset[str] = frozenset({"illegal-action", "exception", "timeout", "memory", "crash"})
-"""The endings that are an agent's fault, and so its loss."""
+"""The terminations that are an agent's fault, and so its loss."""
 
 
 CPU_SECONDS = "cpu_seconds"
-"""The key in the `timing` of a record for the processor time of each seat; null for a seat without a limit of that."""
+"""The key in the `timing` of a record for the processor time of each seat; null for a seat without such a limit."""
 
 
 class Decision(NamedTuple):
-    """What one call of `choose` or `solve` used. A named tuple, since a match makes one at every move."""
+    """The amounts that one call of `choose` or `solve` used. A named tuple, because a match makes one at every move."""
 
     seat: int
-    """Whose decision it was."""
+    """The seat that decided."""
     nodes: int
     """States generated."""
     evaluations: int
     """Calls of `evaluate` and `cost_to_go`."""
     seconds: float
-    """How long it took, on the clock."""
+    """Its duration on the clock."""
     depth: int | None
     """The depth that the agent reported last, in plies."""
     value: float | None
     """The value that the agent reported last, from its own view."""
     spent: Mapping[str, float] | None = None
-    """What else the agent said that it used, by name, such as `tokens`; None if it said nothing."""
+    """Other amounts that the agent reported, by name, such as `tokens`; None if it reported none."""
     unmetered: int = 0
     """States generated past the view of the game, as far as they were seen; see `arena.unmetered`."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The decision as plain values; `spent` and `unmetered` are among them only if there is something."""
+        """Return the decision as plain values; `spent` and `unmetered` are left out if they are empty."""
         plain = self._asdict()
         if self.spent is None:
             del plain["spent"]
@@ -60,10 +62,10 @@ class Decision(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One match: who met whom where, what was played, how it ended, and what every decision used.
+    """One match: the entries, the position, the actions, the end, and the amounts that every decision used.
 
-    All of it but the seconds in `decisions` is the same whenever and wherever the match is played, unless a time limit
-    was set. (A named tuple: a small match takes less time than a frozen dataclass of this size takes to make.)
+    Everything but the seconds in `decisions` is the same whenever and wherever the match is played, unless a time limit
+    was set. (A named tuple, because a frozen dataclass of this size takes longer to make than a small match takes to play.)
     """
 
     id: str
@@ -75,51 +77,63 @@ class Record(NamedTuple):
     labels: tuple[str, ...]
     """The entry in each seat."""
     seed: int | str | None
-    """The seed of the spec; None if that is a secret, until it is revealed."""
+    """The seed of the spec; None while it is a secret."""
     actions: tuple[str, ...]
     """The text notation of every action played, outcomes of chance included."""
     answer: str | None
-    """The text notation of a final state that was handed in, a hash of it beyond 64 KiB; None if there was none."""
+    """The text notation of a submitted final state, a hash of it beyond 64 KiB; None without one."""
     returns: tuple[float, ...]
-    """What each seat got, from `min_return` to `max_return` of the game; of a puzzle 1.0 or 0.0."""
+    """The result of each seat, from `min_return` to `max_return` of the game; for a puzzle 1.0 or 0.0."""
     solved: bool | None
     """Whether the puzzle was solved; None for a game."""
     termination: Reason
-    """Why it ended: `normal`, or what went wrong."""
+    """Why it ended: `normal`, or the kind of fault."""
     seat: int | None
-    """The seat that ended the match by a fault or by giving up; None if nobody did."""
+    """The seat that ended the match by a fault or by giving up; None if none did."""
     message: str | None
-    """What happened, if the termination alone does not say it."""
+    """More details, if the termination is not enough."""
     traceback: str | None
-    """Where an agent's exception came from, without the frames of arena itself."""
+    """The traceback of an agent's exception, without the frames of arena itself."""
     moves: int | None
-    """Actions played but those of chance; for an answer the steps that the solver counted, None if it did not."""
+    """The number of actions without chance; for an answer the steps that the solver counted, None if it did not."""
     cost: float | None
     """The sum of the step costs of a puzzle; None for games and answers."""
     fallbacks: int
-    """How often a random action was played because the budget ran out before anything was reported."""
+    """How often a random action was played because the budget ran out before any report."""
     decisions: tuple[Decision, ...]
-    """What every decision used, in the order of play."""
+    """The amounts that every decision used, in the order of play."""
     drew: tuple[bool, ...] = ()
-    """For every seat, whether its random stream was used: if none was, a repeated match says nothing new."""
+    """For every seat, whether its random stream was used. If none was, a repeated match gives no new information."""
     timing: dict[str, Any] | None = None
-    """What else depends on the clock, such as the seconds by which a decision ran over its limit."""
+    """Other values that depend on the clock, such as the seconds by which a decision exceeded its limit."""
     adjusted: tuple[float, ...] | None = None
     """The returns without the luck of chance; None in games without chance or without a default heuristic."""
     transcript: tuple[tuple[int, str], ...] = ()
-    """What agents said to their backends, each with its seat, as JSON; a run keeps it in a file of its own, not in the store."""
+    """The exchanges of agents with their backends, each with its seat, as JSON; a run keeps them in a separate file, not in the
+    store."""
+    parameters: Mapping[str, Any] | None = None
+    """The parameters of the game, in a record from `arena.play` or `Results`; None in others."""
+
+    def __repr__(self) -> str:
+        given = ", ".join([f"{name}={value!r}" for name, value in (self.parameters or {}).items()])
+        length = "" if self.moves is None else f", {self.moves:,} moves"
+        scores = ", ".join([f"{value:g}" for value in self.returns])
+        where = self.game + (f"({given})" if given else "")
+        return f"<Record {self.id[:10]} of {where}: {' - '.join(self.labels)}, returns {scores}, {self.termination}{length}>"
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as plain values, ready for JSON, without the transcript; `adjusted` is there only if it is known."""
+        """Return the record as plain values, ready for JSON, without transcript and parameters; `adjusted` is included if it is
+        known.
+        """
         plain = self._asdict()
-        del plain["transcript"]
+        del plain["transcript"], plain["parameters"]
         if self.adjusted is None:
             del plain["adjusted"]
         plain["decisions"] = [decision.as_dict() for decision in self.decisions]
         return plain
 
     def timeless(self) -> dict[str, Any]:
-        """Return the plain values that are equal when the match is played again: without times and `unmetered`."""
+        """Return the plain values that are equal if the match is played again: without times and `unmetered`."""
         plain = self.as_dict()
         del plain["timing"]
         for decision in plain["decisions"]:

@@ -1,4 +1,4 @@
-"""Plays one match and trusts nobody: actions are checked, paths replayed, answers tested, faults booked on their seat."""
+"""Plays one match without trusting any agent: it checks actions, replays paths, tests answers, and books faults on their seat."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,15 +21,15 @@ from arena.returns import check_returns, returns_of_loss, standing
 from arena.search import SharedStart
 
 MAX_ANSWER_BYTES = 64 * 1024
-"""Bytes of an answer's text that a record keeps; of a longer one it keeps the hash."""
+"""The largest text of an answer that a record keeps, in bytes; it keeps the hash of a longer one."""
 
 MIN_LACK_SECONDS = 0.01
-"""Seconds in which agents had no processor that are worth a word in a record."""
+"""The least number of seconds without a processor that a record mentions."""
 OnTurn = Callable[[int], None]
 Turn = Callable[[], Sequence[Action] | None]
 """Returns the legal actions of the seat to move; none at the end."""
 PlayerMaker = Callable[[Match, int, SharedStart, Sequence[str]], Player]
-"""Makes the player of a seat, who can read the actions played so far: an agent in this process, one in another, a person."""
+"""Makes the player of a seat, which can read the actions played so far: an agent in this process or in another, or a person."""
 
 
 def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerMaker = local_player) -> Record:
@@ -43,7 +43,7 @@ def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerM
     try:
         try:
             ending = _play(match, state, on_turn, make_player)
-            "".join(state.stepper.actions)  # all of them texts, or the game is at fault
+            "".join(state.stepper.actions)  # all of them are texts, or the game is at fault
         except Forfeit as forfeit:
             ending = forfeit.ending
             state.returns = returns_of_loss(game, ending.seat, state.stepper.state)
@@ -60,7 +60,7 @@ def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerM
 
 
 class MatchState:
-    """A match while it is played: the stepper that goes through it, its players, and what a record keeps beside."""
+    """A match in progress: its stepper, its players, and further data for the record."""
 
     answer: str | None = None
     steps: int | None = None
@@ -126,7 +126,7 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending
 
 
 def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
-    """Return the stepper's `turn`, which gives no actions, either, if the values reported so far end the game."""
+    """Wrap the stepper's `turn`: it returns no actions either if the values reported so far end the game."""
     after, decisions = Adjudicator(adjudication).after, state.decisions
 
     def turn() -> Sequence[Action] | None:
@@ -154,8 +154,9 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, state: MatchState) -> Ending
         if player.used:
             state.decisions.append((player.number, *player.used))
     if found is None:
-        return Ending("gave-up", player.number)
-    if type(found) is Path:  # no subclass, whose attributes an agent could have written
+        exhausted, player.fallbacks = player.fallbacks > 0, 0  # nothing was drawn at random for a solver
+        return Ending("out-of-budget" if exhausted else "gave-up", player.number)
+    if type(found) is Path:  # not a subclass, whose attributes an agent could have written
         return _follow(puzzle, match, player, found, state)
     if type(found) is Answer:
         return _test(puzzle, match, player, found, state)
@@ -163,7 +164,7 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, state: MatchState) -> Ending
 
 
 def _follow(puzzle: Puzzle, match: Match, player: Player, path: Path, state: MatchState) -> Ending:
-    """Play the actions of a path; that it passes through a goal is no end."""
+    """Play the actions of a path; passing through a goal does not end it."""
     stepper, most = state.stepper, match.seats[0].limits.moves
     for number, choice in enumerate(path.actions):
         if number == most:
@@ -194,7 +195,7 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: M
         text = puzzle.format_state(answer.state)
     except Interrupted:
         raise
-    except BaseException as error:  # whatever the agent calls a state went through the rules
+    except BaseException as error:  # an agent's state went through the rules
         message = f"expected a state of {name_of(puzzle)}, got {short(answer.state)} ({describe(error)})"
         raise Forfeit(Ending("illegal-action", player.number, message)) from error
     if answer.steps is not None and not is_count(answer.steps):
@@ -208,7 +209,7 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: M
     return _NORMAL
 
 
-_decision = partial(tuple.__new__, Decision)  # what Decision._make does, without a call in Python
+_decision = partial(tuple.__new__, Decision)  # the same as Decision._make, without a call in Python
 
 
 def _record(match: Match, state: MatchState, ending: Ending) -> Record:
@@ -245,18 +246,27 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
 
 
 def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
-    """Return what depends on the clock beside the seconds of decisions: an overrun limit, whether compiled code ran, and by seat
-    the seconds of starts, and the lack and the use of processors.
+    """Return the values beside the seconds of decisions that depend on the clock.
+
+    These are an overrun limit and, by seat, the decisions that ran compiled and plain, the seconds of starts, and the lack and
+    the use of processors.
     """
     timing: dict[str, Any] = {}
     for player in players:
         if player.overrun is not None:
             timing["overrun"] = round(player.overrun, 6)
-        if player.compiled:
-            timing["compiled"] = True
+    asked = {player.number: use for player in players if (use := player.engine_use) is not None}
+    if asked:
+        uses = [asked.get(seat) for seat in range(len(match.seats))]
+        for way in ("compiled", "plain"):
+            if any(getattr(use, way) for use in asked.values()):
+                for name in (way, f"{way}_seconds"):
+                    timing[name] = [None if use is None else round(getattr(use, name), 6) for use in uses]
+        if any(use.reason for use in asked.values()):
+            timing["plain_reason"] = [None if use is None else use.reason for use in uses]
     timed = [one for one in players if one.started is not None or one.lack_of_cpu or one.seat.limits.cpu_seconds is not None]
     if not timed:
-        return timing  # as a rule
+        return timing  # the usual case
     seats = range(len(match.seats))
     started = {one.number: round(one.started, 6) for one in timed if one.started is not None}
     lack = {one.number: round(one.lack_of_cpu, 6) for one in timed if one.lack_of_cpu}
@@ -265,6 +275,8 @@ def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
         timing["start"] = [started.get(seat) for seat in seats]
     if max(lack.values(), default=0.0) >= MIN_LACK_SECONDS:
         timing["lack_of_cpu"] = [lack.get(seat, 0.0) for seat in seats]
+    if any(one.forgiven for one in timed):
+        timing["forgiven"] = [sum([round(one.forgiven, 6) for one in timed if one.number == seat]) for seat in seats]
     if used:
         timing[CPU_SECONDS] = [used.get(seat) for seat in seats]
     return timing

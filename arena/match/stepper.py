@@ -1,4 +1,4 @@
-"""Goes through a match by its rules: the referee, play by hand, replay and audit all take their steps here."""
+"""Steps through a match by its rules: for the referee, play by hand, replay and audit."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ from arena.match.record import Reason
 
 
 class Stepper:
-    """Where a match stands: its state, the actions that led there as texts, and their cost.
+    """The state of a match, the actions that led to it as texts, and their cost.
 
-    `turn` gives the legal actions of who is to move, `advance` plays one. That it is legal is the caller's to check. What the
-    game raises is passed on; GameError if it names a seat that does not exist, or leaves a seat without an action.
+    `turn` gives the legal actions of the seat to move, and `advance` plays one. The caller checks that it is legal. Exceptions of
+    the game pass through; GameError if it names a seat that does not exist, or leaves a seat without an action.
     """
 
     def __init__(self, game: Game, state: State, moves: int) -> None:
@@ -22,7 +22,7 @@ class Stepper:
         self.seat = 0
         """The seat to move, since the last `turn`."""
         self.over = False
-        """Whether the last `turn` came to the end: a terminal state, or the goal of a puzzle."""
+        """Whether the last `turn` reached the end: a terminal state, or the goal of a puzzle."""
         self.actions: list[str] = []
         self.cost: float = 0
         """The sum of the step costs of a puzzle."""
@@ -32,7 +32,7 @@ class Stepper:
         # Bound once: a small match takes most of its time in these calls.
         self._is_over = game.is_terminal if puzzle is None else puzzle.is_goal
         self._to_move, self._actions, self._result, self._text = game.to_move, game.actions, game.result, game.format_action
-        self._seats = tuple(range(game.players))  # quicker to look into than a range
+        self._seats = tuple(range(game.players))  # lookups are faster than in a range
 
     def turn(self) -> Sequence[Action] | None:
         """Return the legal actions of the seat to move; none if a puzzle is stuck, None at the end and at the move limit."""
@@ -67,14 +67,14 @@ class Stepper:
             self.cost += self.puzzle.step_cost(state, action, successor)
 
     def ending(self) -> Reason:
-        """Return how a match ended that the last `turn` gave no action for."""
+        """Return how a match ended for which the last `turn` gave no action."""
         if self.over:
             return "normal"
         return "stuck" if self.puzzle is not None and not self._actions(self.state) else "move-limit"
 
 
 class ChanceStepper(Stepper):
-    """A stepper that draws what chance does: `turn` goes on to the next decision, or to the end."""
+    """A stepper that draws the outcomes of chance: `turn` goes on to the next decision, or to the end."""
 
     def __init__(self, game: Game, state: State, moves: int, chance: Chance) -> None:
         super().__init__(game, state, moves)
@@ -87,18 +87,18 @@ class ChanceStepper(Stepper):
         return len(self.actions) - self._outcomes
 
     def turn(self) -> Sequence[Action] | None:
-        """Return the legal actions of the seat that decides next, after chance has moved; None as every stepper."""
+        """Return the legal actions of the seat that decides next, after chance has moved; None as for every stepper."""
         for _ in range(MAX_OUTCOMES_IN_A_ROW):
             if self._is_over(self.state) or self._to_move(self.state) != CHANCE:
                 return super().turn()
             self.advance(self._chance.outcome(self.state))
             self._outcomes += 1
-            self._moves += 1  # the limit is one of decisions, and all actions are counted
+            self._moves += 1  # the limit counts decisions, but all actions are counted
         raise endless(self.game)
 
 
 def stepper_of(game: Game, state: State, moves: int, position_key: str, repetition: int) -> Stepper:
-    """Return what goes through a match from `state`; what chance does follows from the key of the position and the repetition."""
+    """Return a stepper through a match from `state`; chance follows from the key of the position and the repetition."""
     if has_chance(game):
         return ChanceStepper(game, state, moves, Chance.of(game, position_key, repetition))
     return Stepper(game, state, moves)

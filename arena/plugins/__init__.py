@@ -1,1 +1,1 @@
-"""Plugins: what they must bring, where they are found, and the registry of all that they brought."""
+"""Plugins: their contract, where they are found, and the registry of everything that they bring."""

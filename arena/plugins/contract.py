@@ -1,11 +1,11 @@
-"""What a plugin brings, held against what it promises to be: wrong here, and not within a match."""
+"""Checks a plugin against its contract when it is loaded, rather than in the middle of a match."""
 
 import inspect
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from inspect import isabstract, isclass
 from typing import Any
 
@@ -15,18 +15,20 @@ from arena import hookspecs
 from arena.agent import Agent, chooses, solves
 from arena.columns import ROW_KEYS, STYLES, Column
 from arena.configured import parameters_of
-from arena.encoding import encoding_info_of
+from arena.encodings import encoding_info_of
 from arena.errors import abbreviate, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle
-from arena.heuristic import info_of
+from arena.heuristics import count_given, info_of
 from arena.parts import PARTS, BoardColumn, Part
 from arena.traits import find_unknown_need
 
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)
+"""The hooks of the core."""
 HOOK_GROUP = "arena.hooks"
-"""The entry points of hooks that extensions have: the name is that of the hook, the value the class of its parts."""
+"""The entry points of hooks of extensions: the name is the name of the hook, the value the class of its parts."""
 NAME = re.compile(r"[a-z0-9-]+")
+"""The pattern of a name in the registry."""
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED = {
     "agent": {"agent", "command", "heuristic", "isolation", "label", "limits", "waits"},
@@ -34,7 +36,7 @@ RESERVED = {
     "game": {"name"},
     "heuristic": {"name"},
 }
-"""Keys that mean something else in a spec, so that a parameter of that name could never be set."""
+"""Keys with another meaning in a spec, so that a parameter of that name could never be set."""
 
 
 class Unfit(Exception):
@@ -42,10 +44,12 @@ class Unfit(Exception):
 
 
 def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield all that a plugin brings, each under the key of its kind and name; Unfit if it is not as it must be."""
+    """Yield everything that a plugin brings, each under the key of its kind and name; Unfit if it breaks the contract."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
-    added = _hooks_of_extensions(plugin)
+    # The hooks of extensions that the plugin may implement; nothing is loaded here.
+    own = {name for name in dir(plugin) if name.startswith("arena_")} - {*HOOKS}
+    added = {point.name: point for point in entry_points(group=HOOK_GROUP) if point.name in own} if own else {}
     if added:
         manager.add_hookspecs(type("HooksOfExtensions", (), {name: hookspecs.hookspec(lambda: ()) for name in added}))
     try:
@@ -62,27 +66,17 @@ def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
         implementations = getattr(manager.hook, hook).get_hookimpls()
         if not implementations and inspect.isroutine(getattr(plugin, hook, None)):
             raise Unfit(f"{hook} is not decorated with @hookimpl ({locate(getattr(plugin, hook))})")
-        part = _load_part(added[hook]) if hook in added and implementations else PARTS.get(hook)
+        part = PARTS.get(hook)
+        if hook in added and implementations:
+            part = added[hook].load()
+            if not isclass(part) or not issubclass(part, Part):
+                raise Unfit(f"the hook {hook} is to name a class derived from Part, got {added[hook].value}")
         for implementation in implementations:
             returned = implementation.function()
             if not isinstance(returned, Iterable):
                 raise Unfit(f"{hook} returned {abbreviate(returned)}; expected a list ({locate(implementation.function)})")
             for value in returned:
                 yield _check_value(hook, part, value, implementation.function)
-
-
-def _hooks_of_extensions(plugin: object) -> dict[str, EntryPoint]:
-    """Return the hooks that extensions have, as far as a plugin may mean one of them. Nothing is loaded."""
-    names = {name for name in dir(plugin) if name.startswith("arena_")} - {*HOOKS}
-    return {point.name: point for point in entry_points(group=HOOK_GROUP) if point.name in names} if names else {}
-
-
-def _load_part(point: EntryPoint) -> type[Part]:
-    """Return the class of the parts of a hook that an extension has."""
-    part = point.load()
-    if not isclass(part) or not issubclass(part, Part):
-        raise Unfit(f"the hook {point.name} is to name a class derived from Part, got {point.value}")
-    return part
 
 
 def _check_value(
@@ -94,8 +88,7 @@ def _check_value(
             expected = "functions or classes decorated with @heuristic"
             raise Unfit(f"{hook} returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
         _check_name("heuristic", info.name, value)
-        if isclass(value):
-            _check_parameters("heuristic", info.name, value)
+        _check_parameters("heuristic", info.name, value, skip=count_given(value))
         _check_call("heuristic", info.name, value, ("state", "player=0"))
         return ("heuristic", info.game, info.name), value
     if hook == "arena_encodings":
@@ -147,16 +140,14 @@ def _check_name(kind: str, name: object, value: object) -> None:
         raise Unfit(f"{kind} {called} ({locate(value)}): name: expected small letters, digits and dashes, got {name!r}")
 
 
-def _check_parameters(kind: str, name: object, value: Callable[..., Any]) -> None:
-    parameters = set(parameters_of(value))
-    if kind == "heuristic":
-        parameters -= {next(iter(parameters_of(value)), "")}  # the game comes first
-    for parameter in sorted(parameters & RESERVED[kind]):
+def _check_parameters(kind: str, name: object, value: Callable[..., Any], *, skip: int = 0) -> None:
+    parameters = list(parameters_of(value))[skip:]
+    for parameter in sorted({*parameters} & RESERVED[kind]):
         raise Unfit(f"{kind} {name}: a parameter may not be called {parameter!r}, the spec uses that key itself")
 
 
 def _check_format(format_: type[Format]) -> None:
-    """Refuse a kind that there is not, and columns whose keys mean something else in a row."""
+    """Refuse an unknown kind, and column keys that mean something else in a row."""
     where, kind = f"format {format_.name} ({locate(format_)})", getattr(format_, "kind", None)
     if kind not in ("versus", "puzzle"):
         raise Unfit(f"{where}: kind: expected versus or puzzle, got {kind!r}")
@@ -173,7 +164,7 @@ def _check_board_column(where: str, part: BoardColumn) -> None:
 
 
 def _check_column(where: str, column: Column, taken: Container[str]) -> None:
-    """Refuse a column with a key that means something else in a row, and one of a style that there is not."""
+    """Refuse a column with a key that means something else in a row, or with an unknown style."""
     if not KEY.fullmatch(str(column.key)) or column.key in taken:
         raise Unfit(f"{where}: expected a key of its own in small letters, digits and _, got {column.key!r}")
     if column.style not in STYLES:
@@ -188,7 +179,7 @@ def _check_variable(game: type[Game], name: str, expected: str, fits: Callable[[
 
 
 def _check_methods(kind: str, name: object, value: type, base: type) -> None:
-    """Refuse methods that cannot be called as those of `base` are, here rather than in the middle of a match."""
+    """Refuse methods that cannot be called like the methods of `base`, here rather than in the middle of a match."""
     for method, promised in vars(base).items():
         given = inspect.getattr_static(value, method, None)
         if method.startswith("_") or given is promised or not inspect.isfunction(promised) or not inspect.isfunction(given):
@@ -204,7 +195,7 @@ def _check_methods(kind: str, name: object, value: type, base: type) -> None:
 
 @cache
 def _promised_parameters(method: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the parameters of a method of the framework's own."""
+    """Return the names of the parameters of a method of the framework."""
     return tuple(inspect.signature(method).parameters)
 
 
@@ -220,7 +211,7 @@ def _check_call(kind: str, name: str, value: Any, wanted: tuple[str, str]) -> No
         got = f"({', '.join(map(str, inspect.signature(given).parameters.values()))})"
         raise Unfit(f"{kind} {name} ({locate(given)}): expected ({before}, {', '.join(wanted)}), got {got}") from None
     except ValueError:
-        return  # nobody can say how it is called
+        return  # its signature is unknown
 
 
 def _check_agent(agent: type[Agent]) -> None:
@@ -238,7 +229,7 @@ def _check_agent(agent: type[Agent]) -> None:
 
 
 def source_line(value: object) -> str | None:
-    """Where a class or a function is written, as `file:line`; None if nobody knows."""
+    """Return the source of a class or a function as `file:line`; None if it is unknown."""
     try:
         return f"{inspect.getsourcefile(value)}:{inspect.getsourcelines(value)[1]}"  # type: ignore[arg-type]
     except (OSError, TypeError):
@@ -246,5 +237,5 @@ def source_line(value: object) -> str | None:
 
 
 def locate(value: Any) -> str:
-    """Where a value is written, or at least in which module."""
+    """Return the source of a value, or at least its module."""
     return source_line(value) or str(getattr(value, "__module__", "unknown file"))

@@ -1,4 +1,4 @@
-"""The Python files of the user's own that a file imports, found by reading; nothing is run."""
+"""Finds the user's own Python files that a file imports, by reading; nothing is run."""
 
 import os
 import site
@@ -13,21 +13,21 @@ from pathlib import Path
 from arena.plugins.syntax import SUFFIX, Import, parse_file
 
 _BY_NAME = frozenset({"importlib", "importlib.util", "pkgutil", "runpy"})
-"""Modules that import others by names which reading does not find."""
+"""Modules that import others by names that reading does not find."""
 _HARMLESS = frozenset({"metadata", "resources"})
-"""What may be imported from them all the same."""
+"""The names that may still be imported from them."""
 
 
 def find_imported(file: Path, path: Sequence[str] | None = None) -> set[Path]:
-    """All Python files that a file imports, however indirectly, but for those of Python and of installed packages.
+    """Return all Python files that a file imports, directly or indirectly, except files of Python and of installed packages.
 
-    A module is looked for where this process would, or in the folders of `path`. Of a package all files count.
+    A module is looked up as in this process, or in the folders of `path`. Of a package all files count.
     """
     return _follow_all(file, lambda one: _find_outside(one, path)) - {file}
 
 
 def stands_alone(file: Path) -> bool:
-    """True if a file imports nothing but Python, arena and installed packages; what cannot be found may be the user's own."""
+    """Return whether a file imports only Python, arena and installed packages; a missing module may be the user's own."""
     for one in parse_file(file).imports:
         name = one.module.partition(".")[0]
         if not one.level and (name in sys.stdlib_module_names or name == "arena"):
@@ -39,16 +39,18 @@ def stands_alone(file: Path) -> bool:
 
 
 def find_beside(file: Path) -> set[Path]:
-    """The files that a Python program imports from its folder and below, where Python looks first; none for other programs."""
+    """Return the files that a Python program imports from its folder and below, which Python searches first; none for other
+    programs.
+    """
     return find_imported(file, [str(file.parent)]) if file.suffix == SUFFIX else set()
 
 
 def find_required(name: str) -> set[Path]:
-    """The file of a loaded module and what it imports, however indirectly, from its own package and as `find_imported` has it.
+    """Return the file of a loaded module and its imports, direct and indirect, from its own package and as in `find_imported`.
 
-    Of its own package the modules count that are imported, not those above them, which Python runs first: with
-    `from package import name` the module `name`, or the `__init__` of the package if there is no such module. One that
-    imports by names which only running it tells, as with `importlib`, needs all of its package.
+    From its own package only the imported modules count, not those above them, which Python runs first: with
+    `from package import name` the module `name`, or the `__init__` of the package if there is no such module. A module that
+    imports by names known only at run time, as with `importlib`, needs all of its package.
     """
     place = getattr(sys.modules.get(name), "__file__", None)
     package = name.partition(".")[0]
@@ -63,7 +65,7 @@ def find_required(name: str) -> set[Path]:
 
 
 def _follow_all(file: Path, follow: Callable[[Path], Iterable[Path]]) -> set[Path]:
-    """A file and all that can be reached from it."""
+    """Return a file and everything that can be reached from it."""
     found: set[Path] = set()
     waiting = {file}
     while waiting:
@@ -73,7 +75,7 @@ def _follow_all(file: Path, follow: Callable[[Path], Iterable[Path]]) -> set[Pat
 
 
 def _find_inside(one: Import, file: Path, package: str, folders: Sequence[Path]) -> Iterator[Path]:
-    """The files of a package, which lies in `folders`, that an import in a file stands for."""
+    """Yield the files of a package, which lies in `folders`, to which an import in a file refers."""
     if one.module in _BY_NAME and one.name not in _HARMLESS:
         yield from [found for folder in folders for found in find_sources(folder)]
     parts = one.module.split(".") if one.module else []
@@ -85,7 +87,7 @@ def _find_inside(one: Import, file: Path, package: str, folders: Sequence[Path])
         parts = [*above[0], *parts]
     elif parts.pop(0) != package:
         return
-    if one.name is None:  # what `import` binds is the package at the top
+    if one.name is None:  # `import` binds the package at the top
         yield from (*_find_module(folders, parts), *_find_module(folders, []))
     else:
         yield from _find_module(folders, [*parts, one.name]) or _find_module(folders, parts)
@@ -98,14 +100,14 @@ def _find_module(folders: Sequence[Path], parts: Sequence[str]) -> list[Path]:
 
 
 def find_sources(folder: Path) -> Iterator[Path]:
-    """All Python files of a package; hidden folders in it and virtual environments are no part of it."""
+    """All Python files of a package; hidden folders in it and virtual environments are left out."""
     for place, below, files in os.walk(folder):
         below[:] = [name for name in below if not (name.startswith(".") or Path(place, name, "pyvenv.cfg").exists())]
         yield from [Path(place, name) for name in files if name.endswith(SUFFIX)]
 
 
 def _find_outside(file: Path, path: Sequence[str] | None, package: str = "") -> Iterator[Path]:
-    """The user's own files that a file imports absolutely, without those of a `package`; of other packages all files."""
+    """Yield the user's own files that a file imports absolutely, except files of `package`; of other packages all files."""
     names = {one.module.partition(".")[0] for one in parse_file(file).imports if not one.level}
     for name in names - sys.stdlib_module_names - {"arena", package}:
         where = _find_spec(name, path)
@@ -127,14 +129,14 @@ def _find_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
 
 
 def _is_own(place: Path) -> bool:
-    # An environment may see the packages of another, whose folder this interpreter does not list: its name tells.
+    # An environment may see the packages of another, whose folder this interpreter does not list; its name identifies it.
     packages = {"site-packages", "dist-packages"}
     return packages.isdisjoint(place.parts) and not any(place.is_relative_to(folder) for folder in _list_installed())
 
 
 @cache
 def _list_installed() -> tuple[str, ...]:
-    """Where Python and installed packages lie."""
+    """Return the folders of Python and of installed packages."""
     paths = sysconfig.get_paths()
     known = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     return (*known, *site.getsitepackages(), site.getusersitepackages())

@@ -1,10 +1,10 @@
-"""Optional members of games and agents whose names an older plugin may already use for something of its own.
+"""Optional members of games and agents, whose names an older plugin may already use for something else.
 
-A member of another shape is ignored with a note: a plugin that loads today loads tomorrow. This is the one place that decides it.
+A member of another shape is ignored with a note, so that a plugin that loads today loads tomorrow. Only this module decides it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import getattr_static
 from math import isfinite
@@ -17,12 +17,6 @@ from arena.limits import Limits
 from arena.returns import is_number
 from arena.traits import TRAITS
 
-MAX_MARK_CHARACTERS = 8
-"""Characters of a mark of a grid."""
-MAX_GRID_CELLS = 4096
-"""Cells of a grid: 64 by 64."""
-_MARKS = f"texts of at most {MAX_MARK_CHARACTERS} characters"
-GRID = f"rows of equal length, each a list of {_MARKS}, and at most {MAX_GRID_CELLS:,} cells"
 HEURISTIC = "heuristic"
 """The key of `Hints.proposed` for games that have a default heuristic, beside the traits."""
 _COLOR = re.compile(r"#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6}|[a-zA-Z]+")
@@ -35,21 +29,21 @@ class Member(NamedTuple):
     expected: str
     test: Callable[[Any], bool]
     inherited: bool = True
-    """False for a flag, which holds for the class that sets it alone."""
+    """False for a flag, which only holds for the class that sets it."""
 
     def fits(self, given: Any) -> bool:
-        """Return whether `given` has the shape; False for what raises when it is looked at."""
+        """Return whether `given` has the shape; False if it raises an exception when it is examined."""
         try:
             return self.test(given)
-        except Exception:  # the author's own, which has worked until now
+        except Exception:  # the author's own code, which has worked until now
             return False
 
 
 def read_member(kind: type[Game] | type[Agent], name: str) -> Any:
     """Return the member `name` of a class of games or agents; the default if the class has something else of that name.
 
-    Methods and members of games are inherited. A flag of an agent holds for the class that sets it alone: a derived class is
-    another agent.
+    Methods and members of games are inherited. A flag of an agent only holds for the class that sets it, because a derived class
+    is another agent.
     """
     wanted = _members(kind)[name]
     given = _given(kind, name, wanted)
@@ -62,13 +56,13 @@ def gives_grid(kind: type[Game]) -> bool:
 
 
 def needs_limit(agent: Agent, limits: Limits) -> bool:
-    """Return what an agent says of itself by `Agent.needs_limit`; False if it says nothing, or raises."""
+    """Return the answer of `Agent.needs_limit`; False if the agent does not define it, or raises."""
     method = read_member(type(agent), "needs_limit")
     return method is not None and call_foreign(lambda: bool(method.__get__(agent, type(agent))(limits)), lambda _: False)
 
 
 def ask_refusal(agent: Agent, game: Game) -> str | None:
-    """Return why an agent with its options cannot play a game, as `Agent.refuses` says; None if it can, or says nothing."""
+    """Return why an agent with its options cannot play a game, by `Agent.refuses`; None if it can, or does not define it."""
     method = read_member(type(agent), "refuses")
     return None if method is None else method.__get__(agent, type(agent))(game)
 
@@ -78,23 +72,10 @@ def list_ignored(kind: type) -> Iterator[str]:
     required = {one.name for one in fields(kind) if one.default is MISSING} if is_dataclass(kind) else set()
     for name, wanted in _members(kind).items():
         given = _given(kind, name, wanted)
-        field = name in required  # which leaves no attribute in the class, or a slot
+        field = name in required  # a type that leaves no attribute in the class, or a slot
         if not wanted.fits(given) or (field and given is wanted.default):
             got = "a field of a dataclass" if field else abbreviate(given)
             yield f"{name}: expected {wanted.expected}, got {got}, which is ignored"
-
-
-def find_grid_fault(cells: Any) -> str | None:
-    """Return the fault of what `grid` has returned, as a message shows it; None for rows of short texts."""
-    if not _listed(cells) or not all(map(_listed, cells)):
-        return abbreviate(cells)
-    lengths = sorted({len(row) for row in cells})
-    if len(lengths) != 1 or lengths[0] == 0:
-        return f"rows of {' and '.join(map(str, lengths)) or 'no'} cells"
-    if len(cells) * lengths[0] > MAX_GRID_CELLS:
-        return f"{len(cells):,} rows of {lengths[0]:,} cells"
-    odd = [mark for row in cells for mark in row if not isinstance(mark, str) or len(mark) > MAX_MARK_CHARACTERS]
-    return f"the cell {abbreviate(odd[0])}" if odd else None
 
 
 def _members(kind: type) -> Mapping[str, Member]:
@@ -102,16 +83,12 @@ def _members(kind: type) -> Mapping[str, Member]:
 
 
 def _given(kind: type, name: str, wanted: Member) -> Any:
-    """The attribute of a class, whatever it is; descriptors are not called."""
+    """Return the attribute of a class unchanged; descriptors are not called."""
     return getattr_static(kind, name, wanted.default) if wanted.inherited else vars(kind).get(name, wanted.default)
 
 
-def _listed(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-
-
 def _takes_one(given: Any) -> bool:
-    """Whether a member is a method of one argument, or is not there."""
+    """Return whether a member is a method of one argument, or is missing."""
     return given is None or takes(given, 1)
 
 
@@ -120,12 +97,6 @@ def _method(name: str, parameters: str) -> Member:
     count = len(parameters.split(", ")) - 1
     default = vars(Game).get(name)
     return Member(default, f"a method {name}({parameters})", lambda given: given is default or takes(given, count))
-
-
-def _are_colors(given: Any) -> bool:
-    return isinstance(given, Mapping) and all(
-        isinstance(mark, str) and isinstance(color, str) and _COLOR.fullmatch(color) for mark, color in given.items()
-    )
 
 
 def _are_hints(given: Any) -> bool:
@@ -143,7 +114,15 @@ _OF_GAMES = {
         lambda given: given is None or (isinstance(given, str) and given.endswith((".js", ".mjs"))),
     ),
     "grid": Member(None, "a method grid(self, state)", _takes_one),
-    "grid_colors": Member({}, "a mapping of marks to colours such as '#d33' or 'crimson'", _are_colors),
+    "cells": _method("cells", "self, state, action"),
+    "grid_colors": Member(
+        {},
+        "a mapping of marks to colours such as '#d33' or 'crimson'",
+        lambda given: (
+            isinstance(given, Mapping)
+            and all(isinstance(mark, str) and isinstance(color, str) and _COLOR.fullmatch(color) for mark, color in given.items())
+        ),
+    ),
     "chance_outcomes": _method("chance_outcomes", "self, state"),
     "chance_stream": _method("chance_stream", "self, state"),
     "observation": _method("observation", "self, state, seat"),

@@ -1,8 +1,9 @@
-"""Everything that the loaded plugins brought, by name, and which of it is proposed if the user names nothing."""
+"""Everything that the loaded plugins brought, by name, and the defaults that are proposed if the user names nothing."""
 
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from arena.agent import Agent
@@ -19,7 +20,7 @@ from arena.version import distribution
 
 Brought = TypeVar("Brought")
 Key = tuple[str, ...]
-"""What stands for one thing in `Registry.sources`: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
+"""The key of one thing in `Registry.sources`: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
 
 
 def own_prefix() -> str:
@@ -29,13 +30,13 @@ def own_prefix() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a plugin comes from."""
+    """The source of a plugin."""
 
     name: str
-    """What the user would call it: the entry point and its distribution, or the file or module that was asked for."""
+    """Its name for the user: the entry point and its distribution, or the file or module that was requested."""
     version: str | None = None
     asked: bool = True
-    """Whether the user asked for it by name: then a fault in it stops the run."""
+    """Whether the user requested it by name. If so, a fault in it stops the run."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}" if self.version else self.name
@@ -48,17 +49,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """One plugin and what became of it."""
+    """One plugin and the result of loading it."""
 
     source: Source
     names: tuple[str, ...] = ()
-    """What it brought, each as `agent random`."""
+    """The things that it brought, each as `agent random`."""
     problem: str | None = None
     """Why it was left out, None if it was not."""
     file: str | None = None
-    """Where its code lies; None if it could not be found."""
+    """The place of its code; None if it could not be found."""
     notes: tuple[str, ...] = ()
-    """Members of its classes that are ignored, since their names mean something else in arena."""
+    """Members of its classes that are ignored, because their names mean something else in arena."""
 
 
 @dataclass(slots=True)
@@ -66,7 +67,7 @@ class Registry:
     """Everything that the loaded plugins brought, by name.
 
     `games`, `agents` and `formats` hold classes by name, `heuristics` and `encodings` the decorated objects by (game, name), and
-    `plugins` tells what became of every plugin.
+    `plugins` the result of loading every plugin.
     """
 
     games: dict[str, type[Game]] = field(default_factory=dict)
@@ -75,12 +76,12 @@ class Registry:
     encodings: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
     formats: dict[str, type[Format]] = field(default_factory=dict)
     parts: dict[str, dict[str, Any]] = field(default_factory=lambda: {kind: {} for kind in KINDS})
-    """What extensions brought beside, by kind and name: `parts["executor"]["cluster"]`."""
+    """Further parts that extensions brought, by kind and name: `parts["executor"]["cluster"]`."""
     plugins: list[Plugin] = field(default_factory=list)
     sources: dict[Key, Source] = field(default_factory=dict)
     """The source of each thing, by keys such as ("agent", "random") and ("heuristic", "sliding-tiles", "manhattan")."""
     withdrawn: dict[Key, str] = field(default_factory=dict)
-    """Names that two installed plugins claim: neither gets it, and using it says so."""
+    """Names that two installed plugins claim. Neither gets the name, and using it is an error that explains this."""
 
     def game(self, name: str) -> type[Game]:
         """The class of the game `name`; UnknownName with the nearest names."""
@@ -118,7 +119,9 @@ class Registry:
         """Every class, heuristic and encoding of a `name`, of all kinds and games; UnknownName with the nearest names."""
         found = [(key, value) for key, value in self.items() if key[-1] == name]
         if not found:
-            raise UnknownName("game, agent, heuristic, encoding or format", name, [key[-1] for key, _ in self.items()])
+            raise UnknownName(
+                "game, agent, heuristic, encoding or format", name, [key[-1] for key, _ in self.items()], loadable=True
+            )
         return found
 
     def table(self, kind: str) -> dict[Any, Any]:
@@ -142,9 +145,9 @@ class Registry:
         return [name for owner, name in self.encodings if owner == game]
 
     def games_for(self, agent: type[Agent]) -> dict[str, Game]:
-        """The games that `agent` can play, made with their default parameters; games that need others are left out.
+        """The games that `agent` can play, made with their default parameters; games that need other parameters are left out.
 
-        So are native ones, unless the agent is made for some games alone: they stand for others, and may end this process.
+        Native games are left out too, unless the agent is made for certain games: they may end this process.
         """
         wanted = {name: kind for name, kind in self.games.items() if read_games(agent) or kind.native is not True}
         games = {name: make_default(kind) for name, kind in wanted.items()}
@@ -154,17 +157,50 @@ class Registry:
         """The names of the agents that can play `game`, sorted."""
         return sorted(name for name, agent in self.agents.items() if find_refusal(agent, game) is None)
 
+    def propose_agents(self, game: Game, *, informed: bool) -> list[str]:
+        """Return the names of agents with a priority for `game` that can play it, the highest priority first.
+
+        `informed` means that they get a heuristic. Equal priorities keep the order in which plugins brought the agents.
+        """
+        words = find_traits(game) | ({HEURISTIC} if informed else set())
+        weights = {
+            name: max([weight for word, weight in read_member(agent, "hints").proposed.items() if word in words], default=0)
+            for name, agent in self.agents.items()
+            if find_refusal(agent, game) is None
+        }
+        return sorted([name for name, weight in weights.items() if weight > 0], key=lambda name: -weights[name])
+
+    def list_references(self, game: Game) -> list[str]:
+        """Return the names of reference agents that can play `game`: arena's own first, then agents of other plugins."""
+        wanted = (True, "puzzles" if game.players == 1 else "games")
+        agents = self.agents.items()
+        found = [
+            name
+            for name, agent in agents
+            if read_member(agent, "hints").reference in wanted and find_refusal(agent, game) is None
+        ]
+        return sorted(found, key=lambda name: not self.sources["agent", name].own)
+
+    def find_first_game(self, *, puzzle: bool) -> str | None:
+        """Return the first game that came with arena, else of all plugins: a `puzzle`, or one for several; None without any.
+
+        Games that may crash the process come last.
+        """
+        found = [name for name, kind in self.games.items() if issubclass(kind, Puzzle) == puzzle]
+        native = {name: bool(read_member(self.games[name], "native")) for name in found}
+        return min(found, key=lambda name: (not self.sources["game", name].own, native[name]), default=None)
+
     def _find(self, kind: str, known: Mapping[str, Brought], name: str) -> Brought:
         if name in known:
             return known[name]
         self._refuse_withdrawn(kind, name)
-        raise UnknownName(kind, name, known)
+        raise UnknownName(kind, name, known, loadable=kind not in self.parts)
 
     def _find_of(self, game: str, kind: str, known: Mapping[tuple[str, str], Brought], name: str) -> Brought:
         if (game, name) in known:
             return known[game, name]
         self._refuse_withdrawn(kind, game, name)
-        raise UnknownName(f"{kind} of {game}", name, [other for owner, other in known if owner == game])
+        raise UnknownName(f"{kind} of {game}", name, [other for owner, other in known if owner == game], loadable=True)
 
     def _refuse_withdrawn(self, *key: str) -> None:
         if key in self.withdrawn:
@@ -172,7 +208,7 @@ class Registry:
 
 
 def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key, Any]]) -> None:
-    """Raise Unfit if a plugin brings a name twice, or one asked for brings a name that another plugin has."""
+    """Raise Unfit if a plugin brings a name twice, or if a requested plugin brings a name that another plugin has."""
     seen: set[Key] = set()
     for key, value in found:
         if key in seen:
@@ -180,14 +216,16 @@ def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key,
         seen.add(key)
         if source.asked and key in registry.sources and not _same_code(registry, key, value):
             other = registry.sources[key]
+            entry = f"{{agent: {key[-1]}, plugin: {Path(source.name).name}}}"
+            both = f", or play both versions: leave this one out, and give it an entry of its own, {entry}"
             raise Unfit(
                 f"brings {' '.join(key)!r}, which {other} brings too ({locate(registry.table(key[0]).get(_name(key)))}); "
-                f"rename one of them{'' if other.asked else ', or uninstall that one'}"
+                f"rename one of them{'' if other.asked else ', or uninstall that one'}{both if key[0] == 'agent' else ''}"
             )
 
 
 def _same_code(registry: Registry, key: Key, value: Any) -> bool:
-    """Whether what was asked for is installed from the very same lines, as with `pip install --editable`."""
+    """Return whether the requested code is installed from the very same lines, as with `pip install --editable`."""
     other = registry.table(key[0]).get(_name(key))
     if other is value:
         return False
@@ -207,43 +245,9 @@ def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
         registry.parts.setdefault(value.kind, {})
     registry.sources[key] = source
     registry.table(key[0])[_name(key)] = value
-    if isinstance(value, SearchEngine):  # it serves matches without a registry, too
+    if isinstance(value, SearchEngine):  # it also serves matches without a registry
         add_search_engine(value)
 
 
 def _name(key: Key) -> Any:
     return key[1] if len(key) == 2 else key[1:]
-
-
-def propose_agents(registry: Registry, game: Game, *, informed: bool) -> list[str]:
-    """Return the names of agents with a weight for `game` that can play it, the largest weight first.
-
-    `informed` tells whether they get a heuristic. Equals stand in the order in which plugins brought them.
-    """
-    words = find_traits(game) | ({HEURISTIC} if informed else set())
-    weights = {
-        name: max([weight for word, weight in read_member(agent, "hints").proposed.items() if word in words], default=0)
-        for name, agent in registry.agents.items()
-        if find_refusal(agent, game) is None
-    }
-    return sorted([name for name, weight in weights.items() if weight > 0], key=lambda name: -weights[name])
-
-
-def list_references(registry: Registry, game: Game) -> list[str]:
-    """Return the names of reference agents that can play `game`: arena's own, then those of other plugins."""
-    wanted = (True, "puzzles" if game.players == 1 else "games")
-    agents = registry.agents.items()
-    found = [
-        name for name, agent in agents if read_member(agent, "hints").reference in wanted and find_refusal(agent, game) is None
-    ]
-    return sorted(found, key=lambda name: not registry.sources["agent", name].own)
-
-
-def find_first_game(registry: Registry, *, puzzle: bool) -> str | None:
-    """Return the first puzzle, or the first game for several, that came with arena, else of all plugins; None without any.
-
-    Games whose rules may take the process down come last.
-    """
-    found = [name for name, kind in registry.games.items() if issubclass(kind, Puzzle) == puzzle]
-    native = {name: bool(read_member(registry.games[name], "native")) for name in found}
-    return min(found, key=lambda name: (not registry.sources["game", name].own, native[name]), default=None)

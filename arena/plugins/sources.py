@@ -1,7 +1,7 @@
 """Finds plugins and loads each on its own.
 
 Sources are the entry points of the group `arena` (the built-ins come this way too), the environment variable
-ARENA_PLUGINS, and files or modules that the caller names. Order carries no meaning, so a name may come only once.
+ARENA_PLUGINS, and files or modules that the caller names. Their order has no meaning, so a name may occur only once.
 """
 
 import importlib
@@ -23,15 +23,15 @@ from arena.search_engines import note_installed
 
 GROUP = "arena"
 ENVIRONMENT = "ARENA_PLUGINS"
+"""The environment variable that names plugins to load, joined as in PYTHONPATH."""
 
 
 def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entry_points: bool = True) -> Registry:
-    """Load every plugin and return what they brought.
+    """Load every plugin and return the registry of everything that they bring.
 
-    `paths` are files (`my_agents.py`) or modules (`my_package.agents`). `environ` and `entry_points` tell whether those of the
-    variable ARENA_PLUGINS and the installed ones are loaded, too. A plugin that was asked for, here or in
-    ARENA_PLUGINS, and cannot be used raises PluginError; an installed one is left out, with the reason in
-    `Registry.plugins`, and the others go on.
+    `paths` are files (`my_agents.py`) or modules (`my_package.agents`). `environ` and `entry_points` control whether plugins of
+    the variable ARENA_PLUGINS and installed plugins are loaded, too. PluginError if a requested plugin, here or in ARENA_PLUGINS,
+    cannot be used; an installed one is left out, with the reason in `Registry.plugins`, and the others are still loaded.
     """
     registry = Registry()
     if entry_points:
@@ -44,9 +44,9 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
 
 
 def add_plugin(registry: Registry, path: str) -> None:
-    """Load one more plugin, as if it had been the last of those that `load_plugins` was asked for.
+    """Load one more plugin, as if it were the last one requested from `load_plugins`.
 
-    PluginError if it cannot be used; the registry is as before then.
+    PluginError if it cannot be used; then the registry is unchanged.
     """
     asked = [plugin.source.name for plugin in registry.plugins if plugin.source.asked]
     if resolve_place(path) not in map(resolve_place, asked):
@@ -54,7 +54,7 @@ def add_plugin(registry: Registry, path: str) -> None:
 
 
 def put_in_place(registry: Registry, path: str) -> list[Key]:
-    """Load a plugin whose games, agents, heuristics and formats take the place of those of the same names; return their keys.
+    """Load a plugin whose games, agents, heuristics and formats replace existing ones of the same names; return their keys.
 
     PluginError if it cannot be used.
     """
@@ -68,7 +68,7 @@ def put_in_place(registry: Registry, path: str) -> list[Key]:
 
 
 def survey(paths: Iterable[str | Path] = ()) -> Registry:
-    """Do as `load_plugins` does, but go on behind every fault: also what was asked for and cannot be used is in `plugins`."""
+    """Do the same as `load_plugins`, but continue after every fault: `plugins` also lists unusable requested plugins."""
     registry = load_plugins(environ=False)
     for path in list_asked(paths, environ=True):
         try:
@@ -80,7 +80,7 @@ def survey(paths: Iterable[str | Path] = ()) -> Registry:
 
 
 def _ask(registry: Registry, path: str) -> None:
-    _add(registry, Source(path), _make_loader(path), path)
+    _add(registry, Source(path), lambda: load_file(path) if is_file(path) else _load_module(path), path)
 
 
 def _list_installed() -> Iterator[EntryPoint]:
@@ -93,7 +93,7 @@ def _list_installed() -> Iterator[EntryPoint]:
 
 def _read_origin(point: EntryPoint) -> Source:
     try:
-        told = point.dist.metadata if point.dist else None  # parsed anew at every look
+        told = point.dist.metadata if point.dist else None  # parsed again at every access
         owner, version = (None, None) if told is None else (told["Name"], told["Version"])
     except Exception:  # the remains of a distribution may lack their metadata
         owner, version = None, None
@@ -101,22 +101,22 @@ def _read_origin(point: EntryPoint) -> Source:
 
 
 def list_asked(paths: Iterable[str | Path], environ: bool = True) -> list[str]:
-    """The plugins that the environment and `paths` name, each once, however often and in whatever words a file is named."""
+    """Return the plugins that the environment and `paths` name, each once, under however many paths a file is named."""
     wanted = os.environ.get(ENVIRONMENT, "").split(os.pathsep) if environ else []
     wanted += [str(path) for path in paths]
     return list({resolve_place(path): path for path in wanted if path}.values())
 
 
 def resolve_place(path: str) -> str:
-    """Where the file of a plugin really lies; of a module its name."""
+    """Return the real path of a plugin's file, or the name of a module."""
     try:
         return os.path.realpath(path) if is_file(path) else path
-    except (OSError, ValueError):  # no path at all: loading it says so
+    except (OSError, ValueError):  # not a path at all; loading it reports this
         return path
 
 
 def is_file(path: str) -> bool:
-    """Return whether a plugin is named by its file; otherwise it is a module."""
+    """Return whether a plugin is named by its file, and not by a module name."""
     return path.endswith(".py") or os.sep in path or Path(path).is_file()
 
 
@@ -127,12 +127,8 @@ def locate_plugin(folder: Path, name: str) -> str:
 
 
 def make_absolute(path: str) -> str:
-    """The name of a plugin as a process in another folder understands it."""
+    """Return the name of a plugin for a process in another folder."""
     return str(Path(path).absolute()) if is_file(path) else path
-
-
-def _make_loader(path: str) -> Callable[[], ModuleType]:
-    return (lambda: load_file(path)) if is_file(path) else (lambda: _load_module(path))
 
 
 def _load_module(name: str) -> ModuleType:
@@ -140,7 +136,7 @@ def _load_module(name: str) -> ModuleType:
         module = None if name.startswith(".") else importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # it exists, and misses another
+            raise  # it exists, but misses another module
         module = None
     if module is None:
         raise Unfit("no such file or module")
@@ -150,7 +146,7 @@ def _load_module(name: str) -> ModuleType:
 
 
 def load_file(path: str | Path) -> ModuleType:
-    """Import a Python file as a module of its own name, which worker processes can find again by loading it too."""
+    """Import a Python file as a module with a unique name, which worker processes can also find by loading it."""
     place = Path(path).resolve()
     if place.is_dir():
         raise IsADirectoryError(f"{path} is a directory; expected a Python file")
@@ -173,7 +169,7 @@ def load_file(path: str | Path) -> ModuleType:
 
 
 def module_name(place: Path) -> str:
-    """What the module of a file is called, whoever loads it."""
+    """Return the name of the module of a file, which does not depend on the importer."""
     mark = blake2b(str(place).encode(), digest_size=4).hexdigest()
     return re.sub(r"\W", "_", f"arena_plugin_{place.stem}_{mark}")  # a dot would make it a part of a package
 
@@ -202,5 +198,5 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
 
 
 def _find_file(loaded: object, place: str) -> str:
-    """The file of a plugin; of one that did not load, what it was loaded by."""
+    """Return the file of a plugin, or the requested name if it did not load."""
     return getattr(loaded, "__file__", None) or place

@@ -1,7 +1,7 @@
-"""Python files read as syntax: a digest that comments, docstrings and layout do not change, and the modules that are imported.
+"""Python files read as syntax: a digest that ignores comments, docstrings and layout, and the imported modules.
 
-The digest is of a text of our own and not of `ast.dump` or `ast.unparse`, whose output changes with Python: fields that are
-empty, as new ones are in old code, are left out. Measured on 14,540 files: the same under Python 3.11, 3.12 and 3.13 for all.
+The digest covers a text of our own instead of `ast.dump` or `ast.unparse`, whose output changes with Python. Empty fields are
+left out, because new fields are empty in old code. Measured on 14,540 files: the same under Python 3.11, 3.12 and 3.13 for all.
 """
 
 import ast
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 SUFFIX = ".py"
 _LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
-"""Fields that follow from the rest or change nothing."""
+"""Fields that follow from other fields or change nothing."""
 
 
 class Import(NamedTuple):
@@ -24,15 +24,15 @@ class Import(NamedTuple):
     """The number of leading dots."""
     module: str
     name: str | None
-    """What is imported from the module; None if the module itself is, and the first part of its name is bound."""
+    """The name imported from the module; None if the module itself is imported, which binds the first part of its name."""
 
 
 class Parsed(NamedTuple):
-    """What is known of a file."""
+    """The result of reading a file."""
 
     digest: bytes
     imports: frozenset[Import]
-    """Every import in it, also those inside functions; a use of `__import__` counts as one of `importlib`."""
+    """Every import in it, also inside functions; a use of `__import__` counts as one of `importlib`."""
 
 
 Stamp = tuple[int, int]
@@ -41,10 +41,10 @@ _read: dict[Path, tuple[Stamp, Parsed]] = {}
 
 
 def parse_file(file: Path) -> Parsed:
-    """Read a file, unless its stamp is that of the last read.
+    """Read a file, unless its stamp is unchanged since the last time.
 
-    A file that is not Python, or does not parse, counts by its bytes and imports nothing; so does one that cannot be read, as
-    if it were empty.
+    A file that is not Python, or does not parse, counts by its bytes and imports nothing. A file that cannot be read counts as
+    empty.
     """
     try:
         now = file.stat()
@@ -61,17 +61,17 @@ def parse_file(file: Path) -> Parsed:
 
 
 def list_parsed() -> dict[Path, tuple[Stamp, Parsed]]:
-    """Return what `parse_file` knows, for a process that is about to start: parsing takes longer than all else done here."""
+    """Return the files that `parse_file` has read, for a process that is about to start, because parsing is the slowest part."""
     return dict(_read)
 
 
 def take_over(files: Mapping[Path, tuple[Stamp, Parsed]]) -> None:
-    """Begin with what another process has read."""
+    """Start with the files that another process has read."""
     _read.update(files)
 
 
 def forget_below(folder: Path) -> None:
-    """Drop what is known of the files in a folder that is about to go."""
+    """Drop the files in a folder that is about to be removed."""
     for file in [file for file in list(_read) if file.is_relative_to(folder)]:
         _read.pop(file, None)
 
@@ -81,7 +81,7 @@ def _digest(content: bytes) -> bytes:
 
 
 def _canonical(tree: ast.Module) -> tuple[bytes, frozenset[Import]]:
-    """A text of a tree, and what it imports. Iterative, since a chain of operators nests deeper than Python's stack."""
+    """Return the text of a tree, and its imports. Iterative, because a chain of operators can be deeper than Python's stack."""
     words: list[str] = []
     imports: list[Import] = []
     waiting: list[Any] = [tree]
@@ -91,7 +91,7 @@ def _canonical(tree: ast.Module) -> tuple[bytes, frozenset[Import]]:
             words.append(node)
         elif isinstance(node, ast.Name):  # the most frequent one by far
             words.append(node.id)
-        elif isinstance(node, ast.Constant):  # `repr` refuses large numbers, and what is printable changes with Python
+        elif isinstance(node, ast.Constant):  # `repr` refuses large numbers, and printable characters change with Python
             value = node.value
             words.append(f"{type(value).__name__}:{hex(value) if isinstance(value, int) else ascii(value)}")
         else:
@@ -111,7 +111,7 @@ def _canonical(tree: ast.Module) -> tuple[bytes, frozenset[Import]]:
 
 
 def _is_idle(part: object, parent: ast.AST) -> bool:
-    """Whether a part does nothing: a string on its own, as docstrings are, `pass`, an empty piece of an f-string."""
+    """Return whether a part does nothing: a string on its own, such as a docstring, `pass`, or an empty piece of an f-string."""
     if isinstance(part, ast.Expr):
         return isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)
     if isinstance(part, ast.Constant):  # Python 3.12.1 has such pieces, 3.11 and 3.13 have not

@@ -9,12 +9,8 @@ from types import FrameType
 
 from arena.errors import Interrupted
 
-INTERRUPTED_EXIT_CODE = 130
-"""The exit code of an interrupted run."""
-
-
 SHOW_CURSOR = b"\x1b[?25h\n"
-"""Shows the cursor again and begins a line: a live display that was cut off has hidden it."""
+"""Shows the cursor again and begins a new line, because an interrupted live display has hidden it."""
 
 
 class Interrupts:
@@ -23,7 +19,7 @@ class Interrupts:
     def __init__(self, *, at_once: bool = False) -> None:
         self.pending = False
         self.at_once = at_once
-        """True if a second signal ends the process at once: on the command line, not in somebody's Python."""
+        """True if a second signal ends the process at once: on the command line, but not inside a user's Python."""
         self._held = 0
 
     def handle(self, signum: int, frame: FrameType | None) -> None:
@@ -31,7 +27,7 @@ class Interrupts:
         if self.pending and self.at_once:
             if os.isatty(2):
                 os.write(2, SHOW_CURSOR)
-            os._exit(INTERRUPTED_EXIT_CODE)
+            os._exit(Interrupted.EXIT_CODE)
         self.pending = True
         if not self._held:
             raise Interrupted
@@ -43,7 +39,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep the block whole: a signal that arrives inside it is raised when it ends."""
+        """Delay a signal that arrives inside the block until the block ends."""
         self._held += 1
         try:
             yield
@@ -56,7 +52,7 @@ class Interrupts:
 def user_interrupts(*, at_once: bool = False) -> Iterator[Interrupts]:
     """Turn SIGINT and SIGTERM into Interrupted for a while; outside the main thread nothing changes.
 
-    With `at_once`, here or around, a second signal ends the process.
+    With `at_once`, here or in an outer block, a second signal ends the process.
     """
     around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
     interrupts = Interrupts(at_once=at_once or (isinstance(around, Interrupts) and around.at_once))

@@ -1,11 +1,11 @@
-"""Ends trees of processes: a leader with everything that it started, however deep, in whatever session.
+"""Ends trees of processes: a leader with everything that it started, at any depth and in any session.
 
-No single means finds them all: a process group misses what has called `setsid`, and parents miss what was orphaned, which belongs
-to init then. So every process also inherits an environment variable with a random value; only those lack it that were started
-with an environment of their own, and these still have their parent as a rule. Control groups would do, but take rights that
+No single method finds them all: a process group misses processes that have called `setsid`, and parent links miss orphans, which
+then belong to init. So every process also inherits an environment variable with a random value. Only processes that were started
+with their own environment lack it, and these usually still have their parent. Control groups would work, but need rights that
 users often lack.
 
-Trees nest: an agent process is in its worker's tree, too, and whatever it starts carries the variables of both.
+Trees nest: an agent process is also in its worker's tree, and everything that it starts carries the variables of both.
 """
 
 import os
@@ -13,49 +13,61 @@ import signal
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Set
 from contextlib import suppress
+from dataclasses import dataclass
 from time import monotonic, sleep
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-OF_WORKER = "ARENA_WORKER"
-"""The environment variable by which descendants of a worker are known after the processes between have ended."""
-OF_AGENT = "ARENA_AGENT_PROCESS"
-"""The same for what an agent process starts."""
 remove_leftovers: list[Callable[[Collection[int]], None]] = []
-"""Functions that remove what ended processes of arena, given by their ids, have left behind."""
+"""Functions that remove the leftovers of ended arena processes, given by their ids."""
 DEATH_SECONDS = 2.0
 """Seconds for the last of a tree to die."""
 _MAX_ROUNDS = 5
-"""The most rounds of looking for processes that were started meanwhile."""
+"""The most rounds of looking for newly started processes."""
 _PROC = "/proc"
-"""The files of Linux about processes. Read without psutil, which takes 2.7 times as long: each end of an agent waits for it."""
+"""The files of Linux about processes. psutil would take 2.7 times as long, and each end of an agent waits for it."""
 
 
-class ProcessTree(NamedTuple):
+@dataclass(frozen=True)
+class ProcessTree:
     """A leader and its descendants."""
 
+    OF_WORKER: ClassVar = "ARENA_WORKER"
+    """The environment variable that identifies descendants of a worker after intermediate processes have ended."""
+    OF_AGENT: ClassVar = "ARENA_AGENT_PROCESS"
+    """The same for descendants of an agent process."""
+
     leader: int
-    """The id of the process that started the others; it leads a process group, too."""
+    """The id of the process that started the others; it also leads a process group."""
     variable: str
     """The environment variable that all of them inherit."""
     value: str
     """Its value, which no other tree has."""
+
+    def find_members(self) -> set[int]:
+        """Return the ids of all its processes but the leader."""
+        return find_members([self])
+
+    def end(self) -> None:
+        """Kill all its processes, as `end_trees` does. The parent of the leader must wait for it."""
+        end_trees([self])
 
 
 class _Process(NamedTuple):
     pid: int
     parent: int
     environment: Set[bytes]
-    """Texts NAME=value; empty for a dead process and for those of other users, which cannot be read."""
+    """Texts NAME=value; empty for dead processes and for unreadable ones of other users."""
 
 
 def end_trees(trees: Collection[ProcessTree]) -> None:
-    """Kill the leaders with their groups, their descendants, and all that carry their variables. None is left afterwards.
+    """Kill the leaders with their groups, their descendants, and all processes that carry their variables. None is left
+    afterwards.
 
-    A process escapes only if it has left the group, lost its parent and changed its environment. The leaders are for their parent
-    to wait for.
+    A process escapes only if it has left the group, lost its parent and changed its environment. The parents of the leaders must
+    wait for them.
     """
     leaders, marks = _read_marks(trees)
-    for leader in leaders:  # all are stopped before any is killed: a stopped process starts no other while others are looked for
+    for leader in leaders:  # all are stopped before any is killed: a stopped process cannot start others meanwhile
         _signal_group(leader, signal.SIGSTOP)
     found: set[int] = set()
     try:
@@ -75,7 +87,7 @@ def end_trees(trees: Collection[ProcessTree]) -> None:
 
 
 def _end_marked(marks: Set[bytes]) -> None:
-    """Kill every process that carries one of the marks until none is left: those that were killed take a moment to die."""
+    """Kill every process that carries one of the marks until none is left, because killed processes take a moment to die."""
     until = monotonic() + DEATH_SECONDS
     while monotonic() < until:
         left = [process.pid for process in _list_others() if not process.environment.isdisjoint(marks)]
@@ -87,12 +99,12 @@ def _end_marked(marks: Set[bytes]) -> None:
 
 
 def _read_marks(trees: Collection[ProcessTree]) -> tuple[set[int], set[bytes]]:
-    """The leaders of trees, and the texts in the environments of their descendants."""
+    """Return the leaders of trees, and the texts in the environments of their descendants."""
     return {tree.leader for tree in trees}, {os.fsencode(f"{tree.variable}={tree.value}") for tree in trees}
 
 
 def find_members(trees: Collection[ProcessTree]) -> set[int]:
-    """All processes of some trees but their leaders."""
+    """Return all processes of some trees except their leaders."""
     leaders, marks = _read_marks(trees)
     children: defaultdict[int, list[int]] = defaultdict(list)
     marked: set[int] = set()
@@ -110,7 +122,7 @@ def find_members(trees: Collection[ProcessTree]) -> set[int]:
 
 
 def _list_others() -> Iterator[_Process]:
-    """Every process but this one."""
+    """Yield every process except this one."""
     own = os.getpid()
     for process in _read_proc() if os.path.exists(f"{_PROC}/{own}/stat") else _read_psutil():  # noqa: PTH110
         if process.pid != own:
@@ -122,9 +134,9 @@ def _read_proc() -> Iterator[_Process]:
         if name.isdigit():
             with suppress(OSError):
                 status = _read(f"{_PROC}/{name}/stat")
-                parent = int(status[status.rindex(b")") :].split(None, 3)[2])  # the name of a program may hold anything
+                parent = int(status[status.rindex(b")") :].split(None, 3)[2])  # the name of a program may contain any characters
                 environment: Set[bytes] = frozenset()
-                with suppress(OSError):  # somebody else's
+                with suppress(OSError):  # a process of another user
                     environment = frozenset(_read(f"{_PROC}/{name}/environ").split(b"\0"))
                 yield _Process(int(name), parent, environment)
 

@@ -12,33 +12,31 @@ POOL_FILE = "concurrent/futures/thread.py"
 """The file of Python in which idle threads of a pool wait for work."""
 
 
-def find_lingering(before: Collection[threading.Thread] = ()) -> list[threading.Thread]:
-    """The threads that have come since `before` and still run, without this one, the main one, and idle ones of a pool."""
+def find_lingering(before: Collection[threading.Thread] = ()) -> dict[threading.Thread, str | None]:
+    """Return the threads that were started since `before` and still run, without this one, the main one, and idle ones of a pool.
+
+    Each comes with the place of its function, as `file:line` of its author, or None if it only runs Python's own code.
+    """
     known = {*before, threading.current_thread(), threading.main_thread()}
     new = [thread for thread in threading.enumerate() if thread not in known]
-    return [
-        thread
+    return {
+        thread: next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_find_authors(thread))), None)
         for thread in new
         if _find_authors(thread)
         or not any(frame.f_code.co_filename.replace("\\", "/").endswith(POOL_FILE) for frame in _list_frames(thread))
-    ]
-
-
-def place_of(thread: threading.Thread) -> str | None:
-    """The place of a thread's function, as `file:line` of its author; None if only Python's own code runs in it."""
-    return next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_find_authors(thread))), None)
+    }
 
 
 _left: list[threading.Thread] = []
-"""The threads that still ran at the end of the process's last `collect_deaths`. Threads are the process's, and so is this."""
+"""The threads that still ran at the end of the last `collect_deaths` of this process."""
 
 
 @contextmanager
 def collect_deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
-    """Collect what threads raise inside the block instead of writing it to stderr.
+    """Collect exceptions of threads inside the block instead of writing them to stderr.
 
-    If this is the `last` that the process does, it stays so for threads that still run: they may die at any moment.
-    `has_abandoned` tells of them.
+    If this is the `last` work of the process, the collection continues for threads that still run, because they may die at any
+    time. `has_abandoned` reports them.
     """
     died: list[BaseException] = []
     before = threading.excepthook
@@ -51,7 +49,7 @@ def collect_deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
     try:
         yield died
     finally:
-        _left[:] = find_lingering() if last else []
+        _left[:] = find_lingering() if last else ()
         if not _left:
             threading.excepthook = before
 
@@ -66,7 +64,7 @@ def _find_authors(thread: threading.Thread) -> list[FrameType]:
 
 
 def _list_frames(thread: threading.Thread) -> list[FrameType]:
-    """The frames of a thread, the innermost first."""
+    """Return the frames of a thread, the innermost first."""
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - there is no other way
     found = []
     while frame is not None:

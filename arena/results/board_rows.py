@@ -9,10 +9,11 @@ from arena.stats.clustered import ClusteredMean
 from arena.stats.solved_share import wilson
 
 Row = dict[str, Any]
+"""A row of a board: its values by the keys of columns."""
 
 
 def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None, level: Collection[int]) -> Row:
-    """The row of an entry of a versus board, which is `level` with these others."""
+    """Return the row of an entry of a versus board, which is `level` with these others."""
     count, labels = tally.counts[entry], tally.sheet.labels
     rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
     points, games = tally.matches.in_first_seat(entry)
@@ -44,19 +45,25 @@ def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None, lev
 
 
 def level_by_returns(tally: Tally) -> dict[int, tuple[int, ...]]:
-    """For each entry the others whose intervals of the mean return overlap its own; none where there are no intervals."""
-    means = dict(enumerate([] if tally.matches.folded else [tally.returns.of(entry) for entry in range(len(tally.counts))]))
+    """Return for each entry the others with overlapping intervals of the mean return; none if there are no intervals."""
+    means = [] if tally.matches.folded else [tally.returns.of(entry) for entry in range(len(tally.counts))]
+    bounds = {n: (mean.low, mean.high) for n, mean in enumerate(means) if mean.low is not None and mean.high is not None}
     level = {
-        entry: tuple([other for other, theirs in means.items() if other != entry and _overlap(own, theirs)])
-        for entry, own in means.items()
+        entry: tuple([other for other, (start, end) in bounds.items() if other != entry and low <= end and start <= high])
+        for entry, (low, high) in bounds.items()
     }
     return {entry: level.get(entry, ()) for entry in range(len(tally.counts))}
 
 
-def _overlap(one: ClusteredMean, two: ClusteredMean) -> bool:
-    if one.low is None or one.high is None or two.low is None or two.high is None:
-        return False
-    return one.low <= two.high and two.low <= one.high
+def level_by_solved(tally: Tally) -> dict[int, tuple[int, ...]]:
+    """Return for each solver the others with overlapping intervals of the solved share."""
+    shares = {entry: wilson(count.solved, count.games) for entry, count in enumerate(tally.counts) if count.games}
+    return {
+        entry: tuple(
+            [other for other, theirs in shares.items() if other != entry and own[0] <= theirs[1] and theirs[0] <= own[1]]
+        )
+        for entry, own in shares.items()
+    }
 
 
 def score_row(rank: int, entry: int, tally: Tally) -> Row:
@@ -77,12 +84,12 @@ def score_row(rank: int, entry: int, tally: Tally) -> Row:
 
 
 def _effort(count: Count) -> Row:
-    seconds = per(count.seconds, count.decisions)
+    seconds = count.mean_seconds(count.decisions)
     return {"nodes_per_move": per(count.nodes, count.decisions), "ms_per_move": None if seconds is None else seconds * 1000}
 
 
 def _mean(key: str, bounds: str, tally: Tally, found: ClusteredMean) -> Row:
-    """A mean with its bounds; without them where matches only repeat others, so that rounds are no sample."""
+    """Return a mean with its bounds; without bounds if matches only repeat others, because rounds are not a sample then."""
     low, high = (None, None) if tally.matches.folded else (found.low, found.high)
     return {key: found.mean, f"{bounds}_low": low, f"{bounds}_high": high}
 
@@ -101,7 +108,7 @@ def puzzle_row(rank: int, label: str, tally: Count) -> Row:
         "mean_moves_failed": per(tally.moves_failed, tally.moves_failed_of),
         "mean_cost": per(tally.cost, tally.cost_of),
         "nodes_per_attempt": per(tally.nodes, tally.games),
-        "seconds_per_attempt": per(tally.seconds, tally.games),
+        "seconds_per_attempt": tally.mean_seconds(tally.games),
         "failures": tally.faults.total(),
         "failures_by_kind": dict(sorted(tally.faults.items())),
         "fallback_share": _fallback_share(tally),
@@ -113,10 +120,10 @@ def _fallback_share(count: Count) -> float | None:
 
 
 def cpu_per_move(count: Count) -> float | None:
-    """Seconds of processor time of a decision; None where it was not measured."""
+    """Return the seconds of processor time of a decision; None if it was not measured."""
     return None if count.cpu is None else per(count.cpu, count.decisions)
 
 
 def per(total: float, count: int) -> float | None:
-    """The mean of a sum over so many; None of none."""
+    """Return the mean of a sum over `count` values; None without values."""
     return total / count if count else None

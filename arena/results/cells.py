@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.columns import VERSUS, Column, by_key
+from arena.format import Tie
 from arena.results import figures
 from arena.results.board_rows import Row
 from arena.results.leaderboard import Leaderboard
-from arena.stats.bracket import Tie
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class BoardTable:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     unrated: frozenset[str] = frozenset()
-    """The agents whose ratings are not shown."""
+    """The agents with hidden ratings."""
 
     @property
     def headings(self) -> list[str]:
@@ -31,13 +31,13 @@ class BoardTable:
         return [[self.cell(column, row) for column in self.columns] for row in self.rows]
 
     def cell(self, column: Column, row: Row) -> str:
-        """The text of a cell; `?` for a rating that is not shown, and for its interval unless that has a single bound."""
+        """Return the text of a cell; `?` for a hidden rating, and for its interval unless it has a single bound."""
         if column.key not in _RATING or row["agent"] not in self.unrated:
             return cell(column, row)
         return cell(column, row) if _half_open(row) and column != _ELO else UNKNOWN
 
     def bounds(self, column: Column, row: Row) -> list[float | None]:
-        """A value with the bounds of its interval, as far as they are shown."""
+        """Return a value with the bounds of its interval, as far as they are shown."""
         low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
         value = row.get("mean_return" if column.key == "return" else column.key)
         if column.key not in _RATING or row["agent"] not in self.unrated:
@@ -46,35 +46,38 @@ class BoardTable:
 
 
 UNKNOWN = "?"
-"""The text of a rating that is not known well enough to be shown."""
+"""The text of a rating that is too uncertain to be shown."""
 _RATING = frozenset({"rating", "rating_low", "rating_high"})
 _ELO = next(column for column in VERSUS if column.key == "rating" and not column.is_interval)
 
 
 def _half_open(row: Row) -> bool:
-    """Tell whether the interval of a rating has one bound."""
+    """Return whether the interval of a rating has one bound."""
     return (row["rating_low"] is None) != (row["rating_high"] is None)
 
 
 def board_table(board: Leaderboard) -> BoardTable:
-    """The columns that the spec wants, or those that are usual and have a value; the rows by rank, or as the spec sorts them."""
+    """Return a board with the columns that the spec names, or the usual ones that have a value; rows by rank, or sorted as in the
+    spec.
+    """
     if board.sheet.columns is not None:
         named = by_key(board.columns)
         columns = [named[key] for key in board.sheet.columns if key in named]
     else:
-        columns = [column for column in board.columns if _shown(column, board)]
+        columns = [
+            column
+            for column in board.columns
+            if column.shown == "always"
+            or (
+                column.shown == "known"
+                and any(row.get(column.key) not in (None, {}, row.get(column.repeats)) for row in board.rows)
+            )
+        ]
     return BoardTable(tuple(columns), tuple(_sorted(board, by_key(board.columns))), board.unrated)
 
 
-def _shown(column: Column, board: Leaderboard) -> bool:
-    """Tell whether a column is shown if a spec names none."""
-    if column.shown == "known":
-        return any(row.get(column.key) not in (None, {}, row.get(column.repeats)) for row in board.rows)
-    return column.shown == "always"
-
-
 def _sorted(board: Leaderboard, named: dict[str, Column]) -> list[Row]:
-    """The rows, those without a value last."""
+    """Return the sorted rows; rows without a value come last."""
     sort = board.sheet.sort or ""
     key = sort.removeprefix("-")
     if key not in named:
@@ -84,7 +87,7 @@ def _sorted(board: Leaderboard, named: dict[str, Column]) -> list[Row]:
     unknown = [row for row in board.rows if row not in known]
 
     def rank(row: Row) -> tuple[float, str]:
-        """Faults by their number, texts behind all numbers."""
+        """Return the sort key: faults by their number, texts after all numbers."""
         value = row[key]
         if isinstance(value, dict):
             return (sum(value.values()), "")
@@ -94,7 +97,7 @@ def _sorted(board: Leaderboard, named: dict[str, Column]) -> list[Row]:
 
 
 def cell(column: Column, row: Row) -> str:
-    """The text of a cell; `-` where there is no value. The rank is marked with ~ and ! as the remarks of a board say."""
+    """Return the text of a cell; `-` without a value. The rank is marked with ~ and !, which the remarks of a board explain."""
     key = column.key
     if column.style == "elo interval":
         return _interval(row, key, figures.elo)
@@ -115,7 +118,7 @@ def _interval(row: Row, key: str, text: Callable[[float], str]) -> str:
 
 
 def kinds(found: dict[str, int] | None) -> str:
-    """The numbers of several kinds as text."""
+    """Return the numbers of several kinds as text."""
     return " ".join([f"{kind}:{count}" for kind, count in (found or {}).items()])
 
 

@@ -14,7 +14,7 @@ from arena.store import Store
 from arena.store.rows import NANOSECONDS, seats_of
 
 RELATIVE_COST_TOLERANCE = 1e-9
-"""The relative difference of two costs that sums of the same steps may have."""
+"""The largest relative difference between two sums of the same step costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,16 @@ class SolutionCost(NamedTuple):
     """The id of its match."""
     cost: float
     bound: bool
-    """True if a claim of optimal solutions covers it: it was returned at once, before a limit."""
+    """True if a claim of optimal solutions covers it: it was returned immediately, before a limit."""
 
 
 class Claims:
-    """The solutions of a board, gathered by position where an entry claims that its solutions are optimal."""
+    """The solutions of a board, gathered by position if an entry claims that its solutions are optimal."""
 
     def __init__(self, sheet: BoardInfo) -> None:
         self.sheet = sheet
         self.entries = {sheet.labels.index(label) for label in sheet.optimal if len(sheet.labels) > 1}
-        """The entries whose solutions are optimal, as they claim."""
+        """The entries that claim optimal solutions."""
         self._solutions: dict[int, list[SolutionCost]] = defaultdict(list)
 
     def add(self, number: int, pairing: Pairing, record: Record) -> None:
@@ -72,7 +72,7 @@ class Claims:
             self._solutions[pairing.round].append(SolutionCost(number, entry, record.id, record.cost, bound))
 
     def read(self, store: Store, board: int) -> None:
-        """Read the solutions of those positions where an entry with a claim has not found the cheapest."""
+        """Read the solutions of the positions for which an entry with a claim has not found the cheapest."""
         if not self.entries:
             return
         marks = ",".join("?" * len(self.entries))
@@ -105,9 +105,9 @@ class Claims:
 
 
 def stopped(limits: Mapping[str, float], termination: Reason, decisions: int, nodes: int, seconds: float) -> bool:
-    """Tell whether one of the `limits` of a decision, or that of memory, ended an attempt without a solution.
+    """Return whether one of the `limits` of a decision, or the memory limit, ended an attempt without a solution.
 
-    An agent that moves step by step and runs out of a decision's budget moves all the same; nothing but time and memory ends it.
+    An agent that moves step by step still moves if a decision exceeds its budget; only time and memory can end it.
     """
     if termination in {"timeout", "memory"}:
         return True
@@ -123,4 +123,4 @@ SELECT * FROM solution WHERE round IN (
     SELECT s.round FROM solution s JOIN least l ON l.round = s.round WHERE s.seats IN ({}) AND s.cost > l.cost
 )
 """
-"""The solutions of the positions for which an entry with a claim has not the cheapest one."""
+"""The solutions of the positions for which an entry with a claim does not have the cheapest one."""

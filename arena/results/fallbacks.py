@@ -1,7 +1,7 @@
-"""The entries that random fallbacks belong to: a record keeps their number in the match alone.
+"""The entries to which random fallbacks belong, because a record only has their number in the match.
 
-A fallback takes a limit of nodes or seconds and a draw from the seat's random stream, and its decision used up the limit without
-a report. Where that leaves several ways to share the number out, it stays unknown.
+A fallback needs a limit of nodes or seconds and a draw from the seat's random stream, and its decision used up the limit without
+a report. If the number can still be divided in several ways, it stays unknown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,25 +13,26 @@ from arena.store import Store
 from arena.store.rows import decisions_of, seats_of
 
 Budget = Mapping[str, float]
-"""The limits of a decision, of `nodes` and of `seconds`; empty where there are none."""
+"""The limits of a decision, of `nodes` and of `seconds`; empty without limits."""
 
 
 class FallbackCounts(NamedTuple):
     """The fallbacks of a match by its entries."""
 
     known: Mapping[int, int]
-    """The number of each entry that had some."""
+    """The number of fallbacks of each entry that had some."""
     unclear: tuple[int, ...] = ()
-    """Entries among which they cannot be shared out; then none is known."""
+    """Entries among which they cannot be divided; then no number is known."""
 
 
 def fallback_counts(
     sheet: BoardInfo, seats: Sequence[int], fallbacks: int, used_rng: Sequence[bool], decisions: Iterable[Decision]
 ) -> FallbackCounts:
-    """Return whose the `fallbacks` of a match were, `seats` being the entries and `used_rng` whether they used random numbers.
+    """Return which entries the `fallbacks` of a match belong to. `seats` are the entries, `used_rng` whether they used random
+    numbers.
 
-    If only one seat can have fallen back, it has them all, and `decisions` are not looked at. Several have as many as decisions
-    of theirs ended at the limit without a report, if these are `fallbacks` in all.
+    If only one seat can have fallen back, it has them all, and `decisions` are not used. Otherwise each seat has as many as its
+    decisions that ended at the limit in `budgets` without a report, if their total is `fallbacks`.
     """
     budgets = _budgets(sheet, seats)
     possible = _able(budgets, used_rng)
@@ -52,7 +53,7 @@ def fallback_counts(
 def stored_fallbacks(store: Store, sheets: Sequence[BoardInfo]) -> Iterator[tuple[int, FallbackCounts]]:
     """Yield the fallbacks of the last run with the numbers of their boards; void matches are left out.
 
-    Decisions are read only of matches in which more than one seat can have fallen back.
+    Only decisions of matches in which more than one seat can have fallen back are read.
     """
     several = set()
     for board, seats, used_rng, fallbacks in store.query(_SUMS):
@@ -77,13 +78,13 @@ def _budgets(sheet: BoardInfo, seats: Sequence[int]) -> list[Budget]:
 
 
 def _able(budgets: Sequence[Budget], used_rng: Sequence[bool]) -> tuple[int, ...]:
-    """The seats with a budget that used random numbers; where there are none, as in stores without budgets, all that did."""
+    """Return the seats with a budget that used random numbers; without budgets, as in some stores, all seats that used them."""
     used = [seat for seat, flag in enumerate(used_rng) if flag]
     return tuple([seat for seat in used if budgets[seat]] or used)
 
 
 def _cut_short(decision: Decision, budget: Budget) -> bool:
-    """Tell whether a decision ended without a reported depth or value, at one of its limits as far as these are known."""
+    """Return whether a decision ended without a reported depth or value, at one of its limits as far as these are known."""
     if decision.depth is not None or decision.value is not None:
         return False
     nodes, seconds = budget.get("nodes"), budget.get("seconds")

@@ -7,13 +7,13 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from math import floor
 
 NONE = "-"
-"""The text of a figure that there is none of."""
+"""The text for a missing figure."""
 MIN_PLAIN_MAGNITUDE = Decimal("1e-7")
 """The least magnitude that is written without an exponent."""
 MIN_TOLD_P_VALUE = 1e-15
-"""The least p-value that is told as a number: one is 1 less a likelihood, which has 16 digits."""
+"""The smallest p-value that is shown as a number: it is 1 less a likelihood, which has 16 digits."""
 MIN_PLIES_NOT_TOLD = 2000
-"""The plies from which on a value near 1 is not told as a win."""
+"""The number of plies from which on a value near 1 is not shown as a win."""
 EVERY_DIGIT = Context(prec=400)
 """Enough digits for every float."""
 
@@ -37,13 +37,13 @@ def figure(value: float | None, digits: int = 3) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A figure with its sign, that of 0 being +."""
+    """Return a figure with its sign; 0 has a +."""
     text = figure(value, digits)
     return text if text.startswith("-") else f"+{text}"
 
 
 def duration(seconds: float | None) -> str:
-    """A time in words as short as they can be."""
+    """Return a time in as few words as possible."""
     if seconds is None:
         return NONE
     if seconds < 0.001:
@@ -66,12 +66,12 @@ def _rounded(value: float, decimals: int) -> Decimal:
 
 
 def count(value: float | None) -> str:
-    """A whole number with its thousands set apart."""
+    """Return a whole number with its thousands separated."""
     return NONE if value is None else f"{value:,.0f}"
 
 
 def score(value: float | None) -> str:
-    """Points, of which there are halves and quarters, exactly."""
+    """Return points, which may have halves and quarters, exactly."""
     return NONE if value is None else f"{value + 0.0:g}"
 
 
@@ -81,17 +81,17 @@ def share(value: float | None, decimals: int = 1) -> str:
 
 
 def elo(value: float | None, decimals: int = 0) -> str:
-    """Elo with its sign, that of 0 being +."""
+    """Return Elo with its sign; 0 has a +."""
     return NONE if value is None else f"{round(value, decimals) + 0.0:+.{decimals}f}"
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number with so many decimals; nothing has no sign."""
+    """Return a number with this number of `decimals`; zero has no sign."""
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def between(low: str | None, high: str | None) -> str:
-    """An interval with these bounds, None where it is open."""
+    """Return an interval with these bounds, None for an open end."""
     if low is None and high is None:
         return NONE
     return f"above {low}" if high is None else f"below {high}" if low is None else f"{low} to {high}"
@@ -103,12 +103,12 @@ def percentage_points(difference: float) -> str:
 
 
 def likelihood(value: float) -> str:
-    """A likelihood of superiority, which is never certain."""
+    """Return a likelihood of superiority, which is never shown as certain."""
     return "above 99.9 %" if value > 0.999 else "below 0.1 %" if value < 0.001 else share(value)
 
 
 def p_value(value: float) -> str:
-    """A p-value; never 0, which no test gives."""
+    """Return a p-value, never as 0, which no test gives."""
     return (
         f"p = {value:.2g}"
         if value >= 0.0001
@@ -116,3 +116,9 @@ def p_value(value: float) -> str:
         if value >= MIN_TOLD_P_VALUE
         else f"p < {MIN_TOLD_P_VALUE:g}"
     )
+
+
+def elo_interval(low: float | None, high: float | None) -> str:
+    """Return the interval of an Elo difference in brackets; empty without an interval."""
+    least, most = (None if bound is None else elo(bound) for bound in (low, high))
+    return "" if least is None and most is None else f" ({between(least, most)}, 95 %)"

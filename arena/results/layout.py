@@ -1,7 +1,7 @@
-"""Tables as text and rows as CSV. Tables are fitted to terminals that are narrower than they are.
+"""Tables as text and rows as CSV. Tables are fitted to narrow terminals.
 
-A `width` is that of the terminal, None where there is none: then, and in every style but the default one, tables are as wide as
-they get.
+A `width` is the width of the terminal, None without one. Then, and in every style but the default one, tables have their full
+width.
 """
 
 import csv
@@ -17,18 +17,19 @@ from tabulate import tabulate
 from arena.errors import escape_controls, escape_line
 
 DEFAULT = "simple"
+"""The style of tables for people, the only one that is fitted to the width of a terminal."""
 COLUMN_GAP = "  "
 FORMULA_STARTS = ("=", "+", "-", "@")
-"""What a formula begins with in spreadsheets (OWASP, CSV injection)."""
+"""The first characters of formulas in spreadsheets (OWASP, CSV injection)."""
 MIN_COLUMN_WIDTH = 8
 """The least width to which a column is wrapped, in characters."""
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = DEFAULT, width: int | None = None) -> str:
-    """One table as text. Cells stand as they are, a label that looks like a number stays text;
-    orders to a terminal are written as escapes.
+    """Return one table as text. Cells are not changed: a label that looks like a number stays text; terminal control characters
+    are escaped.
 
-    Where it is too wide, its widest columns are wrapped.
+    If the table is too wide, its widest columns are wrapped.
     """
     rows = [[escape_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     text = tabulate(rows, list(headings), tablefmt=style, disable_numparse=True, colalign=_alignment(headings, rows) or None)
@@ -38,7 +39,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = D
 
 
 def fits(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, longest: int | None = None) -> bool:
-    """Tell whether a table fits a width without wrapping a cell, or a cell of up to `longest` characters."""
+    """Return whether a table fits a width without wrapping a cell, or a cell of up to `longest` characters."""
     return _taken([wide if longest is None else min(wide, longest) for wide in _natural(headings, rows)]) <= width
 
 
@@ -49,9 +50,9 @@ def crossing(
     style: str = DEFAULT,
     width: int | None = None,
 ) -> str:
-    """Named rows against columns.
+    """Return a table of named rows against columns.
 
-    Where that is too wide, letters stand for the headings, and where it still is, there are several parts.
+    If it is too wide, letters stand for the headings. If it is still too wide, it is divided into several parts.
     """
     rows = [[name, *line] for name, line in zip(names, cells, strict=True)]
     if width is None or style != DEFAULT or fits(["", *headings], rows, width):
@@ -68,7 +69,7 @@ def crossing(
 
 
 def folded(text: str, width: int | None) -> str:
-    """Text whose sentences are broken between words; indented lines, such as commands to copy, stay whole."""
+    """Return text with its sentences broken between words; indented lines, such as commands to copy, stay whole."""
     if width is None:
         return text
     lines: list[str] = []
@@ -85,7 +86,7 @@ def _taken(widths: Sequence[int]) -> int:
 
 
 def _parts(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> list[str]:
-    """A table as several, each with as many columns as fit beside the first one, which takes a third at most."""
+    """Return a table as several, each with as many columns as fit beside the first one, which takes a third at most."""
     names, *widths = _natural(headings, rows)
     names = names if _taken([names, *widths]) <= width else min(names, max(MIN_COLUMN_WIDTH, width // 3))
     begin, parts = 1, []
@@ -100,7 +101,7 @@ def _parts(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -
 
 
 def _compact(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, wanted: Sequence[int] | None = None) -> str:
-    """A table with no more space between columns than it takes, its widest columns wrapped until it fits."""
+    """Return a table with the least space between columns, its widest columns wrapped until it fits."""
     widths = list(wanted or _natural(headings, rows))
     while _taken(widths) > width and max(widths) > MIN_COLUMN_WIDTH:
         widths[widths.index(max(widths))] -= 1
@@ -113,7 +114,7 @@ def _compact(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int,
 
 
 def _lines(cells: Sequence[Any], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
-    """One row, of as many lines as its longest cell takes."""
+    """Return one row, with as many lines as its longest cell needs."""
     broken = [wrap(str(cell), wide) or [""] for cell, wide in zip(cells, widths, strict=True)]
     tall = max(map(len, broken))
     lines = zip(*[[*cell, *[""] * (tall - len(cell))] for cell in broken], strict=True)
@@ -145,8 +146,8 @@ def _is_number(cell: Any) -> bool:
 def csv_line(cells: Iterable[Any]) -> str:
     """Return a row as a line of CSV without its end; None is an empty cell.
 
-    A text that begins like a formula gets a `'` before it, and control characters but the line end, which a cell in quotes may
-    have, are written as escapes. Numbers stay as they are.
+    A text that begins like a formula gets a `'` before it. Control characters are escaped, except the line end, which a quoted
+    cell may contain. Numbers stay as they are.
     """
     row = []
     for cell in cells:

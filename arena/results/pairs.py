@@ -1,9 +1,9 @@
 """The games of a board as observations for ratings: in pairs, one position with the seats swapped, or as rankings of three and
 more.
 
-A game whose seats all played without their random streams can only repeat itself. So where none of a pair's games used any, pairs
-that were played alike are one pair, with its repeats added to it; wherever a seat did, every pair counts for itself, since games
-that are short are alike by chance, and to count them once would favour whoever wins quickly.
+A game whose seats all played without their random streams can only repeat itself. So if no game of a pair used any, equal pairs
+are one pair, with its repeats added to it. If a seat did use its stream, every pair counts separately, because short games may be
+equal by chance, and counting them once would favour agents that win quickly.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ NO_GAMES = Pair(WinDrawLoss(), WinDrawLoss())
 
 
 def count_pairs(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
-    """Return the pentanomial counts of pairs; a pair with its repeats counts once, one with a game missing not at all."""
+    """Return the pentanomial counts of pairs; a pair with its repeats counts once, an incomplete pair not at all."""
     counts = [0] * len(PAIR_SCORES)
     for pair, times in _whole(pairs):
         counts[_place(pair)] += times
@@ -31,11 +31,11 @@ def count_pairs(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
 
 
 def estimate_score(pairs: Sequence[Pair]) -> EloEstimate:
-    """Return the score of all games of some pairs, repeats and halves of pairs among them, with the interval by the pairs that
-    differ.
+    """Return the score of all games of some pairs, including repeats and halves of pairs, with the interval by the distinct
+    pairs.
 
-    Pairs that differ weigh as much as their games, and as many as carry the interval as would of equal weights (L. Kish, Survey
-    Sampling, 1965): all of them if none was repeated more than others.
+    Distinct pairs weigh as much as their games. The interval has as many observations as equal weights would give (L. Kish,
+    Survey Sampling, 1965): all of the pairs if none was repeated more than others.
     """
     whole = _whole(pairs)
     games, squares = (sum(times * pair.games**power for pair, times in whole) for power in (1, 2))
@@ -56,10 +56,10 @@ def _place(pair: Pair) -> int:
 
 
 class Half(NamedTuple):
-    """A game of a pair whose other game has not come yet."""
+    """A game of a pair while the other game is missing."""
 
     points: float
-    """Of the first seat."""
+    """The points of the first seat."""
     play_hash: int
     used_rng: bool
 
@@ -75,30 +75,33 @@ class SeatOrder:
     points: float = 0.0
     games: int = 0
     waiting: dict[int, Half] = field(default_factory=dict)
-    """By round, games in this order whose other halves have not come yet."""
+    """By round, games in this order while their other halves are missing."""
     awaited: dict[int, Half] = field(default_factory=dict)
-    """Likewise in the other order: the very object that is `waiting` there."""
+    """The same for the other order: the very object that is `waiting` there."""
     drawn: Counter[tuple[float, float]] = field(default_factory=Counter)
-    """Pairs with random numbers, by the points of the first seats in this order, which came last, and in the other."""
+    """Pairs with random numbers, by the points of the first seats: in this order, which came last, and in the other."""
 
 
 class PairedGames:
     """Every game of one board that was not void; entries by their numbers."""
 
     def __init__(self, *, shared: bool = False) -> None:
-        """Make it of a board without games; `shared` where all games of a round share dice and deals, which `rounds` needs."""
+        """Start without games. `shared` means that all games of a round share dice and deals, which `rounds` needs."""
         self._by_round: dict[int, dict[Entries, Pair]] | None = defaultdict(dict) if shared else None
         self.folded = False
-        """Whether pairs, or games of more than two seats, that only repeat others have been added to these."""
+        """Whether pairs, or games of more than two seats, that only repeat others have been added."""
         self._orders: dict[tuple[int, ...], SeatOrder] = {}
         self._played: dict[Entries, dict[tuple[int, int], Pair]] = defaultdict(dict)
         self._rankings: dict[tuple[int, ...], dict[object, list[tuple[tuple[int, ...], ...]]]]
         self._rankings = defaultdict(lambda: defaultdict(list))
 
     def add(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play_hash: int, used_rng: bool) -> None:
-        """Take one game; `play_hash` is a hash of what was played, `used_rng` whether any seat used random numbers."""
+        """Add one game; `play_hash` is a hash of its moves, `used_rng` whether any seat used random numbers."""
         if len(seats) != 2:
-            self._add_ranking(round_, seats, returns, play_hash, used_rng)
+            cluster: object = ("round", round_) if used_rng else ("play", play_hash)
+            games = self._rankings[tuple(sorted(seats))][cluster]
+            self.folded |= not used_rng and bool(games)
+            games.append(ranking_of(dict(zip(seats, returns, strict=True))))
             return
         order = self._orders.get(seats) or self._order(seats)
         got, theirs = returns
@@ -132,20 +135,13 @@ class PairedGames:
         self._orders[first, second], self._orders[second, first] = there, back
         return there
 
-    def _add_ranking(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play_hash: int, used_rng: bool) -> None:
-        ranking = ranking_of(dict(zip(seats, returns, strict=True)))
-        cluster: object = ("round", round_) if used_rng else ("play", play_hash)
-        games = self._rankings[tuple(sorted(seats))][cluster]
-        self.folded |= not used_rng and bool(games)
-        games.append(ranking)
-
     def pairings(self) -> dict[Entries, list[Pair]]:
-        """The pairs of every two entries who met; games whose other half is missing count as half a pair."""
+        """The pairs of every two entries that met; games whose other half is missing count as half a pair."""
         found: dict[Entries, list[Pair]] = defaultdict(list)
         for order in self._orders.values():
             for (mine, theirs), count in order.drawn.items():
                 pair = Pair.of(mine, theirs) if order.forward else Pair.of(theirs, mine)
-                found[order.entries] += [pair] * count  # one object, which is quickly counted
+                found[order.entries] += [pair] * count  # one object, which is counted quickly
         for entries, played in self._played.items():
             found[entries] += played.values()
         for order in self._orders.values():
@@ -155,8 +151,15 @@ class PairedGames:
         return dict(found)
 
     def rounds(self) -> list[dict[Entries, Pair]] | None:
-        """The games of each round that share its dice and deals, by who met; None where they share none."""
+        """The games of each round that share its dice and deals, by the entries that met; None if they share none."""
         return None if self._by_round is None else list(self._by_round.values())
+
+    def scores_by_round(self, entries: Entries) -> dict[int, float]:
+        """Return the first entry's share of the points in each round that both played completely and that shares its dice and
+        deals.
+        """
+        met = {number: pairs.get(entries, NO_GAMES) for number, pairs in sorted((self._by_round or {}).items())}
+        return {number: pair.score for number, pair in met.items() if pair.forward.games and pair.backward.games}
 
     def in_first_seat(self, entry: int) -> tuple[float, int]:
         """The points and the games of an entry in the first seat."""

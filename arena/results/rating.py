@@ -1,4 +1,4 @@
-"""The strength of a board's agents by its games: ratings in Elo with intervals, and the state of a sequential test."""
+"""The strength of a board's agents by its games: ratings in Elo with intervals."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,53 +7,20 @@ from typing import TYPE_CHECKING
 
 from arena.errors import ArenaError
 from arena.identity import Stream
-from arena.results import figures
-from arena.results.pairs import Entries, PairedGames, Rankings, count_pairs, estimate_score
+from arena.results.pairs import Entries, PairedGames, Rankings
 from arena.schedule.board_info import BoardInfo
-from arena.stats.calculator import EloEstimate
 from arena.stats.cycles import beats, cycles
 from arena.stats.observations import Pair
-from arena.stats.sprt import Sprt, SprtForecast, Verdict, forecast, log_likelihood_ratio
 
 if TYPE_CHECKING:
     from arena.stats.intervals import Ratings
 
 MAX_RATED_ENTRIES = 200
-"""Entries of a board that is rated; the matrices grow with the square."""
+"""The most entries of a rated board; the matrices grow with the square."""
 MAX_INTERVAL_ELO = 300
-"""The most that a 95 % interval may reach to either side, in Elo, for its rating to be shown."""
+"""The largest distance of a 95 % interval to either side, in Elo, for its rating to be shown."""
 MIN_DECISIVE_PAIRS = 6
-"""Decisive pairs that an agent needs for such an interval at the least: n of them among equals give 1.96 * 2 * ELO / sqrt(n)."""
-
-
-@dataclass(frozen=True, slots=True)
-class SprtState:
-    """The state of a sequential test."""
-
-    one: str
-    """The entry from whose side it is told."""
-    other: str
-    test: Sprt
-    llr: float
-    verdict: Verdict | None
-    counts: tuple[int, int, int, int, int]
-    worth: EloEstimate
-    forecast: SprtForecast | None
-    """None once it is decided."""
-
-    def describe(self, *, finished: bool) -> str:
-        """Return the state as a remark on the board; a forecast is given while the run is not `finished`."""
-        said = "not decided"
-        if self.verdict is not None:
-            said = f"{self.verdict} accepted: {sprt_verdict(self.test, self.verdict, self.one, self.other)}"
-        elif self.forecast is not None and not finished:
-            said += f", {forecast_words(self.forecast)}"
-        worth = self.worth
-        strength = "no logistic Elo" if worth.elo is None else f"logistic Elo {figures.elo(worth.elo, 1)}{elo_interval(worth)}"
-        bias = " The Elo of a test that stopped early is biased away from 0." if self.verdict is not None else ""
-        llr = f"LLR {figures.fixed(self.llr, 2)} ({self.test.lower:.2f} to {self.test.upper:.2f})"
-        head = f"SPRT of {self.one} against {self.other} ({hypotheses(self.test)}): {said}."
-        return f"{head} {llr}, pairs {', '.join(map(str, self.counts))}; {strength}.{bias}"
+"""The fewest decisive pairs that such an interval needs: n of them among equals give 1.96 * 2 * ELO / sqrt(n)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +28,9 @@ class Strengths:
     """The ratings of a board, by the numbers of its entries."""
 
     elo: dict[int, tuple[float, float | None, float | None]]
-    """Rating, lower and upper bound; None where there is none."""
+    """Rating, lower and upper bound; None if missing."""
     level: dict[int, tuple[int, ...]]
-    """For each entry the others whose intervals overlap its own."""
+    """For each entry the others with overlapping intervals."""
     method: str
     """The source of the intervals: `bootstrap` or `sandwich`."""
     cycles: tuple[tuple[int, ...], ...]
@@ -71,20 +38,24 @@ class Strengths:
     superiority: tuple[tuple[float | None, ...], ...]
     """The likelihood of superiority of each entry over each other, by their numbers."""
     anchor: int | None
-    """The entry whose rating is 0; None where the field's mean is."""
+    """The entry with the rating 0; None if the field's mean is 0."""
+    favour: float = 0.0
+    """The standard deviation, in Elo, of the advantage that openings give a seat; 0 if the games show none."""
+    pairing_spread: float = 0.0
+    """The standard deviation, in Elo, by which pairings differ from the ratings; 0 if this may be chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownRatings:
-    """Entries with games whose ratings are not shown, since their intervals are wider than MAX_INTERVAL_ELO, open, or missing."""
+    """Entries with games whose ratings are not shown, as their intervals are wider than MAX_INTERVAL_ELO, open, or missing."""
 
     entries: frozenset[int]
     swept: tuple[int, ...]
-    """Those of them with all points or none, whose intervals have one bound however much they play like that."""
+    """The entries among these with all points or none, whose intervals keep one bound as long as this continues."""
     decisive: int
-    """The number of pairs of games in which one side took more of the points, on the whole board."""
+    """The number of pairs of games, on the whole board, in which one side took more of the points."""
     needed: int | None
-    """About how many of these would give the others narrow intervals; None for games that do not come in pairs."""
+    """About how many of these pairs would give the others narrow intervals; None for games that do not come in pairs."""
 
     def describe(self, labels: Sequence[str]) -> Iterator[str]:
         """Yield the remarks on the board: which matches would make the ratings known."""
@@ -101,10 +72,10 @@ class UnknownRatings:
 
 
 def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int]) -> UnknownRatings:
-    """Find the ratings of the entries that have `played` which are not to be shown.
+    """Find the entries that have `played` and have hidden ratings.
 
-    Widths shrink with the root of the number of pairs, so a board whose widest interval reaches f times too far needs f squared
-    times as many, at the least MIN_DECISIVE_PAIRS of each entry.
+    Widths shrink with the root of the number of pairs. So a board whose widest interval is f times too wide needs f squared
+    times as many, and at least MIN_DECISIVE_PAIRS of each entry.
     """
     bounds = {entry: rated.elo[entry][1:] for entry in played if entry != rated.anchor}
     swept = tuple([entry for entry, (low, high) in bounds.items() if (low is None) != (high is None)])
@@ -118,7 +89,7 @@ def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int
 
 
 def strengths(sheet: BoardInfo, games: PairedGames) -> Strengths | None:
-    """Rate a board by all its games; None where it has nothing to rate, or more than MAX_RATED_ENTRIES entries."""
+    """Rate a board by all its games; None if it has nothing to rate, or more than MAX_RATED_ENTRIES entries."""
     return strengths_of(sheet, games.pairings(), games.rankings(), games.rounds())
 
 
@@ -128,9 +99,9 @@ def strengths_of(
     rankings: Rankings | None = None,
     rounds: Sequence[Mapping[Entries, Pair]] | None = None,
 ) -> Strengths | None:
-    """Rate a board by the pairs of every two entries who met, or by games of three and more where there are none.
+    """Rate a board by the pairs of every two entries that met, or by games of three and more if there are none.
 
-    `rounds` are the pairs of each round whose games share dice and deals; without them pairs are taken for independent.
+    `rounds` are the pairs of each round whose games share dice and deals; without them pairs are treated as independent.
     """
     entries = range(len(sheet.labels))
     if len(entries) > MAX_RATED_ENTRIES or not (pairings or rankings):
@@ -141,7 +112,8 @@ def strengths_of(
     anchor = sheet.labels.index(sheet.anchor) if sheet.anchor in sheet.labels else None
     try:
         if pairings:
-            ratings = rate(pairings, entries, rng=Stream(f"bootstrap/{sheet.title}"), anchor=anchor, rounds=rounds)
+            rng = Stream(f"bootstrap/{sheet.title}")
+            ratings = rate(pairings, entries, rng=rng, anchor=anchor, rounds=rounds, openings=sheet.has_openings)
         else:
             ratings = rate_rankings(rankings or {}, entries, anchor=anchor)
     except ArenaError:
@@ -151,6 +123,7 @@ def strengths_of(
 
 
 def _strengths(ratings: "Ratings[int]", circles: tuple[tuple[int, ...], ...]) -> Strengths:
+    from arena.stats.elo import ELO
     from arena.stats.intervals import overlapping
 
     rows = ratings.rows
@@ -163,11 +136,13 @@ def _strengths(ratings: "Ratings[int]", circles: tuple[tuple[int, ...], ...]) ->
         circles,
         _superiority(ratings, len(rows)),
         ratings.anchor,
+        ratings.fit.spread * ELO,
+        ratings.between_pairings * ELO,
     )
 
 
 def _superiority(ratings: "Ratings[int]", entries: int) -> tuple[tuple[float | None, ...], ...]:
-    """The likelihood of superiority of each entry over each other; one half of the matrix follows from the other."""
+    """Return the likelihood of superiority of each entry over each other; one half of the matrix follows from the other."""
     found: list[list[float | None]] = [[None] * entries for _ in range(entries)]
     for i in range(entries):
         for j in range(i):
@@ -175,52 +150,3 @@ def _superiority(ratings: "Ratings[int]", entries: int) -> tuple[tuple[float | N
             if likelihood is not None:
                 found[i][j], found[j][i] = likelihood, 1 - likelihood
     return tuple(map(tuple, found))
-
-
-def sprt_state(sheet: BoardInfo, games: PairedGames) -> SprtState | None:
-    """The state of a head-to-head board's test; None where there is none."""
-    pairs = games.pairings().get((0, 1))
-    if sheet.test is None or pairs is None:
-        return None
-    test, counts = Sprt(**sheet.test), count_pairs(pairs)
-    llr = log_likelihood_ratio(counts, test)
-    ahead = forecast(test, counts, llr)
-    return SprtState(sheet.labels[0], sheet.labels[1], test, llr, test.verdict(llr), counts, estimate_score(pairs), ahead)
-
-
-def elo_interval(worth: EloEstimate) -> str:
-    """The interval of an Elo difference in brackets, nothing where there is none."""
-    low, high = (None if bound is None else figures.elo(bound) for bound in (worth.elo_low, worth.elo_high))
-    return "" if low is None and high is None else f" ({figures.between(low, high)}, 95 %)"
-
-
-def hypotheses(test: Sprt) -> str:
-    """Return the hypotheses of a test and the unit of their Elos."""
-    unit = "normalised Elo" if test.model == "normalized" else "Elo"
-    null, alternative = (f"{lead:+g}" if lead else "0" for lead in (test.elo0, test.elo1))
-    return f"H0: {null}, H1: {alternative} {unit}"
-
-
-def sprt_verdict(test: Sprt, verdict: Verdict, one: str, other: str) -> str:
-    """Return what a decided test says of `one`: the other hypothesis is false, but for the risk that was accepted.
-
-    >>> sprt_verdict(Sprt(0, 30), "H0", "d3", "d2")
-    'd3 is not 30 Elo better than d2 (at most 5 % risk)'
-    """
-    accepted = verdict == "H1"
-    edge, risk = (test.elo0, test.alpha) if accepted else (test.elo1, test.beta)
-    if edge == 0:
-        words = f"is better than {other}" if accepted else f"is not as good as {other}"
-    elif (edge > 0) == accepted:
-        words = f"is more than {abs(edge):g} Elo {'better' if accepted else 'worse'} than {other}"
-    else:
-        words = f"is not {abs(edge):g} Elo {'worse' if accepted else 'better'} than {other}"
-    return f"{one} {words} (at most {100 * risk:g} % risk)"
-
-
-def forecast_words(found: SprtForecast) -> str:
-    """Return the expected length of a test in words."""
-    if found.at_score is None:
-        return f"about {found.under_h0:,.0f} pairs in all if H0 holds, {found.under_h1:,.0f} if H1"
-    either = f"{found.under_h0:,.0f} if H0 holds, {found.under_h1:,.0f} if H1"
-    return f"about {found.at_score:,.0f} pairs in all at this score, {either}"

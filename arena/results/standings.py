@@ -1,7 +1,7 @@
 """Standings while a tournament runs: results so far, counted match by match, and the ratings that follow from them.
 
 Memory grows neither with the matches of a puzzle nor with games in which a seat drew random numbers (see `arena.results.pairs`);
-games for three and more are counted and not rated.
+games for three and more seats are counted and not rated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from arena.stats.solved_share import wilson
 Pairings = Mapping[Entries, Sequence[Pair]]
 NO_RATING = (None, None, None)
 MAX_ENTRIES_RATED_LIVE = 32
-"""A board with more entries is not rated while it is played: the rating would keep the run from ending."""
+"""A board with more entries is not rated during play, because the rating would delay the end of the run."""
 
 
 @dataclass(slots=True)
@@ -43,10 +43,10 @@ class Standings:
         self._games = [PairedGames() for _ in boards]
         self._elo: dict[int, Mapping[int, tuple[float, float | None, float | None]]] = {}
         self.latest = 0
-        """The board on which a match was finished last."""
+        """The board of the last finished match."""
 
     def count(self, board: int, pairing: Pairing, returns: Sequence[float], play_hash: int | None = None) -> None:
-        """Count one match that was not void; `play_hash` is None where a seat used random numbers."""
+        """Count one match that was not void; `play_hash` is None if a seat used random numbers."""
         self.latest = board
         counts = self._counts[board]
         for seat, entry in enumerate(pairing.seats):
@@ -56,11 +56,11 @@ class Standings:
             self._games[board].add(pairing.round, pairing.seats, returns, play_hash or 0, play_hash is None)
 
     def pairings(self, board: int) -> Pairings:
-        """Return the pairs of a board as they are now, for `rate`."""
+        """Return the present pairs of a board, for `rate`."""
         return self._games[board].pairings()
 
     def rate(self, board: int, pairings: Pairings) -> None:
-        """Rate a board by its pairs at some moment, which are taken for independent; `of` has these ratings from then on.
+        """Rate a board by its pairs at some moment, which are treated as independent; `of` shows these ratings from then on.
 
         This may take a second.
         """
@@ -69,7 +69,7 @@ class Standings:
             self._elo[board] = found.elo
 
     def of(self, board: int) -> list[Row]:
-        """Return the standings of a board, best first, as rows with keys of its leaderboard; None for what is not known."""
+        """Return the standings of a board, best first, as rows with keys of its leaderboard; None for unknown values."""
         seats = self._boards[board].seats
         kind = self._boards[board].kind
         versus = kind == "versus"

@@ -1,7 +1,7 @@
 """The tallies of a store, summed up by the database.
 
-Memory grows neither with puzzles nor with games of two seats in which one drew random numbers; of pairs in which none did, those
-that differ are kept, of a format with a ranking of its own every result, of games for three and more every ranking (see
+Memory grows neither with puzzles nor with games of two seats in which one drew random numbers. Kept are the distinct pairs in
+which none did, every result for a format with its own ranking, and every ranking of games for three and more seats (see
 `arena.results.pairs`).
 """
 
@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 
 from arena.format import Pairing
-from arena.match.record import CPU_SECONDS, FAULTS
+from arena.match.record import FAULTS
 from arena.results.fallbacks import stored_fallbacks
 from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
@@ -48,14 +48,14 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
 
 
 def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
-    """Add fallbacks, states past the views, processor time and what else was used to the entries that they belong to."""
+    """Add fallbacks, states past the views, processor time and other amounts to the entries to which they belong."""
     for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
         tallies[board].add_fallbacks(found)
     for board, entries, seat, states in store.unmetered():
         tallies[board].counts[entries[seat]].unmetered += states
-    for rows in store.chunks(_TIMINGS, [f'%"{CPU_SECONDS}"%']):
+    for rows in store.chunks(_TIMINGS):
         for board, seats, timing in rows:
-            tallies[board].add_cpu_seconds(seats_of(seats), json.loads(timing))
+            tallies[board].add_timing(seats_of(seats), json.loads(timing))
     for rows in store.chunks(_SPENT):
         for board, seats, decisions, spent in rows:
             tallies[board].add_amounts(seats_of(seats), spending_decisions(decisions, spent))
@@ -79,7 +79,7 @@ WHERE r.termination <> 'void' GROUP BY 1, 2, 3
 """
 _TIMINGS = """
 SELECT p.board, p.seats, d.timing FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
-WHERE d.timing LIKE ? AND r.termination <> 'void'
+WHERE d.timing IS NOT NULL AND r.termination <> 'void'
 """
 _SPENT = """
 SELECT p.board, p.seats, d.decisions, d.spent

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Protocol
@@ -18,6 +18,8 @@ from arena.results.leaderboard import Leaderboard
 
 FORMATS = (*tabulate_formats, "json", "csv")
 """The values of `--format`."""
+
+Environments = Sequence[Mapping[str, str]]
 
 _HEADINGS = {
     "asciidoc": ".{}",
@@ -48,11 +50,11 @@ class Titled(Protocol):
 
     @property
     def seed(self) -> int | str | None:
-        """The seed from which everything random in it follows; None while it is secret."""
+        """The seed of all randomness; None while it is secret."""
 
     @property
     def commitment(self) -> str | None:
-        """The hash of a seed that is or was secret; None of another one."""
+        """The hash of a seed that is or was secret; None for other seeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +69,18 @@ class Overall:
     )
 
 
-def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT, width: int | None = None) -> str:
-    """All boards of a tournament as one text, in one of FORMATS.
+def render(
+    run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT, width: int | None = None, environments: Environments = ()
+) -> str:
+    """Return all boards of a tournament as one text, in one of FORMATS. JSON includes the `environments` of the matches, if
+    given.
 
-    `width` is that of the terminal where there is one: in the default style columns that do not fit are left out, and told.
+    `width` is the width of the terminal, if any. In the default style, columns that do not fit are left out, with a note.
     """
     if style != DEFAULT:
         width = None
     if style == "json":
-        return json.dumps(document(run, boards), indent=2, allow_nan=False)
+        return json.dumps(document(run, boards, environments), indent=2, allow_nan=False)
     if style == "csv":
         lines = []
         for board in boards:
@@ -94,27 +99,11 @@ def render(run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT, wid
     return folded("\n\n".join(texts), width)
 
 
-def notebook_html(name: str, boards: Sequence[Leaderboard]) -> str:
-    """The boards as HTML for notebooks, with the overall table of several games. All texts are escaped."""
-
-    def section(title: str, body: str, lines: Sequence[str]) -> str:
-        said = "<br>\n".join(map(escape, lines))
-        return f'<h4>{escape(title)}</h4>\n<div style="overflow-x: auto; white-space: nowrap">{body}</div>\n<p>{said}</p>'
-
-    parts = [f"<h3>{escape(name)}</h3>"]
-    for board in boards:
-        shown = board_table(board)
-        parts.append(section(board.title, table(shown.headings, shown.cells, "html"), [*board.remarks, *failure_lines(board)]))
-    found = overall(boards)
-    if found is not None:
-        parts.append(section(found.title, table(found.headings, found.rows, "html"), [found.note]))
-    return "\n".join(["<div>", *parts, "</div>"])
-
-
-def document(run: Titled, boards: Sequence[Leaderboard]) -> dict[str, Any]:
-    """All boards of a tournament as plain values."""
+def document(run: Titled, boards: Sequence[Leaderboard], environments: Environments = ()) -> dict[str, Any]:
+    """Return all boards of a tournament as plain values, with the `environments` in which it was played, if given."""
     committed = {} if run.commitment is None else {"commitment": run.commitment}
-    return {"name": run.name, "seed": run.seed, **committed, "boards": [board.as_dict() for board in boards]}
+    played = {"environments": list(map(dict, environments))} if environments else {}
+    return {"name": run.name, "seed": run.seed, **committed, **played, "boards": [board.as_dict() for board in boards]}
 
 
 def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
@@ -142,7 +131,7 @@ def _captioned(title: str, text: str, style: str) -> str:
 
 
 def overall(boards: Sequence[Leaderboard]) -> Overall | None:
-    """All agents by the mean of their ranks, with the mean of their ratings; None where there are not several games."""
+    """Return all agents by the mean of their ranks, with the mean of their ratings; None unless there are several games."""
     if not any("mean_rank" in row for board in boards for row in board.rows):
         return None
     hidden = frozenset().union(*[board.unrated for board in boards])
@@ -162,7 +151,9 @@ def overall(boards: Sequence[Leaderboard]) -> Overall | None:
 
 
 def _fitting(whole: BoardTable, width: int | None) -> tuple[BoardTable, list[str]]:
-    """The columns that fit, and the headings of those left out, the least important ones; what is left may still be too wide."""
+    """Return the columns that fit, and the headings of the least important ones, which are left out; the rest may still be too
+    wide.
+    """
     kept, left_out = whole, []
     for turn in sorted({column.left_out for column in whole.columns} - {0}):
         if width is None or fits(kept.headings, kept.cells, width, _MIN_LABEL_WIDTH if turn >= LAST else None):
@@ -173,7 +164,7 @@ def _fitting(whole: BoardTable, width: int | None) -> tuple[BoardTable, list[str
 
 
 _MIN_LABEL_WIDTH = 16
-"""Characters to which labels may be wrapped before a column of one of the last turns is left out."""
+"""The characters to which labels may be wrapped before a column of one of the last turns is left out."""
 _ROOMIER = "A wider terminal or a pipe (`| less -S`) shows all; of a tournament also --format, and `columns:` in its spec."
 
 
@@ -183,7 +174,7 @@ def cross_cells(board: Leaderboard) -> list[list[str]]:
 
 
 def failure_lines(board: Leaderboard) -> list[str]:
-    """A line for every kind of fault of every agent, and the command that shows the first match of it."""
+    """Return a line for every kind of fault of every agent, and the command that shows its first match."""
     lines = []
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"
@@ -197,5 +188,5 @@ def failure_lines(board: Leaderboard) -> list[str]:
 
 
 def replay_command(store: str, key: str) -> str:
-    """The command that shows a match again."""
+    """Return the command that shows a match again."""
     return f"arena replay {shlex.quote(store)} {key}"

@@ -1,25 +1,24 @@
-"""Counts matches for a leaderboard: many that are alike at once, as a store has them, or one by one where they are in memory.
+"""Counts matches for a leaderboard: many equal ones at once, as a store has them, or one by one if they are in memory.
 
-One by one, every match that differs from the others is remembered, at some 200 bytes.
+One by one, every distinct match is remembered, at some 200 bytes.
 """
 
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
-from arena.format import Format, Outcomes, Pairing, RankedBy, ranks, result_points
-from arena.formats.swiss import Knockout
+from arena.format import Format, Outcomes, Pairing, RankedBy, Tie, ranks, result_points
 from arena.match.record import CPU_SECONDS, FAULTS, Decision, Reason, Record
 from arena.results import figures
 from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
-from arena.schedule.ranking import Ranking, ask_ranking, find_built_in
-from arena.stats.bracket import Tie
-from arena.stats.clustered import ClusteredMean, clustered_mean
+from arena.schedule.ranking import Ranking, ask_ranking, find_format
+from arena.stats.clustered import ClusteredMean, clustered_mean, remove_luck
 from arena.store.rows import play_hash_of
 
 
@@ -33,7 +32,7 @@ class ResultCount:
     losses: int = 0
 
     def add(self, got: float, best: float, times: int = 1) -> None:
-        """Count games that brought one return, and another to the best of the others."""
+        """Count games with the return `got` if the best of the others got `best`."""
         self.games += times
         self.wins += times * (got > best)
         self.draws += times * (got == best)
@@ -46,7 +45,11 @@ class ResultCount:
 
 
 MAX_VOID_SHARE = 0.05
-"""If a larger share of the matches of an entry is void, the board says so."""
+"""If a larger share of the matches of an entry is void, the board reports it."""
+
+
+MIN_COMPILED_DECISIONS = 30
+"""If fewer decisions of an entry ran compiled, its plain ones count in its seconds, too."""
 
 
 @dataclass(slots=True)
@@ -57,12 +60,16 @@ class Count(ResultCount):
     nodes: int = 0
     seconds: float = 0.0
     cpu: float | None = None
-    """Processor time of its decisions; None where it was not measured."""
+    """Processor time of its decisions; None if it was not measured."""
+    compiled: int = 0
+    """Decisions that ran with the loop of a search engine, and decisions that requested one and ran plain, with their seconds."""
+    plain: int = 0
+    plain_seconds: float = 0.0
     decisions: int = 0
     unmetered: int = 0
     """States generated past the view, as far as seen."""
     fallbacks: int | None = 0
-    """Decisions drawn at random since a budget ran out; None if that is not known."""
+    """Decisions drawn at random because a budget ran out; None if the number is unknown."""
     moves: int = 0
     moves_of: int = 0
     """The number of solutions with a known number of moves."""
@@ -73,12 +80,23 @@ class Count(ResultCount):
     best: float | None = None
     """The highest return."""
     void: int = 0
-    """Matches without a score, in none of the other counts."""
+    """Matches without a score, which the other counts do not contain."""
     faults: Counter[str] = field(default_factory=Counter)
     spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    """What else its decisions used, by name."""
+    """Other amounts of its decisions, by name."""
     points: dict[int, float] = field(default_factory=lambda: defaultdict(float))
     met: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def left_out(self) -> int:
+        """Plain decisions that its mean seconds leave out, because enough others ran compiled."""
+        return self.plain if self.compiled >= MIN_COMPILED_DECISIONS else 0
+
+    def mean_seconds(self, times: int) -> float | None:
+        """Return the mean seconds of `times` decisions or attempts, without the plain ones that are left out."""
+        left = times - self.left_out
+        seconds = self.seconds - (self.plain_seconds if self.left_out else 0.0)
+        return max(0.0, seconds) / left if left > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +113,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Facts:
-    """Matches that are alike in all of this, and how many there are."""
+    """Matches that are equal in all of these facts, and their number."""
 
     seats: tuple[int, ...]
     returns: tuple[float, ...]
@@ -115,44 +133,48 @@ class RoundSums:
     """The sum and the number of some values in each round; 16 bytes a round."""
 
     def __init__(self) -> None:
-        self._sums = array("d")
-        self._counts = array("q")
+        self.sums = array("d")
+        self.counts = array("q")
 
     def add(self, round_: int, value: float) -> None:
         """Add a value of a round, which counts from 0."""
-        if round_ >= len(self._sums):
-            more = round_ + 1 - len(self._sums)
-            self._sums.extend([0.0] * more)
-            self._counts.extend([0] * more)
-        self._sums[round_] += value
-        self._counts[round_] += 1
+        if round_ >= len(self.sums):
+            more = round_ + 1 - len(self.sums)
+            self.sums.extend([0.0] * more)
+            self.counts.extend([0] * more)
+        self.sums[round_] += value
+        self.counts[round_] += 1
 
     def by_round(self) -> dict[int, float]:
         """Return the mean of each round that has values."""
-        return {round_: self._sums[round_] / count for round_, count in enumerate(self._counts) if count}
+        return {round_: self.sums[round_] / count for round_, count in enumerate(self.counts) if count}
 
     def mean(self) -> ClusteredMean:
         """Return the mean of all values, with its interval by rounds."""
-        return clustered_mean(self._sums, self._counts)
+        return clustered_mean(self.sums, self.counts)
 
 
 class MeanReturns:
-    """The returns of every entry of a board, and those corrected for luck where records have them."""
+    """The returns of every entry of a board, and the returns corrected for luck if records have them."""
 
     def __init__(self, entries: int) -> None:
         self._returns = [RoundSums() for _ in range(entries)]
-        self._adjusted = [RoundSums() for _ in range(entries)]
+        self._by_group: dict[tuple[int, ...], dict[int, tuple[RoundSums, RoundSums]]] = {}
         self._partly = False
 
     def add(self, round_: int, seats: Sequence[int], returns: Sequence[float], adjusted: Sequence[float] | None = None) -> None:
-        """Take one match that was not void; `adjusted` are its returns corrected for luck, if they are known."""
+        """Add one match that was not void; `adjusted` are its returns corrected for luck, if they are known."""
         for entry, got in zip(seats, returns, strict=True):
             self._returns[entry].add(round_, got)
         if adjusted is None:
             self._partly = True
             return
-        for entry, got in zip(seats, adjusted, strict=True):
-            self._adjusted[entry].add(round_, got)
+        group = tuple(sorted(seats))
+        sums = self._by_group.setdefault(group, {entry: (RoundSums(), RoundSums()) for entry in group})
+        for entry, got, corrected in zip(seats, returns, adjusted, strict=True):
+            own, luck = sums[entry]
+            own.add(round_, got)
+            luck.add(round_, got - corrected)
 
     def of(self, entry: int) -> ClusteredMean:
         """Return the mean return of an entry."""
@@ -162,19 +184,34 @@ class MeanReturns:
         """Return the mean return of an entry in each round in which it has played."""
         return self._returns[entry].by_round()
 
+    def luck_by_round(self, entry: int) -> Mapping[int, float]:
+        """Return the mean luck of an entry in each round; only for the first group of entries that met."""
+        return next((members[entry][1].by_round() for members in self._by_group.values() if entry in members), {})
+
     def adjusted(self, entry: int) -> ClusteredMean:
-        """Return the mean corrected for luck of an entry; no values where some match has no correction."""
-        return ClusteredMean(None, None, None) if self._partly else self._adjusted[entry].mean()
+        """Return the mean corrected for luck of an entry; no values if a match has no correction, or an opponent too few rounds.
+
+        Luck is weighted by its effect on the returns of the group of entries that met.
+        """
+        sums: list[float] = []
+        counts: list[int] = []
+        for own, luck in [members[entry] for members in self._by_group.values() if entry in members]:
+            corrected = remove_luck(own.sums, luck.sums, own.counts)
+            if corrected is None or self._partly:
+                return ClusteredMean(None, None, None)
+            sums = [sum(both) for both in zip_longest(sums, corrected, fillvalue=0.0)]
+            counts = [sum(both) for both in zip_longest(counts, own.counts, fillvalue=0)]
+        return clustered_mean(sums, counts)
 
 
 class Tally:
-    """The counts of one board. Without its `format_` the board is ranked by a built-in format, or as its sheet says."""
+    """The counts of one board. Without its `format_`, the board is ranked by a built-in format, or as its sheet says."""
 
     def __init__(self, sheet: BoardInfo, format_: Format | None = None) -> None:
         self.sheet = sheet
-        self._format = format_ or find_built_in(sheet.format)
+        self._format = format_ or find_format(sheet.format)
         self.outcomes = Outcomes() if self._format is not None and ranks(self._format) else None
-        """The result of every match, kept where the format has a ranking of its own."""
+        """The result of every match, kept if the format has its own ranking."""
         self.counts = [Count() for _ in sheet.labels]
         self.games = 0
         self.void = 0
@@ -195,24 +232,30 @@ class Tally:
 
     @property
     def ranked_by(self) -> RankedBy:
-        """The order of the board where its format has no ranking of its own."""
-        if self._format is None or self.sheet.ranked_by == "returns":  # which the spec or the game wants
+        """The order of the board if its format has no ranking of its own."""
+        if self._format is None or self.sheet.ranked_by == "returns":  # requested by the spec or the game
             return self.sheet.ranked_by
         return self._format.ranked_by
 
     def ranking(self) -> Ranking | None:
-        """The ranking by the board's format; None where the format has none of its own."""
+        """The ranking by the board's format; None if the format has none of its own."""
         if self._format is None or self.outcomes is None:
             return self.sheet.ranking
         return ask_ranking(self._format, len(self.sheet.labels), self.outcomes)
 
     def bracket(self) -> tuple[tuple[Tie[str], ...], ...]:
-        """The rounds of a knockout so far; none where the format has no bracket."""
-        if not isinstance(self._format, Knockout) or self.outcomes is None or len(self.sheet.labels) < 2:
+        """The rounds of a knockout so far; none if the format has no bracket."""
+        if self._format is None or self.outcomes is None or len(self.sheet.labels) < 2:
             return ()
         labels = dict(enumerate(self.sheet.labels))
         rounds = self._format.bracket(len(labels), self.outcomes)
         return tuple([tuple([tie.named(labels) for tie in ties]) for ties in rounds])
+
+    def test_state(self) -> Any:
+        """The state of the board's sequential test, from its format; None without one."""
+        if self._format is None or self.sheet.test is None:
+            return None
+        return self._format.test_state(self.sheet, self.matches, self.returns.luck_by_round(0))
 
     def add(self, number: int, pairing: Pairing, record: Record) -> None:
         """Count one record; `number` is its place in the schedule."""
@@ -237,7 +280,7 @@ class Tally:
             self.add_effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
             self.counts[seats[decision.seat]].unmetered += decision.unmetered
         self.add_amounts(seats, record.decisions)
-        self.add_cpu_seconds(seats, record.timing)
+        self.add_timing(seats, record.timing)
         if record.seat is not None and record.termination in FAULTS:
             self.add_failure(seats[record.seat], record.termination, number, record.id, record.message)
 
@@ -250,14 +293,14 @@ class Tally:
         drew: bool,
         adjusted: Sequence[float] | None,
     ) -> None:
-        """Take one match that was not void to the games of its round."""
+        """Add one match that was not void to the games of its round."""
         if self.sheet.kind != "puzzle":
             self.returns.add(round_, seats, returns, adjusted)
         if len(seats) > 1:
             self.matches.add(round_, seats, returns, played, drew or self.sheet.has_chance)
 
     def count(self, facts: Facts) -> None:
-        """Count matches that are alike. Void ones are counted apart and not scored."""
+        """Count equal matches. Void ones are counted separately and not scored."""
         if facts.termination == "void":
             self.void += facts.count
             for entry in set(facts.seats):
@@ -305,22 +348,27 @@ class Tally:
         count.nodes += nodes
         count.seconds += seconds
 
-    def add_cpu_seconds(self, seats: Sequence[int], timing: Mapping[str, Any] | None) -> None:
-        """Add the processor time of each seat of a match, where it was measured; what a node sent that is none is left out."""
-        told = None if timing is None else timing.get(CPU_SECONDS)
-        for entry, seconds in zip(seats, told if isinstance(told, list) else (), strict=False):
-            if isinstance(seconds, (int, float)) and seconds >= 0:
-                count = self.counts[entry]
-                count.cpu = (count.cpu or 0.0) + seconds
+    def add_timing(self, seats: Sequence[int], timing: Mapping[str, Any] | None) -> None:
+        """Add the processor time and the compiled decisions of each seat of a match.
+
+        Invalid amounts from a node of a cluster are left out.
+        """
+        for key in (CPU_SECONDS, "compiled", "plain", "plain_seconds"):
+            amounts = None if timing is None else timing.get(key)
+            for entry, amount in zip(seats, amounts if isinstance(amounts, list) else (), strict=False):
+                if isinstance(amount, (int, float)) and amount >= 0:
+                    count = self.counts[entry]
+                    name = "cpu" if key == CPU_SECONDS else key
+                    setattr(count, name, (getattr(count, name) or 0) + amount)
 
     def add_amounts(self, seats: Sequence[int], decisions: Sequence[Decision]) -> None:
-        """Add what else the decisions of a match used."""
+        """Add the other amounts of the decisions of a match."""
         for decision in decisions:
             for name, amount in (decision.spent or {}).items():
                 self.counts[seats[decision.seat]].spent[name] += amount
 
     def add_fallbacks(self, found: FallbackCounts) -> None:
-        """Add fallbacks to the entries that they belong to; where that is not known once, their number is not."""
+        """Add fallbacks to the entries to which they belong; if these are unknown once, the number stays unknown."""
         for entry, number in found.known.items():
             before = self.counts[entry].fallbacks
             self.counts[entry].fallbacks = None if before is None else before + number
@@ -343,7 +391,7 @@ class Tally:
         )
 
     def describe(self) -> Iterator[str]:
-        """Yield the remarks on matches without a score, actions that no agent chose, states without a count, and time limits."""
+        """Yield the remarks on matches without a score, actions drawn at random, states without a count, and time limits."""
         counts = list(zip(self.sheet.labels, self.counts, strict=True))
         if self.void:
             yield f"{self.void:,} void, not scored: the game, arena itself or the backend of an agent that waits is at fault."
@@ -354,6 +402,9 @@ class Tally:
             ]
             if often:
                 yield f"More than one match in 20 is void: {', '.join(often)}. Their scores leave these matches out."
+        if left_out := sum(count.left_out for count in self.counts):
+            decisions = sum(count.compiled + count.plain for count in self.counts)
+            yield f"{left_out:,} of {decisions:,} decisions ran plain and are not in the seconds."
         if self.adjudicated:
             were = "game was" if self.adjudicated == 1 else "games were"
             yield f"{self.adjudicated:,} {were} adjudicated: ended by the values that the agents reported."

@@ -1,1 +1,1 @@
-"""The matches of a spec: which comes next, how each is played, and with what code."""
+"""The matches of a spec: their order, how each is played, and with which code."""

@@ -1,4 +1,4 @@
-"""What a spec plays with: the version of every plugin that it uses, and a hash of every class, program and file of an option."""
+"""The code of a spec: the version of every plugin that it uses, and a hash of every class, program and file of an option."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,46 +17,46 @@ from arena.spec import Board, Spec
 PROGRAM = "program"
 """The key of the hash of a program."""
 CONTENT = "content"
-"""The key of the hash of a file that an option names, such as weights; its folder follows if the option has one."""
+"""The key of the hash of a file that an option names, such as weights; the folder follows if the option has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The version of a plugin, None if it has none, and the hashes of what a spec uses of it."""
+    """The version of a plugin, None if it has none, and the hashes of the parts that a spec uses."""
 
     version: str | None
     hashes: Mapping[str, str]
-    """By what it is: `agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, CONTENT."""
+    """The hashes by part: `agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, CONTENT."""
 
     @property
     def text(self) -> str:
-        """The hashes as a store keeps them."""
+        """Return the hashes as a store keeps them."""
         return ", ".join([f"{key}={found}" for key, found in self.hashes.items()])
 
     @classmethod
     def of(cls, version: str | None, text: str) -> "Fingerprint":
-        """The fingerprint of a text in a store."""
+        """Return the fingerprint of a text in a store."""
         parts = [part.rpartition("=") for part in text.split(", ")]
         return cls(version, {key: found for key, _, found in parts})
 
 
 class Part(NamedTuple):
-    """What plays: a class or heuristic of a plugin, a program, or a file that an option names."""
+    """A part that plays: a class or heuristic of a plugin, a program, or a file that an option names."""
 
     source: Source
     key: str
     """`agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, CONTENT."""
     module: str = ""
-    """The module in which it is written; of a program or file none."""
+    """The module that contains it; none for a program or file."""
     command: tuple[str, ...] = ()
     folder: str = ""
     version: OwnCode | None = None
-    """The code that its entry brings, if it does."""
+    """The code that its entry brings, if any."""
     file: str = ""
-    """The whole path of a file or folder that an option names."""
+    """The absolute path of a file or folder that an option names."""
 
     def files(self) -> set[Path]:
-        """The files that its hash is over."""
+        """The files that its hash covers."""
         if self.version is not None:
             return self.version.files()
         if self.file:
@@ -68,7 +68,7 @@ class Part(NamedTuple):
         return {one for file in named for one in (file, *find_beside(file))}
 
     def hash(self) -> str:
-        """A hash of its code as it is now; that of another version does not depend on where its file lies."""
+        """The hash of its present code; the hash of another version does not depend on the place of its file."""
         if self.version is not None:
             return self.version.hash()
         whole = blake2b(digest_size=16)
@@ -78,7 +78,7 @@ class Part(NamedTuple):
 
 
 def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
-    """All that plays when `seats` meet on a board of a spec, but for built-in formats, which are a part of arena."""
+    """Yield everything that plays when `seats` meet on a `board` of a `spec`, except built-in formats, which belong to arena."""
     keys: list[tuple[str, ...]] = [("game", board.name), ("format", board.format.name)]
     for seat in seats:
         version = seat.version
@@ -100,7 +100,7 @@ def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
 
 def _option_files(seat: Seat) -> Iterator[Part]:
     for text, file in seat.files:
-        folder = text.rpartition("/")[0].replace(", ", ",")  # which would end its key in a store
+        folder = text.rpartition("/")[0].replace(", ", ",")  # a character that would end its key in a store
         yield Part(Source(text), f"{CONTENT} in {folder}" if folder else CONTENT, file=file)
 
 
@@ -109,12 +109,12 @@ def _parts(spec: Spec) -> Iterable[Part]:
 
 
 def take_fingerprints(spec: Spec) -> dict[str, Fingerprint]:
-    """The fingerprint of every plugin, program and file of an option that a spec uses, by the name of its source.
+    """Return the fingerprint of every plugin, program and file of an option that a spec uses, by the name of its source.
 
-    The hash of a class is over its file and what that imports from its own package and from the user's own files, comments and
-    docstrings aside; that of a program over every word of its command that names a file, with what Python files import from
-    beside them; that of a file that an option names, as weights are, over every byte. Python itself, installed packages and
-    arena are no part of it, nor are other files that are no code.
+    The hash of a class covers its file and its imports from its own package and from the user's own files, without comments and
+    docstrings. The hash of a program covers every word of its command that names a file, with the imports of Python files from
+    the same folder. The hash of a file that an option names, such as weights, covers every byte. Python itself, installed
+    packages and arena are not covered, nor are other files that are not code.
     """
     versions: dict[str, str | None] = {}
     hashes: dict[str, dict[str, str]] = {}
@@ -125,12 +125,12 @@ def take_fingerprints(spec: Spec) -> dict[str, Fingerprint]:
 
 
 def check_unchanged(before: Mapping[str, Fingerprint], now: Mapping[str, Fingerprint]) -> None:
-    """CodeChanged if the source of anything is another now."""
+    """Raise CodeChanged if a source has changed."""
     _refuse([name for name, found in before.items() if name in now and now[name].hashes != found.hashes])
 
 
 def check_files(before: Mapping[str, Fingerprint], seats: Iterable[Seat]) -> None:
-    """CodeChanged if a file that an option of a seat names is another now: its next agent would read that one."""
+    """Raise CodeChanged if a file of an option of a seat has changed, because its next agent would read the new one."""
     parts = {part for seat in seats for part in _option_files(seat) if part.source.name in before}
     _refuse(sorted({part.source.name for part in parts if before[part.source.name].hashes.get(part.key) != part.hash()}))
 
@@ -144,8 +144,8 @@ def _refuse(changed: Sequence[str]) -> None:
 
 
 def is_trusted(spec: Spec) -> bool:
-    """Return whether all that plays came with arena, in whatever process.
+    """Return whether all code of a spec came with arena, in every process.
 
-    An agent in a process of its own is no exception: it knows its parent, and may kill it unless it sits in a sandbox.
+    An agent in its own process is not an exception: it knows its parent, and may kill it unless it runs in a sandbox.
     """
     return all(part.file or (part.source.own and not part.command) for part in _parts(spec))

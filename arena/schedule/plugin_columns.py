@@ -1,6 +1,6 @@
 """The columns that plugins bring to boards: declared when a run starts, computed when it ends, and kept with it in the store.
 
-So a board is shown without any plugin, as one that a plugin's format has ranked; see `arena.schedule.ranking`.
+So a board is shown without any plugin, as are boards ranked by a plugin's format; see `arena.schedule.ranking`.
 """
 
 from collections import defaultdict
@@ -29,21 +29,21 @@ class PluginColumn:
 
     column: Column
     amount: str | None = None
-    """The amount that it sums up; None if its cells are read from the matches."""
+    """The amount that it adds up; None if its cells are read from the matches."""
     cells: tuple[ClusteredMean, ...] | None = None
-    """The mean of each entry by its number; None until the run has come to its end."""
+    """The mean of each entry by its number; None until the run has ended."""
     fault: str | None = None
-    """Why the plugin has not given the cells."""
+    """Why the plugin has not computed the cells."""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """A column from its plain values."""
+        """Return a column from its plain values."""
         cells = values["cells"]
         read = None if cells is None else tuple([ClusteredMean(*cell) for cell in cells])
         return cls(Column(**values["column"]), values["amount"], read, values["fault"])
 
     def row_values(self, entry: int, spent: Mapping[str, float], *, repeated: bool) -> dict[str, float | None]:
-        """Return what the row of an entry has under the keys of the column; if rounds only repeat each other, no bounds."""
+        """Return the values of an entry's row under the keys of the column; without bounds if rounds only repeat each other."""
         key = self.column.key
         if self.amount is not None:
             return {key: spent.get(self.amount)}
@@ -54,7 +54,7 @@ class PluginColumn:
 
 
 def declare_columns(registry: Registry, taken: Iterable[str]) -> tuple[PluginColumn, ...]:
-    """Return the columns of all plugins for a board; keys of its format's own columns are `taken`."""
+    """Return the columns of all plugins for a board; the keys of its format's own columns are `taken`."""
     parts: Iterable[BoardColumn] = registry.parts["column"].values()
     return tuple([PluginColumn(part.column, part.amount) for part in parts if part.column.key not in set(taken)])
 
@@ -62,7 +62,7 @@ def declare_columns(registry: Registry, taken: Iterable[str]) -> tuple[PluginCol
 def fill_columns(registry: Registry, boards: "Sequence[BoardInfo]", matches: "Matches") -> "list[BoardInfo]":
     """Compute the cells of all boards; `matches` starts to read the records of the run with their places.
 
-    What a plugin raises is kept as the column's fault, so that it costs no result.
+    An exception of a plugin is kept as the column's fault, so that no result is lost.
     """
     cells: dict[str, dict[int, tuple[ClusteredMean, ...]]] = {}
     faults: dict[str, str] = {}
@@ -90,7 +90,7 @@ def fill_columns(registry: Registry, boards: "Sequence[BoardInfo]", matches: "Ma
 
 
 def _read_cells(part: BoardColumn, boards: "Sequence[BoardInfo]", matches: "Matches") -> dict[int, tuple[ClusteredMean, ...]]:
-    """Read the means of a column, board by board; ValueError for anything but finite values of entries that there are."""
+    """Return the means of a column, board by board; ValueError for anything but finite values of existing entries."""
     assert part.read is not None
     rounds: dict[tuple[int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     scored = ((record, place) for record, place in matches() if place is not None and record.termination != "void")

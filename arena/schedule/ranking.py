@@ -1,11 +1,13 @@
-"""The ranking of a board by its format: asked of the format, checked, and as plain values for a store.
+"""The ranking of a board by its format: computed by the format, checked, and stored as plain values.
 
-A run asks the format when the schedule is over, and keeps the answer of a plugin's format in the store. To read a store no plugin
-is loaded: a built-in format is asked anew, for others the kept answer counts, and a board without one is ranked by its score.
+A run asks the format when the schedule is over, and keeps the ranking of a plugin's format in the store. Reading a store loads no
+plugin: a format of the core or of the entry-point group `arena.formats` is asked again. For other formats the stored ranking
+counts, and a board without one is ranked by its score.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from math import isfinite
 from typing import Any, Self
 
@@ -16,17 +18,20 @@ from arena.format import Format, Outcomes, Placing, own_columns
 from arena.formats import arena_formats
 from arena.plugins.contract import locate
 
+GROUP = "arena.formats"
+"""The group of entry points of formats that rank the boards of a store, each under its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The columns of a format and, as soon as they are known, the placings of the entries by their numbers."""
+    """The columns of a format and, once they are known, the placings of the entries by their numbers."""
 
     columns: tuple[Column, ...] = ()
     placings: tuple[Placing, ...] | None = None
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """A ranking from its plain values."""
+        """Return a ranking from its plain values."""
         placings = values["placings"]
         return cls(
             tuple([Column(**column) for column in values["columns"]]),
@@ -34,13 +39,15 @@ class Ranking:
         )
 
 
-def find_built_in(name: str) -> Format | None:
-    """The built-in format of that name with its default options; None if there is none."""
-    return next((kind() for kind in arena_formats() if kind.name == name), None)
+def find_format(name: str) -> Format | None:
+    """Return the format of that name with its default options, if it is available without plugins: of the core, or of GROUP."""
+    kinds = [kind for kind in arena_formats() if kind.name == name]
+    kinds += [point.load() for point in entry_points(group=GROUP, name=name)]
+    return kinds[0]() if kinds else None
 
 
 def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
-    """The ranking that a format gives a board; PluginError if it raises, or gives what is no ranking."""
+    """Return the ranking of a board by a format; PluginError if the format raises, or returns an invalid ranking."""
     try:
         placings = _check_placings(format_, entries, format_.ranking(entries, outcomes))
     except (Interrupted, PluginError):
@@ -51,7 +58,7 @@ def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
 
 
 def _check_placings(format_: Format, entries: int, placings: Sequence[Placing]) -> tuple[Placing, ...]:
-    """The placings as plain values: one for every entry, each with every key; PluginError if they are none."""
+    """Return the placings as plain values: one for every entry, each with every key; PluginError if they are invalid."""
     if len(placings) != entries or not all(isinstance(placing, Placing) for placing in placings):
         raise _wrong(format_, f"expected a Placing for each of {entries} entries, got {placings!r:.200}")
     keys = [column.key for column in own_columns(format_)]

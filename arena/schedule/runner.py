@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, call_foreign, describe
 from arena.game import Puzzle
-from arena.heuristic import Evaluation, bind
+from arena.heuristics import Evaluation, bind
 from arena.match.match import IN_PROCESS, Match, Position, match_id
 from arena.match.player import Player, local_player
 from arena.match.record import Reason, Record
@@ -15,13 +15,13 @@ from arena.match.replay import adjusted_returns
 from arena.parts import Isolation, PlayerPool
 from arena.returns import returns_of_loss
 from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged, take_fingerprints
-from arena.schedule.schedule import Scheduled, identity_of
+from arena.schedule.schedule import Scheduled
 from arena.search import SharedStart
 from arena.spec import Board, Spec
 
 
 class CurrentTurn(NamedTuple):
-    """A decision that is being made."""
+    """A decision in progress."""
 
     scheduled: Scheduled
     seat: int
@@ -30,17 +30,17 @@ class CurrentTurn(NamedTuple):
 
     @classmethod
     def of(cls, scheduled: Scheduled, seat: int, turns: int) -> "CurrentTurn":
-        """The decision after so many turns, each seat's making of its agent included."""
+        """Return the decision after this number of `turns`, which include each seat's making of its agent."""
         return cls(scheduled, seat, max(1, turns - len(scheduled.pairing.seats)))
 
 
 Turns = Callable[[], Sequence[CurrentTurn]]
-"""Returns the decisions that are being made now; may be called from another thread."""
+"""Returns the decisions in progress; may be called from another thread."""
 
 
 def is_isolated(spec: Spec) -> bool:
     """Return whether any agent of a spec plays in a process of its own."""
-    return any(seat.isolation != IN_PROCESS for board in spec.boards for seat in board.seats)
+    return any(not seat.in_process for board in spec.boards for seat in board.seats)
 
 
 def _isolations(spec: Spec) -> list[Isolation]:
@@ -50,7 +50,7 @@ def _isolations(spec: Spec) -> list[Isolation]:
 
 
 def check_isolations(spec: Spec) -> None:
-    """Raise an ArenaError if an isolation that agents of a spec want cannot be had here."""
+    """Raise an ArenaError if an isolation that agents of a spec request is not available here."""
     for isolation in _isolations(spec):
         isolation.check(spec)
 
@@ -61,9 +61,9 @@ def isolation_notes(spec: Spec) -> list[str]:
 
 
 def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
-    """Return whether the end of a worker is the doing of the agent that was to move: it runs there, and no other can reach in.
+    """Return whether the end of a worker was caused by the agent to move: it runs there, and no other agent can interfere.
 
-    It may as well be that of a game whose rules are native.
+    It may also be caused by a game whose rules are native.
     """
     board = spec.boards[scheduled.board]
     ways = [board.seats[entry].isolation for entry in scheduled.pairing.seats]
@@ -79,7 +79,7 @@ def make_unplayed(
     board = spec.boards[scheduled.board]
     players = len(scheduled.pairing.seats)
     return Record(
-        id=identity_of(spec, scheduled),
+        id=scheduled.match_id(spec),
         game=board.name,
         position="" if seat is None else call_foreign(lambda: positions_of(spec)(scheduled).text, lambda _: ""),
         labels=tuple([board.seats[entry].label for entry in scheduled.pairing.seats]),
@@ -101,7 +101,9 @@ def make_unplayed(
 
 
 def positions_of(spec: Spec) -> Callable[[Scheduled], Position]:
-    """Return a function from matches to their positions, which keeps that of the round at hand: many matches share it."""
+    """Return a function from matches to their positions, which keeps the position of the current round, because many matches
+    share it.
+    """
     kept = lru_cache(1)(lambda board, round_: spec.boards[board].positions[round_])
     return lambda scheduled: kept(scheduled.board, scheduled.pairing.round)
 
@@ -109,9 +111,9 @@ def positions_of(spec: Spec) -> Callable[[Scheduled], Position]:
 class MatchRunner:
     """Sets up and plays the matches of one spec.
 
-    `on_turn` is told, before every decision, which seat is to move; one that is `watched` notes it itself, for `turns`. `code` is
-    what plays, by default as it is now. ArenaError if the isolation of an agent cannot be had here; CodeChanged if a process for
-    an agent was started after the source of a plugin had been changed, or a file of an option was.
+    `on_turn` is called with the seat to move before every decision; a runner that is `watched` records it for `turns`. `code`
+    holds the fingerprints, by default of the present code. ArenaError if the isolation of an agent is not available here;
+    CodeChanged if a process for an agent was started after the source of a plugin had been changed, or a file of an option was.
     """
 
     def __init__(
@@ -123,12 +125,12 @@ class MatchRunner:
         watched: bool = False,
     ) -> None:
         self.spec = spec
-        self._on_turn = self._note_turn if watched else on_turn  # one call a turn, for those who look
+        self._on_turn = self._note_turn if watched else on_turn  # one call for each turn, only for observers
         self._playing: Scheduled | None = None
         self._seat = self._turns = 0
         check_isolations(spec)
         self._pools: dict[Callable[[], PlayerPool], PlayerPool] = {}
-        """By the functions that open them."""
+        """The player pools, by the functions that open them."""
         apart = is_isolated(spec)
         self._make_player = self._make_apart if apart else local_player
         reads = any(seat.files for board in spec.boards for seat in board.seats)
@@ -155,14 +157,14 @@ class MatchRunner:
         match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
         record = play_match(match, self._on_turn, self._make_player)
         record = self._adjusted(board, record, position)
-        if self._count_started() != before:  # it has loaded what was on the disk then
+        if self._count_started() != before:  # it has loaded the code that was on the disk then
             check_unchanged(self._code or {}, take_fingerprints(self.spec))
         if any(seat.files for seat in seats):
             check_files(self._code or {}, seats)
         return record
 
     def _adjusted(self, board: Board, record: Record, position: Position) -> Record:
-        """Return the record with the returns corrected for luck; as it is if that cannot be done."""
+        """Return the record with the returns corrected for luck, or unchanged if they cannot be corrected."""
         if not board.has_chance or record.termination == "void":
             return record
         default = board.game.default_heuristic
@@ -174,7 +176,7 @@ class MatchRunner:
         return record._replace(adjusted=corrected)
 
     def _make_apart(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
-        """Return the player of a seat, in the isolation of that."""
+        """Return the player of a seat in its isolation."""
         name = match.seats[number].isolation
         if name == IN_PROCESS:
             return local_player(match, number, start, played)
@@ -184,11 +186,11 @@ class MatchRunner:
         return self._pools[opener].player(match, number, start, played)
 
     def _count_started(self) -> int:
-        """Return how many processes were started for agents."""
+        """Return the number of processes started for agents."""
         return sum([pool.started for pool in self._pools.values()])
 
     def turns(self) -> Sequence[CurrentTurn]:
-        """Return the decision that is being made, or that was made last, if it is `watched`."""
+        """Return the decision in progress, or the last one, if the runner is `watched`."""
         playing = self._playing
         return [] if playing is None else [CurrentTurn.of(playing, self._seat, self._turns)]
 

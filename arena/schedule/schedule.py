@@ -1,13 +1,13 @@
-"""The schedule of a spec: which match comes next, the identity of each, and the matches that are still to be given out."""
+"""The schedule of a spec: the next matches, the identity of each, and the matches that have not been handed out."""
 
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from arena.format import Outcomes, Pairing, ranks
 from arena.match.match import match_id
-from arena.schedule.ranking import Ranking, ask_ranking, find_built_in
+from arena.schedule.ranking import Ranking, ask_ranking, find_format
 from arena.spec import Spec
 
 
@@ -19,25 +19,46 @@ class Scheduled(NamedTuple):
     board: int
     pairing: Pairing
 
+    def match_id(self, spec: Spec) -> str:
+        """Return the id of the match, whether or not it has been played."""
+        board = spec.boards[self.board]
+        number = self.pairing.round
+        seats = [board.seats[entry] for entry in self.pairing.seats]
+        repetition = board.positions.repetition(number)
+        return match_id(board.positions.key(number), seats, seats[0].limits.moves, repetition, board.adjudication)
+
+    def is_timed(self, spec: Spec) -> bool:
+        """Return whether the match has a time limit, so that its agents need not play the same again."""
+        board = spec.boards[self.board]
+        return any(board.seats[entry].limits.timed for entry in self.pairing.seats)
+
+    def asks_outside(self, spec: Spec) -> bool:
+        """Return whether an agent of the match waits for something outside, which must not be asked again."""
+        board = spec.boards[self.board]
+        return any(board.seats[entry].waits for entry in self.pairing.seats)
+
 
 class Batch(tuple[Scheduled, ...]):
-    """Matches to be played next. An empty one is WAIT or OVER, which are told apart by `is`."""
+    """Matches to be played next. An empty batch is `Batch.WAIT` or `Batch.OVER`; compare with `is`."""
 
     __slots__ = ()
 
+    WAIT: ClassVar["Batch"]
+    """There are more matches, which depend on results that are still missing."""
+    OVER: ClassVar["Batch"]
+    """There are no more matches."""
 
-WAIT = Batch()
-"""There are more matches, which depend on results that are still missing."""
-OVER = Batch()
-"""There are no more matches."""
+
+Batch.WAIT = Batch()
+Batch.OVER = Batch()
 Take = Callable[[int], Batch]
-"""Gives out at most so many matches."""
+"""Hands out at most this number of matches."""
 
 
 class Schedule:
     """The schedule of a spec, board after board, as a pure function of the spec and of the results so far.
 
-    Any thread may `take` matches and `tell` their results. If a format looks at results, the schedule waits for those of all
+    Any thread may `take` matches and `tell` their results. If a format uses results, the schedule waits for the results of all
     matches that were taken.
     """
 
@@ -47,21 +68,21 @@ class Schedule:
         self._upcoming = self._all()
         self._untold = 0
         self.status: dict[int, str] = {}
-        """How boards stand, by their numbers, if their formats have a word for it."""
+        """The states of boards, by their numbers, if their formats describe one."""
         self.expected: dict[int, int] = {}
-        """How many matches boards are expected to have, by their numbers, if their formats foretell it."""
+        """The expected numbers of matches of boards, by their numbers, if their formats predict them."""
         self._waiting = False
         self._lock = threading.Lock()
         for place in range(len(spec.boards)):
             self._foretell(place)
 
     def take(self, size: int) -> Batch:
-        """Return up to `size` matches to be played next; WAIT while it waits for results, OVER at its end."""
+        """Return up to `size` matches to be played next; `Batch.WAIT` while it waits for results, `Batch.OVER` at its end."""
         batch: list[Scheduled] = []
         with self._lock:
             while len(batch) < size:
                 if self._waiting and self._untold:
-                    return Batch(batch) or WAIT
+                    return Batch(batch) or Batch.WAIT
                 self._waiting = False
                 following = next(self._upcoming, _END)
                 if following is _END:
@@ -71,29 +92,38 @@ class Schedule:
                 else:
                     batch.append(following)
                     self._untold += 1
-        return Batch(batch) or OVER
+        return Batch(batch) or Batch.OVER
 
     def follows(self, scheduled: Scheduled) -> bool:
-        """Whether the schedule of a match's board looks at results."""
+        """Return whether the schedule of a match's board depends on results."""
         return self._spec.boards[scheduled.board].format.follows_results
 
     def rankings(self) -> dict[int, Ranking]:
-        """The rankings by formats of plugins, which who reads a store cannot ask, by the numbers of their boards."""
+        """The rankings by formats of plugins, by the numbers of their boards; readers of a store cannot compute these."""
         return {
             number: ask_ranking(board.format, board.field.entries, self._outcomes[number])
             for number, board in enumerate(self._spec.boards)
-            if ranks(board.format) and find_built_in(board.format.name) is None
+            if ranks(board.format) and find_format(board.format.name) is None
         }
 
-    def tell(self, scheduled: Scheduled, returns: tuple[float, ...] | None, play_hash: int | None = None) -> None:
-        """Take the result of a match that was taken before; None if it was void.
+    def tell(
+        self,
+        scheduled: Scheduled,
+        returns: tuple[float, ...] | None,
+        play_hash: int | None = None,
+        adjusted: tuple[float, ...] | None = None,
+    ) -> None:
+        """Record the `returns` of a match that was taken before; None if it was void.
 
-        `play_hash` is that of what was played if no seat used random numbers; see `Outcomes`.
+        `play_hash` is a hash of the moves if no seat used random numbers; see `Outcomes`. No match of a game with chance
+        repeats another, because chance was drawn again.
         """
+        if self._spec.boards[scheduled.board].has_chance:
+            play_hash = None
         with self._lock:
             self._untold -= 1
             if self.follows(scheduled) or ranks(self._spec.boards[scheduled.board].format):
-                self._outcomes[scheduled.board].add(scheduled.pairing, returns, play_hash)
+                self._outcomes[scheduled.board].add(scheduled.pairing, returns, play_hash, adjusted)
 
     def _foretell(self, place: int) -> None:
         board = self._spec.boards[place]
@@ -120,14 +150,14 @@ _END = Scheduled(-1, -1, Pairing(-1, ()))
 
 
 MIN_BATCHES_LEFT = 2
-"""The fewest batches of what is left for each player (guided self-scheduling, Polychronopoulos and Kuck 1987)."""
+"""The fewest batches of the remaining matches for each player (guided self-scheduling, Polychronopoulos and Kuck 1987)."""
 
 
 class Backlog:
-    """Gives out every match of a schedule, and again those that came back.
+    """Hands out every match of a schedule, and returned matches again.
 
-    `total` is how many matches the schedule has, or may have; if it is known, batches become small towards the end, so that
-    nobody sits on many while others have nothing to do.
+    `total` is the number of matches of the schedule, or the largest possible number; if it is exact, batches become small towards
+    the end, so that no player holds many while others are idle.
     """
 
     def __init__(self, take: Take, total: int | None) -> None:
@@ -136,19 +166,19 @@ class Backlog:
         self._taken = 0
         self._left: deque[Scheduled] = deque()
         self.over = False
-        """True if the schedule has no more matches, apart from those that are to be played again."""
+        """True if the schedule has no more matches, apart from matches that must be played again."""
 
     def share(self, size: int, players: int) -> list[Scheduled]:
-        """At most `size` matches for one of so many players; none if there is nothing to play now."""
+        """Return at most `size` matches for one of this number of `players`; none if there is nothing to play now."""
         self._fill(self._fair(size, players))
         return [self._left.popleft() for _ in range(min(self._fair(size, players), len(self._left)))]
 
     def put_back(self, matches: Iterable[Scheduled]) -> None:
-        """Take back matches that nobody has begun; they come next."""
+        """Take back matches that were not begun; they come next."""
         self._left.extendleft(reversed(list(matches)))
 
     def any_left(self) -> bool:
-        """Return whether there is something to play now; if need be, take a match from the schedule to know."""
+        """Return whether there is something to play now; if necessary, take a match from the schedule to find out."""
         self._fill(1)
         return bool(self._left)
 
@@ -162,27 +192,6 @@ class Backlog:
         if self.over or len(self._left) >= size:
             return
         taken = self._take(size - len(self._left))
-        self.over = taken is OVER
+        self.over = taken is Batch.OVER
         self._taken += len(taken)
         self._left.extend(taken)
-
-
-def identity_of(spec: Spec, scheduled: Scheduled) -> str:
-    """Return the id of a match of a spec, whether or not it has been played."""
-    board = spec.boards[scheduled.board]
-    number = scheduled.pairing.round
-    seats = [board.seats[entry] for entry in scheduled.pairing.seats]
-    repetition = board.positions.repetition(number)
-    return match_id(board.positions.key(number), seats, seats[0].limits.moves, repetition, board.adjudication)
-
-
-def is_timed(spec: Spec, scheduled: Scheduled) -> bool:
-    """Return whether a match has a time limit, so that its agents need not play the same again."""
-    board = spec.boards[scheduled.board]
-    return any(board.seats[entry].limits.timed for entry in scheduled.pairing.seats)
-
-
-def asks_outside(spec: Spec, scheduled: Scheduled) -> bool:
-    """Return whether an agent of a match waits for something outside, which is not to be asked once more."""
-    board = spec.boards[scheduled.board]
-    return any(board.seats[entry].waits for entry in scheduled.pairing.seats)

@@ -11,7 +11,7 @@ from arena.configured import name_of
 from arena.errors import SpecFault
 from arena.format import Field, Format, Kind, RankedBy
 from arena.game import Game, Puzzle
-from arena.heuristic import Evaluation
+from arena.heuristics import Evaluation
 from arena.limits import Limits
 from arena.match.adjudication import Adjudication
 from arena.match.chance_streams import has_chance
@@ -25,13 +25,13 @@ from arena.spec.parameters import drop_defaults, make_plain
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """How a spec wants its boards shown."""
+    """How the boards of a spec are shown."""
 
     anchor: str | None = None
     columns: tuple[str, ...] | None = None
     sort: str | None = None
     rank: Literal["wins", "returns"] | None = None
-    """The order that the spec wants; None leaves it to the game."""
+    """The order that the spec asks for; None leaves it to the game."""
 
 
 @dataclass(frozen=True)
@@ -41,22 +41,22 @@ class Board:
     name: str
     parameters: Mapping[str, Any]
     title: str
-    """What tables call it: the name, and the parameters that tell it from other boards of the same game."""
+    """Its title in tables: the name, and the parameters that distinguish it from other boards of the same game."""
     game: Game
     format: Format
     positions: Positions
     field: Field
     seats: tuple[Seat, ...]
-    """One for every entry that plays on this board, in the order of the spec."""
+    """One for every entry on this board, in the order of the spec."""
     view: TableOptions = TableOptions()
     adjudication: Adjudication | None = None
-    """The rules by which reported values end a game; None if the spec wants none, and for puzzles."""
+    """The rules by which reported values end a game; None if the spec has none, and for puzzles."""
     unlimited: tuple[SpecFault, ...] = ()
-    """Entries that would search the game to its end: warnings for whoever finds that it is large."""
+    """Entries that would search the game to its end: warnings in case the game is large."""
 
     @property
     def kind(self) -> Kind:
-        """The kind of its leaderboard: that of its format, but `score` for a game of one seat that is no puzzle."""
+        """The kind of its leaderboard: the kind of its format, but `score` for a game of one seat that is not a puzzle."""
         return "score" if self.game.players == 1 and not isinstance(self.game, Puzzle) else self.format.kind
 
     @property
@@ -74,12 +74,12 @@ class Board:
 
     @property
     def native(self) -> bool:
-        """Whether its game may take the process down that plays it."""
+        """Whether its game may crash the process that plays it."""
         return bool(read_member(type(self.game), "native"))
 
     @cached_property
     def size(self) -> int:
-        """The number of matches; if that depends on results, the most there can be."""
+        """The number of matches; if this depends on results, the largest possible number."""
         return self.format.size(self.field)
 
 
@@ -89,24 +89,24 @@ class Spec:
 
     name: str
     seed: Seed
-    """A number, or a secret, which is not shown before it is revealed."""
+    """A number, or a secret, which is not shown until it is revealed."""
     boards: tuple[Board, ...]
     notes: tuple[str, ...]
     """Notes for the user before it starts, such as the entries that are left out of a board, with the reasons."""
     document: Document
     """The file or mapping that it was read from."""
     registry: Registry
-    """What all names in it were looked up in."""
+    """The registry in which all its names were looked up."""
     plugins: tuple[str, ...] = ()
-    """What was loaded beside the installed plugins, so that another process can load it too."""
+    """The plugins loaded beside the installed ones, so that another process can load them too."""
     secret: bool = False
-    """True if the seed was drawn for this run, and is to be revealed when that ends."""
+    """True if the seed was drawn for this run, and is revealed at its end."""
     shared: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """What sources of agents hand to other processes that read this spec, by their names; it can be pickled."""
+    """Data of agent sources for other processes that read this spec, by the names of the sources; it can be pickled."""
 
     @property
     def commitment(self) -> str | None:
-        """The hash of a seed that is or was secret; None of another one."""
+        """The hash of a seed that is or was secret; None for other seeds."""
         return None if isinstance(self.seed, int) else commitment(self.seed)
 
     @property
@@ -140,11 +140,11 @@ def make_seat(
     pondering: bool = False,
     located: Mapping[str, Any] | None = None,
 ) -> Seat:
-    """Return a seat for an agent class with its options; `named` is the label that the spec gives, if it gives one.
+    """Return a seat for an agent class with its options; `named` is the label that the spec gives, if any.
 
     `version` is the hash of the code of another version of the agent; with `pondering` it may think while others decide.
-    `changed` has the options and the parameters of the heuristic that differ from their defaults; without it those options
-    that differ from the defaults of the class, and all parameters. `located` are the options with which it is made, if these
+    `changed` holds the options and the parameters of the heuristic that differ from their defaults. Without it, the options that
+    differ from the defaults of the class are used, and all parameters. `located` are the options for the constructor, if they
     name files elsewhere.
     """
     make: Callable[[], Agent] = agent
@@ -168,5 +168,5 @@ def make_seat(
 
 
 def _make_with_copies(agent: type[Agent], options: Mapping[str, Any]) -> Agent:
-    """An agent with options of its own, so that a list that one match changes is whole in the next."""
+    """Make an agent with copies of its options, so that a match cannot change a list for the next one."""
     return agent(**deepcopy(dict(options)))

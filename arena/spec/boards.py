@@ -1,4 +1,4 @@
-"""Puts games and entries together: who plays on which board, under which label, in which format."""
+"""Combines games and entries: decides which entry plays on which board, under which label, in which format."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from arena.format import Field, Format, own_columns
 from arena.game import Puzzle, gives
 from arena.identity import key
 from arena.match.match import IN_PROCESS, Positions, Program, Seat, Settings, move_limit
+from arena.parts import explain_missing
 from arena.plugins.members import ask_refusal, read_member
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
@@ -28,7 +29,7 @@ from arena.spec.source import list_organisers
 from arena.spec.unlimited import warn_unlimited
 
 SHARED_DEALS = "matches of a round have the same deals"
-"""What a run says of boards with chance or hidden information."""
+"""The notes of a run on boards with chance or hidden information."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Labelled:
 
 
 def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Board]:
-    """The boards of a spec; faults are noted, and then a board may be missing."""
+    """Return the boards of a spec. Faults are noted; a board with a fault may be missing."""
     labelled = _label_entries(reading, rules, entries)
     counted = not any(fault.where.startswith("agents") for fault in reading.faults.found)
     named = zip(rules, make_titles(list(rules)), strict=True)
@@ -82,7 +83,7 @@ def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequenc
 
 
 def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Labelled], counted: bool) -> Board | None:
-    """Return one board; with `counted` all its entries are known, so that too few of them are a fault."""
+    """Return one board. With `counted` all its entries are known, so that too few entries are a fault."""
     playing = []
     for one in labelled:
         reason = one.entry.source.refusal(one.entry.agent, rules.game) or _find_refusal(reading, one, rules)
@@ -126,12 +127,14 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
 
 
 def _find_refusal(reading: SpecReader, one: Labelled, rules: Rules) -> str | None:
-    """Why an agent with its options is left out of a board; None if it plays, or if that is a fault, as it is with one game."""
+    """Return why an agent with its options is left out of a board; None if it plays, or if this is a fault, as with a single
+    game.
+    """
     if not one.entry.source.here or read_member(one.entry.agent, "refuses") is None:
         return None
     try:
         reason = ask_refusal(one.entry.make(), rules.game)
-    except Exception:  # told where it is made to play
+    except Exception:  # reported when the agent is made
         return None
     if reason is None or reading.several:
         return reason
@@ -140,7 +143,7 @@ def _find_refusal(reading: SpecReader, one: Labelled, rules: Rules) -> str | Non
 
 
 def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
-    """Note a fault for a column that no board has, and for an anchor that plays nowhere."""
+    """Note a fault for a column that no board has, and for an anchor that is not an entry of any board."""
     kinds = {board.kind for board in boards} or {"versus", "puzzle"}
     played = {board.format.kind for board in boards} or kinds
     formats = [kind for kind in reading.registry.formats.values() if kind.kind in played]
@@ -160,19 +163,19 @@ def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
 
 
 def _can_open(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
-    """Return whether a game is left after the random plies of the first position; else that is a fault."""
+    """Return whether the game is still running after the random plies of the first position; otherwise note a fault."""
     try:
         positions[0]
     except ArenaError as error:
         reading.faults.add(("openings", "plies"), f"{rules.name}: {error}")
         return False
-    except Exception:  # the referee says what is wrong with a game
+    except Exception:  # the referee reports the faults of a game
         return True
     return True
 
 
 def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
-    """Note a fault if two entries come to the same on a board: their matches would be the same ones."""
+    """Note a fault if two entries are the same on a board, because their matches would be the same."""
     first: dict[str, Labelled] = {}
     for one, seat in zip(playing, seats, strict=True):
         other = first.setdefault(seat.identity, one)
@@ -202,12 +205,12 @@ def _make_seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
 
 
 def _claims_optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
-    """Whether every solution of an entry is a cheapest one; none at all is a heuristic that is 0 everywhere."""
+    """Return whether every solution of an entry is a cheapest one; no heuristic counts as one that is 0 everywhere."""
     if not isinstance(rules.game, Puzzle):
         return False
     try:
         agent = one.entry.make()
-    except Exception:  # told where it is made to play
+    except Exception:  # reported when the agent is made
         return False
     admissible = heuristic is None or one.entry.source.knows_admissible(rules.name, heuristic["name"])
     return claim_of(agent, rules.game, admissible=admissible) == "cost"
@@ -218,10 +221,10 @@ def _ponders(reading: SpecReader) -> bool:
 
 
 def place_seat(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader, game: str) -> Seat:
-    """A seat in the process where its entry wants to run; that loads the plugins of its agent and of the game."""
+    """Return a seat in the process that its entry asks for, which loads the plugins of its agent and of the game."""
     if entry.isolation == IN_PROCESS:
         return seat
-    plugins = list_organisers(reading, (game,), agent=seat.agent)
+    plugins = list_organisers(reading.registry, (game,), agent=seat.agent)
     options, files = entry.located(reading.document.folder), tuple(entry.files.values())
     folder, ponders = str(reading.document.folder), _ponders(reading)
     program = Program(entry.name, options, heuristic, plugins, folder, pondering=ponders, files=files)
@@ -233,7 +236,7 @@ FORMAT_OPTIONS = ("orders", "challengers", "test", "replays")
 
 
 def _read_options(reading: SpecReader, kind: type[Format], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a format: those in it, and those at the top of the spec; a fault if the format has no such option."""
+    """Return the options of a format: its own, and those at the top of the spec. A fault is noted for an unknown option."""
     options = drop_keys(values, "name")
     known = parameters_of(kind)
     for name in FORMAT_OPTIONS:
@@ -255,6 +258,10 @@ def _read_format(reading: SpecReader, rules: Rules) -> Format | None:
         reading.faults.add(("format",), "expected a name, as in {name: round-robin}")
         return None
     path: Path = ("format",) if isinstance(given, str) else ("format", "name")
+    missing = None if values["name"] in reading.registry.formats else explain_missing(f"the format {values['name']}")
+    if missing is not None:
+        reading.faults.add(path, missing)
+        return None
     kind = reading.known(reading.registry.format, values["name"], path)
     if kind is None:
         return None

@@ -1,13 +1,12 @@
-"""Reads which heuristic an entry wants on which game, and makes it ready for a board."""
+"""Reads which heuristic an entry requests for which game, and binds it to a board."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from inspect import isclass
 from typing import Any, NamedTuple
 
 from arena.errors import suggest
-from arena.heuristic import Evaluation, bind
+from arena.heuristics import Evaluation, bind, count_given
 from arena.identity import canonical
 from arena.spec.document import Path
 from arena.spec.games import Rules
@@ -19,13 +18,13 @@ from arena.spec.sweep import Variant
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The heuristic that an entry asks for: its name and parameters, and where the spec says so."""
+    """The heuristic that an entry requests: its name and parameters, and their place in the spec."""
 
     name: str
     parameters: Mapping[str, Any]
     path: Path
     report: Report
-    """Takes the faults of its parameters, by their paths from here."""
+    """Takes the faults of its parameters, by their paths relative to this place."""
 
     def __str__(self) -> str:
         return ", ".join([self.name, *(f"{key}={format_setting(value)}" for key, value in self.parameters.items())])
@@ -38,15 +37,15 @@ class Fitted(NamedTuple):
     parameters: Mapping[str, Any]
     """In the terms of JSON, with defaults filled in."""
     changed: Mapping[str, Any]
-    """Those that differ from their defaults."""
+    """Parameters that differ from their defaults."""
 
 
 Choices = Mapping[str | None, Choice]
-"""By game; under None the one that is meant for any game."""
+"""By game; the key None holds the heuristic for any game."""
 
 
 def read_choices(reading: SpecReader, given: Any, entry: Path, variant: Variant) -> Choices:
-    """The heuristics of an entry, from a name, {name: ..., parameters} or {game: either}; faults are noted."""
+    """Return the heuristics of an entry, from a name, {name: ..., parameters} or {game: either}; faults are noted."""
     if isinstance(given, dict) and "name" not in given:
         return {
             game: choice
@@ -87,9 +86,8 @@ def check_choices(reading: SpecReader, choices: Choices, games: Sequence[str]) -
 
 
 def fit_heuristic(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, Fitted | None]:
-    """The heuristic of an entry on one board, ready to be called, and its description.
-
-    A heuristic of another game gives way to the board's default. (None, None) if there is none.
+    """Return the heuristic of an entry on one board, ready to be called, and its description. The board's default replaces a
+    heuristic of another game. (None, None) if there is none.
     """
     choice = choices.get(rules.name) or choices.get(None)
     if choice is None or (rules.name, choice.name) not in reading.registry.heuristics:
@@ -98,7 +96,7 @@ def fit_heuristic(reading: SpecReader, choices: Choices, rules: Rules, path: Pat
             return None, None
         choice = Choice(default, {}, path, reading.report)
     target = reading.known(partial(reading.registry.heuristic, rules.name), choice.name, choice.path)
-    parameters = None if target is None else check_parameters(target, choice.name, choice.parameters, choice.report)
+    parameters = None if target is None else validate_heuristic(target, choice.parameters, choice.report)
     if parameters is None:
         return None, None
     found = Fitted(choice.name, make_plain(parameters), drop_defaults(target, parameters))
@@ -111,11 +109,6 @@ def fit_heuristic(reading: SpecReader, choices: Choices, rules: Rules, path: Pat
     return rules.bound[key], found
 
 
-def check_parameters(target: Any, name: str, given: Mapping[str, Any], report: Report) -> dict[str, Any] | None:
-    """The parameters of a heuristic with defaults filled in; None after a reported fault."""
-    if isclass(target):
-        return validate_parameters(target, given, (), report, skip=1)
-    if given:
-        report((), f"heuristic {name} takes no parameters")
-        return None
-    return {}
+def validate_heuristic(target: Any, given: Mapping[str, Any], report: Report) -> dict[str, Any] | None:
+    """Return the parameters of a heuristic with defaults filled in; None after a reported fault."""
+    return validate_parameters(target, given, (), report, skip=count_given(target))

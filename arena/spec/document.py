@@ -1,7 +1,7 @@
 """A spec file as plain values, and the line and column of each of them.
 
-YAML 1.2 with the core schema: `no` is text, `012` is 12, `1e5` a number, `1:30` text; there are no merge keys and no
-dates. Duplicate keys are faults. Aliases may not blow a small file up, and what is too large or too deep is refused.
+YAML 1.2 with the core schema: `no` is text, `012` is 12, `1e5` a number, `1:30` text; there are no merge keys and no dates.
+Duplicate keys are faults. Aliases cannot expand a small file without bound, and files that are too large or too deep are refused.
 """
 
 import re
@@ -33,33 +33,33 @@ MAX_NESTING = 50
 """Levels of nesting."""
 
 Path = tuple[str | int, ...]
-"""Where a value stands: keys and indices from the top."""
+"""The place of a value: keys and indices from the top."""
 Place = tuple[int, int]
 """Line and column, from 1; (0, 0) if there is none."""
 
 NOWHERE: Place = (0, 0)
 UNWRITTEN = "<spec>"
-"""What to call a spec that is in no file."""
+"""The name of a spec that is not in a file."""
 
 _TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A spec as it was written: plain values and where they stand."""
+    """A spec as it was written: plain values and their places."""
 
     name: str
-    """What to call it in a message: the file's path as the user gave it."""
+    """Its name in messages: the file's path as the user gave it."""
     values: dict[str, Any]
     folder: FilePath
-    """Where relative paths in it start."""
+    """The folder for relative paths in it."""
     places: Mapping[Path, Place] = field(default_factory=dict)
     keys: Mapping[Path, Place] = field(default_factory=dict)
     faults: tuple[SpecFault, ...] = ()
-    """What is wrong with its form and leaves the rest readable, such as a duplicate key."""
+    """Faults in its form that leave the rest readable, such as a duplicate key."""
 
     def place(self, path: Path, *, key: bool = False) -> Place:
-        """The place of a value, or of its key; of what is missing, the nearest value around it."""
+        """Return the place of a value, or with `key` of its key; for a missing value, of the nearest one around it."""
         if key and path in self.keys:
             return self.keys[path]
         for length in range(len(path), 0, -1):
@@ -90,7 +90,7 @@ def parse_document(name: str, text: str, folder: FilePath) -> Document:
 
 
 def make_document(values: Mapping[Any, Any]) -> Document:
-    """A spec that is given as a mapping, in the plain values that a file would hold; SpecError for keys that are not text."""
+    """Return a spec given as a mapping, in the plain values that a file would hold; SpecError for keys that are not text."""
     return Document(UNWRITTEN, _make_plain(values, 0), FilePath.cwd())
 
 
@@ -128,13 +128,13 @@ def _read(name: str, path: FilePath) -> str:
 
 
 _DATABASE = b"SQLite format 3\0"
-"""How every database of SQLite begins."""
+"""The first bytes of every SQLite database."""
 
 
 def is_database(path: str | PathLike[str]) -> bool:
-    """Return whether there is a file that begins as every store does; False for what cannot be read."""
+    """Return whether a file begins as every store does; False if it cannot be read."""
     try:
-        if not FilePath(path).is_file():  # a pipe would keep whoever opens it waiting
+        if not FilePath(path).is_file():  # opening a pipe would block
             return False
         with FilePath(path).open("rb") as stream:
             return stream.read(len(_DATABASE)) == _DATABASE
@@ -143,7 +143,7 @@ def is_database(path: str | PathLike[str]) -> bool:
 
 
 def decode_text(name: str, data: bytes) -> str:
-    """The text of a file; SpecError with line and column if it is not UTF-8."""
+    """Return the text of a file; SpecError with line and column if it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -151,7 +151,7 @@ def decode_text(name: str, data: bytes) -> str:
 
 
 def _place_after(text: str) -> Place:
-    """The place of what follows `text`."""
+    """Return the place after `text`."""
     lines = re.split(r"\r\n|\r|\n", text)
     return len(lines), len(lines[-1]) + 1
 
@@ -161,7 +161,7 @@ def _fault(name: str, message: str, place: Place = NOWHERE) -> SpecError:
 
 
 class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
-    """PyYAML's reader with the core schema of YAML 1.2 in place of YAML 1.1's."""
+    """PyYAML's reader with the core schema of YAML 1.2 instead of YAML 1.1's."""
 
     def __init__(self, name: str, text: str) -> None:
         Reader.__init__(self, text)
@@ -173,7 +173,7 @@ class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
         self.depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Compose a value, unless it stands so deep that Python's stack might end first."""
+        """Compose a value, unless it is so deep that Python's stack might overflow."""
         if self.depth > MAX_NESTING + 1 and parent is not None:
             raise _fault(self.file, _TOO_DEEP, _place(parent))
         self.depth += 1
@@ -213,7 +213,7 @@ _SCALARS: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
 
 
 class _Composed:
-    """The node graph of a file on its way to plain values."""
+    """Turns the node graph of a file into plain values."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Reads the agents of a spec: sweeps written out, names looked up, options checked, each made once to see that it can be."""
+"""Reads the agents of a spec: expands sweeps, looks up names, checks options, and makes each agent once as a test."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,11 +26,11 @@ from arena.spec.sweep import Variant, list_variants
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One agent with its options, sweeps written out."""
+    """One agent with its options, sweeps expanded."""
 
     path: Path
     source: EntryAgent
-    """What its agent comes from."""
+    """The source of its agent."""
     agent: type[Agent]
     options: Mapping[str, Any]
     changed: Mapping[str, Any]
@@ -45,7 +45,7 @@ class Entry:
     """Whether the agent may be unavailable; see `Seat.waits`."""
 
     def make(self) -> Agent:
-        """Return its agent; whatever that raises is passed on."""
+        """Return its agent; exceptions pass through."""
         return self.agent(**self.located(FilePath.cwd()))
 
     def located(self, folder: FilePath) -> Mapping[str, Any]:
@@ -54,14 +54,14 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What to call it if it has no label and no rival."""
+        """The name to show if it has no label and no rival."""
         return self.source.name(self.agent)
 
 
 def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
-    """Every entry of a spec without faults of its own, in the order of the file; faults are noted.
+    """Return every entry of a spec that has no faults of its own, in the order of the file; faults are noted.
 
-    With one game an entry must be able to play it, with several one of them; so must its heuristics fit.
+    With one game, an entry must be able to play it; with several, one of them. The same holds for its heuristics.
     """
     given = reading.values.get("agents")
     if not isinstance(given, list):
@@ -77,12 +77,14 @@ def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
 
 
 def common_limits(reading: SpecReader) -> Limits:
-    """The limits at the top of a spec."""
+    """Return the limits at the top of a spec."""
     return Limits(**(reading.values.get("limits") or {}))
 
 
 def list_features(reading: SpecReader, entry: Entry, default: str | None) -> Features:
-    """What may tell an entry from others of the same agent; `default` is the heuristic it gets if it names none."""
+    """Return the features that may distinguish an entry from others of the same agent; `default` is the heuristic if it names
+    none.
+    """
     settings = dict(entry.options)
     common = common_limits(reading)
     for name in DecisionLimits.model_fields:
@@ -147,7 +149,7 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
 
 @cache
 def _key_adapter(key: str) -> TypeAdapter[Any]:
-    """The validator of a key of entries, made once: to make it takes longer than all else about an entry."""
+    """Return the validator of a key of entries, made once because it takes longer than the rest of an entry."""
     return make_adapter(EntryKeys.model_fields[key].rebuild_annotation())
 
 

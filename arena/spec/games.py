@@ -1,11 +1,11 @@
-"""Reads the games of a spec: names looked up, sweeps written out, parameters checked, instances made."""
+"""Reads the games of a spec: looks up names, expands sweeps, checks parameters, and makes instances."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from arena.game import Game, Puzzle
-from arena.heuristic import Evaluation
+from arena.heuristics import Evaluation
 from arena.identity import canonical
 from arena.match.adjudication import Adjudication
 from arena.returns import bounds
@@ -38,7 +38,7 @@ class Rules:
 
 
 def list_games(reading: SpecReader) -> list[tuple[Path, dict[str, Any]]]:
-    """The games of a spec as mappings with a name, where they stand; faults are noted."""
+    """Return the games of a spec as mappings with a name, and their places; faults are noted."""
     if reading.several:
         given: list[tuple[Path, Any]] = [(("games", number), value) for number, value in enumerate(reading.values["games"])]
     else:
@@ -55,7 +55,7 @@ def list_games(reading: SpecReader) -> list[tuple[Path, dict[str, Any]]]:
 
 
 def read_games(reading: SpecReader) -> list[Rules]:
-    """Every game of a spec with its parameters, in the order of the file; faults are noted."""
+    """Return every game of a spec with its parameters, in the order of the file; faults are noted."""
     given = list_games(reading)
     reading.games = tuple(dict.fromkeys(value["name"] for _, value in given if value["name"] in reading.registry.games))
     found: list[Rules] = []
@@ -87,7 +87,7 @@ def _read_rules(reading: SpecReader, path: Path, value: dict[str, Any]) -> Itera
 
 
 def read_adjudication(reading: SpecReader, rules: Rules) -> Adjudication | None:
-    """How games of a board are adjudicated; a fault is noted if they cannot be, a note if one of several boards cannot."""
+    """Return how games of a board are adjudicated. A fault is noted if they cannot be, a note if one of several boards cannot."""
     given = reading.values.get("adjudicate")
     if given is None:
         return None
@@ -107,7 +107,7 @@ def read_adjudication(reading: SpecReader, rules: Rules) -> Adjudication | None:
 
 
 def make_titles(rules: list[Rules]) -> list[str]:
-    """What tables call each board: the game, and the parameters in which boards of the same game differ."""
+    """Return the title of each board in tables: the game, and the parameters in which boards of the same game differ."""
     made = []
     for one in rules:
         rivals = [other for other in rules if other.name == one.name]

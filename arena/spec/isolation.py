@@ -1,4 +1,4 @@
-"""Reads where an agent runs: in arena's own processes, or in a place apart that an extension brings."""
+"""Reads the place in which an agent runs: arena's own processes, or an isolation that an extension brings."""
 
 from typing import Any, Literal, Optional
 
@@ -37,7 +37,7 @@ def check_name(registry: Registry, value: Any, path: Path, report: Report) -> bo
 
 
 def choose_isolation(reading: SpecReader, given: Any, limits: Limits, agent: EntryAgent, report: Report) -> str:
-    """Where an entry runs: as it says, as the spec says, or in a process of its own if a limit needs one."""
+    """Return the isolation of an entry: its own, that of the spec, or a separate process if a limit needs one."""
     apart, places = agent.apart, _list_places(reading.registry)
     wanted: str | None = given if given == IN_PROCESS or given in places else reading.values.get(KEY)
     memory, cpu = limits.memory_mb is not None, limits.cpu_seconds is not None

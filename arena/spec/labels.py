@@ -1,4 +1,4 @@
-"""Labels for entries that the spec gives none: the agent's name, and what differs among entries of the same name."""
+"""Default labels of entries: the agent's name, and the differences among entries of the same name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ class CodeLabel(NamedTuple):
 
     text: str
     always: bool = False
-    """Whether it does even if no other entry has other code."""
+    """Whether it is named even if no other entry has other code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What may tell an entry from others of the same agent: a word for its heuristic, and its settings."""
+    """The features that may distinguish an entry from others of the same agent: a word for its heuristic, and its settings."""
 
     agent: str
     label: str | None
     heuristic: str
     settings: Mapping[str, Any]
     code: CodeLabel | None = None
-    """The code that the entry brings, if it does."""
+    """The code that the entry brings, if any."""
 
 
 def make_labels(entries: Sequence[Features]) -> list[str]:
-    """The label of every entry; those that the spec gives are kept."""
+    """Return the label of every entry; labels in the spec are kept."""
     return [entry.label if entry.label is not None else _make_label(entry, entries) for entry in entries]
 
 
@@ -37,7 +37,7 @@ def _make_label(entry: Features, entries: Sequence[Features]) -> str:
     code, parts = entry.code, []
     if code is not None and (code.always or any(other.code != code for other in rivals)):
         parts.append(code.text)
-    rivals = [other for other in rivals if other.code == code]  # other code has options of its own
+    rivals = [other for other in rivals if other.code == code]  # other code has its own options
     if any(other.heuristic != entry.heuristic for other in rivals):
         parts.append(entry.heuristic)
     for name, value in entry.settings.items():
@@ -47,7 +47,7 @@ def _make_label(entry: Features, entries: Sequence[Features]) -> str:
 
 
 def format_setting(value: Any) -> str:
-    """A setting as a label shows it: the YAML word, without quotes."""
+    """Return a setting as a label shows it: the YAML word, without quotes."""
     if value is None:
         return "none"
     if isinstance(value, bool):

@@ -1,10 +1,10 @@
-"""The keys of a spec and what they take. The JSON Schema that editors use is written from this."""
+"""The keys of a spec and their types. The JSON Schema for editors is generated from this."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, WithJsonSchema, WrapValidator
 
-from arena.limits import DEFAULT_MOVES, MAX_COUNT, START_SECONDS
+from arena.limits import Limits
 from arena.secret import SECRET
 
 MAX_SPEC_COUNT = 10**9
@@ -13,11 +13,12 @@ MAX_SEED = 2**63 - 1
 SpecSeed = Annotated[
     int,
     Field(ge=0, le=MAX_SEED),
-    WrapValidator(lambda value, number: value if value == SECRET else number(value)),  # faults are told as of a number alone
+    WrapValidator(lambda value, number: value if value == SECRET else number(value)),  # faults are reported as for a number
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": MAX_SEED}, {"const": SECRET}]}),
 ]
 
 Count = Annotated[int, Field(ge=1, le=MAX_SPEC_COUNT)]
+"""The type of a key that counts something, from 1."""
 Options = dict[str, Any]
 Source = Annotated[str, Field(min_length=1)]
 GivenGame = Annotated[  # a name such as 2048 is read as a number
@@ -33,7 +34,7 @@ class _Keys(BaseModel):
 class DecisionLimits(_Keys):
     """What an agent may use for one decision."""
 
-    nodes: Annotated[int, Field(ge=1, le=MAX_COUNT)] | None = Field(None, description="States generated.")
+    nodes: Annotated[int, Field(ge=1, le=Limits.MAX_COUNT)] | None = Field(None, description="States generated.")
     seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(None, description="Wall-clock seconds.")
     depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="Plies.")
     memory_mb: Count | None = Field(None, description="Memory of the agent's process, in MiB.")
@@ -41,14 +42,14 @@ class DecisionLimits(_Keys):
         None, description="Processor time of all processes of the agent, in seconds."
     )
     start_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] = Field(
-        START_SECONDS, description="Wall-clock seconds before the first decision of a match, in a process of its own."
+        Limits().start_seconds, description="Wall-clock seconds before the first decision of a match, in a process of its own."
     )
 
 
 class MatchLimits(DecisionLimits):
     """What an agent may use for one decision, and how long a match may be."""
 
-    moves: Count = Field(DEFAULT_MOVES, description="Moves of a match; then a game is a draw and a puzzle unsolved.")
+    moves: Count = Field(Limits().moves, description="Moves of a match; then a game is a draw and a puzzle unsolved.")
 
 
 class EntryKeys(BaseModel):

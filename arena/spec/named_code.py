@@ -1,4 +1,4 @@
-"""Lists the code that a spec names. To load a spec is to run this code, so a store's spec is checked before it is loaded."""
+"""Lists the code that a spec names. Loading a spec runs this code, so a store's spec is checked before it is loaded."""
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,11 +12,11 @@ from arena.spec.source import code_keys
 
 
 def list_named_code(document: Document, plugins: Sequence[str], registry: Registry) -> dict[str, str | None]:
-    """Return the plugins, programs and files that loading a spec would read, by where they are.
+    """Return the plugins, programs and files that loading a spec would read, by their paths.
 
-    `plugins` were asked for beside the spec; the agent sources in `registry` say which keys of an entry name code. The value is
-    the plugin as `--plugin` takes it, or None for code of another kind: a program, another version of a plugin, a file of
-    positions. No file is opened.
+    `plugins` were requested beside the spec of the `document`; the agent sources in `registry` declare which keys of an entry
+    name code. The value is the plugin as `--plugin` takes it, or None for other code: a program, another version of a plugin, a
+    file of positions. No file is opened.
     """
     values = document.values
     keys = code_keys(registry)
@@ -34,7 +34,7 @@ def list_named_code(document: Document, plugins: Sequence[str], registry: Regist
 
 
 def _find_code(value: Any, keys: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield every key of entries that names code, at whatever depth, such as in a sweep."""
+    """Yield every key of entries that names code, at any depth, such as in a sweep."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if key in keys:

@@ -1,4 +1,4 @@
-"""Holds what a spec gives against the hints of a constructor: every fault with its path, in plain words."""
+"""Checks the values of a spec against the hints of a constructor, and reports every fault with its path in plain words."""
 
 import inspect
 import json
@@ -15,12 +15,12 @@ from arena.identity import canonical
 from arena.spec.document import Path
 
 Report = Callable[[Path, str], None]
-"""Takes the path of a value and what is wrong with it."""
+"""Takes the path of a value and a description of its fault."""
 UNKNOWN_KEY = "unknown key"
 
 
 def add_hints(report: Report, known: Iterable[str]) -> Report:
-    """A reporter that adds to a bare report of an unknown key which ones are known."""
+    """Return a reporter that adds the known keys to the bare report of an unknown key."""
 
     def hinted(path: Path, message: str) -> None:
         report(path, f"{UNKNOWN_KEY}; {suggest(str(path[-1]), known)}" if message == UNKNOWN_KEY else message)
@@ -31,9 +31,8 @@ def add_hints(report: Report, known: Iterable[str]) -> Report:
 def validate_parameters(
     constructor: Callable[..., Any], given: Mapping[str, Any], path: Path, report: Report, *, skip: int = 0
 ) -> dict[str, Any] | None:
-    """The parameters of `constructor` with defaults filled in, as its hints want them; None after a reported fault.
-
-    `skip` leaves out that many leading parameters, which are not the spec's to give.
+    """Return the parameters of `constructor` with defaults filled in, of the types of its hints; None after a reported fault.
+    `skip` leaves out this number of leading parameters, which a spec cannot give.
     """
     known = list(parameters_of(constructor).items())[skip:]
     faults = 0
@@ -53,7 +52,7 @@ def validate_parameters(
         if name in given:
             try:
                 validator = make_adapters(constructor)[name]
-            except Exception as error:  # the hints are a plugin's
+            except Exception as error:  # the hints belong to a plugin
                 reason = f"the hints of {constructor.__qualname__} are at fault: {describe(error)}"
                 fault((*path, name), f"cannot be checked: {reason}")
             else:
@@ -66,18 +65,17 @@ def validate_parameters(
 
 
 def _read_default(constructor: Callable[..., Any], name: str, value: Any) -> Any:
-    """A default as it comes out if a spec writes it out, such as 1.0 for a float that defaults to 1."""
+    """Return a default as if a spec had written it, such as 1.0 for a float that defaults to 1."""
     try:
         written = make_adapters(constructor)[name].validate_json(json.dumps(value))
-    except Exception:  # not a value that a spec could give
+    except Exception:  # a value that no spec could give
         return value
     return written if written == value else value
 
 
 def drop_defaults(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults, in the terms of JSON: ids follow from these alone.
-
-    So authors can add a parameter with a default, and every record keeps its id.
+    """Return the parameters that differ from their defaults, in the terms of JSON: ids depend only on these. So authors can add a
+    parameter with a default, and every record keeps its id.
     """
     known = parameters_of(constructor)
     found = {name: make_plain(value) for name, value in values.items()}
@@ -92,16 +90,16 @@ def drop_defaults(constructor: Callable[..., Any], values: Mapping[str, Any]) ->
 
 @cache
 def make_adapters(constructor: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
-    """A validator for each parameter, from its hint; a parameter without a hint takes anything."""
+    """Return a validator for each parameter, from its hint; a parameter without a hint accepts anything."""
     hints = get_type_hints(initializer(constructor), include_extras=True)
     return {name: make_adapter(hints.get(name, Any)) for name in parameters_of(constructor)}
 
 
 def make_adapter(hint: Any) -> TypeAdapter[Any]:
-    """A strict validator for one hint: text is no number, and true is no integer."""
+    """Return a strict validator for one hint: text is not a number, and true is not an integer."""
     try:
         return TypeAdapter(hint, config=_STRICT)
-    except Exception:  # a hint with a configuration of its own, such as a model
+    except Exception:  # a hint with its own configuration, such as a model
         return TypeAdapter(hint)
 
 
@@ -109,7 +107,7 @@ _STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
 
 
 def check_value(validator: TypeAdapter[Any], value: Any, path: Path, report: Report) -> Any:
-    """The value as the hint wants it; None after faults have been reported."""
+    """Return the value converted by its hint; None after faults have been reported."""
     try:
         return validator.validate_json(json.dumps(value))
     except ValidationError as error:
@@ -121,7 +119,7 @@ def check_value(validator: TypeAdapter[Any], value: Any, path: Path, report: Rep
 
 
 def make_plain(value: Any) -> Any:
-    """A value in the terms of JSON, as far as it has any, so that canonical text tells it from every other."""
+    """Return a value in the terms of JSON, as far as possible, so that its canonical text is unique."""
     if isinstance(value, (set, frozenset)):
         return sorted(map(make_plain, value), key=canonical)
     if isinstance(value, Mapping):
@@ -130,12 +128,12 @@ def make_plain(value: Any) -> Any:
         return [make_plain(inner) for inner in value]
     try:
         return to_jsonable_python(value)
-    except Exception:  # canonical text says its type
+    except Exception:  # canonical text names its type
         return value
 
 
 def make_refusal(message: str) -> PydanticCustomError:
-    """What a validator raises that has its own words for a fault: `explain_faults` repeats them as they are."""
+    """Return the exception of a validator with its own message; `explain_faults` repeats the message unchanged."""
     return PydanticCustomError("refused", "{message}", {"message": message})
 
 

@@ -1,4 +1,4 @@
-"""Reads the positions that a spec gives, in it or in a file beside it, and tells whose openings repeat themselves."""
+"""Reads the positions that a spec gives, in it or in a file beside it, and warns of repeated openings."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -12,13 +12,13 @@ from arena.spec.games import Rules
 from arena.spec.reader import SpecReader
 
 MAX_FILE_BYTES = 64 << 20
-"""Bytes of a file with positions."""
+"""The largest file with positions, in bytes."""
 MAX_ROUNDS_CHECKED = 1000
-"""The rounds of a board whose openings are looked at before it is played."""
+"""The number of rounds of a board with openings that are checked before play."""
 
 
 def repeat_notes(boards: Iterable[Board]) -> Iterator[str]:
-    """Yield a sentence for each board on which rounds have the opening of an earlier one: too few were found that differ."""
+    """Yield a sentence for each board on which rounds repeat an earlier opening, because too few different ones were found."""
     for board in boards:
         rounds = min(board.field.rounds, MAX_ROUNDS_CHECKED)
         positions = board.positions
@@ -30,12 +30,12 @@ def repeat_notes(boards: Iterable[Board]) -> Iterator[str]:
 
 
 def read_positions(reading: SpecReader, rules: Rules) -> tuple[str, ...] | None:
-    """The texts of the positions of one board; None if they are to be drawn. Faults are noted."""
+    """Return the texts of the positions of one board; None if they are drawn. Faults are noted."""
     given = reading.values.get("positions")
     if isinstance(given, list):
         if not given:
             reading.faults.add(("positions",), "expected at least one position")
-        texts = {number: text for number, text in enumerate(given) if isinstance(text, str)}  # the fault of others is noted
+        texts = {number: text for number, text in enumerate(given) if isinstance(text, str)}  # the fault of the others is noted
         return tuple([_read(rules, text, partial(reading.faults.add, ("positions", number))) for number, text in texts.items()])
     return None if given is None else _read_file(reading, rules, given)
 
@@ -65,7 +65,7 @@ def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
 
 
 def _read(rules: Rules, text: str, report: Callable[[str], None]) -> str:
-    """The text as the game itself writes it, so that one position has one key however it is given."""
+    """Return the text as the game itself writes it, so that one position has one key in every notation."""
     try:
         state = rules.game.parse_state(text)
         written = rules.game.format_state(state)
@@ -74,7 +74,7 @@ def _read(rules: Rules, text: str, report: Callable[[str], None]) -> str:
         raise
     except ValueError as error:
         report(f"not a position of {rules.name}: {error}")
-    except BaseException as error:  # a plugin's own parser, whatever it raises
+    except BaseException as error:  # a plugin's own parser may raise anything
         report(f"not a position of {rules.name}: {describe(error)}")
     else:
         if over:

@@ -1,15 +1,15 @@
-"""A spec while it is being read: what is known so far, and the faults found so far."""
+"""A spec while it is being read, and the faults found so far."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, describe, escape_line
+from arena.errors import ArenaError, Interrupted, PluginError, SpecError, SpecFault, UnknownName, describe, escape_line, suggest
 from arena.plugins.registry import Registry
 from arena.secret import Seed
 from arena.spec.document import Document, Path
-from arena.spec.parameters import UNKNOWN_KEY, Report
+from arena.spec.parameters import UNKNOWN_KEY, Report, add_hints, check_value, make_adapter
 from arena.spec.sweep import Variant
 from arena.tracking import Postponed
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def format_path(path: Path) -> str:
-    """A path as people write it: `agents[2].depth`."""
+    """Return a path as people write it: `agents[2].depth`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -33,19 +33,33 @@ class Faults:
     found: dict[SpecFault, None] = field(default_factory=dict)
     """In the order in which they were found, each once."""
     noted: int = 0
-    """How often a fault was noted, those that were known already too: so a reader knows whether its part is sound."""
+    """The number of noted faults, including repeated ones, so that a reader can check whether its part has no fault."""
 
     cause: BaseException | None = None
-    """The first of the exceptions of an author's code, for whoever asks for tracebacks."""
+    """The first exception of an author's code, for whole tracebacks."""
 
     def __post_init__(self) -> None:
         self.found.update(dict.fromkeys(self.document.faults))
 
     def add(self, path: Path, message: str, *, key: bool = False, cause: BaseException | None = None) -> None:
-        """Note a fault at the value of a path, or with `key` at the key itself, and what an author's code has raised there."""
+        """Note a fault at the value of a path, or with `key` at the key itself, and the exception of an author's code as its
+        `cause`.
+        """
         self.cause = self.cause or cause
         line, column = self.document.place(path, key=key)
         self._note(SpecFault(self.document.name, line, column, format_path(path), escape_line(message)))
+
+    def add_unknown(self, key: Any, known: Iterable[str]) -> None:
+        """Note that a key of the spec is unknown, with the nearest known ones."""
+        self.add((key,), f"{UNKNOWN_KEY}; {suggest(str(key), known)}", key=True)
+
+    def check(self, path: Path, hint: Any, value: Any, known: Iterable[str]) -> Any:
+        """Return a value converted by its type hint; None after its faults. Unknown keys get the nearest `known` ones."""
+
+        def report(where: Path, message: str) -> None:
+            self.add(where, message, key=message.startswith(UNKNOWN_KEY))
+
+        return check_value(make_adapter(hint), value, path, add_hints(report, known))
 
     def add_at(self, file: str, line: int, where: Path, message: str) -> None:
         """Note a fault in another file that the spec names."""
@@ -63,25 +77,25 @@ class Faults:
 
 @dataclass(slots=True)
 class SpecReader:
-    """What every part of the reader needs: the values, the plugins, and a place for faults."""
+    """The shared state of all parts of the reader: the values, the plugins, and the faults."""
 
     document: Document
     values: dict[str, Any]
-    """The spec's own keys; a value of the wrong type is None here, its fault is noted."""
+    """The spec's own keys. A value of the wrong type is None here, and its fault is noted."""
     registry: Registry
     faults: Faults
     seed: Seed = 0
     plugins: tuple[str, ...] = ()
-    """What was loaded beside the installed plugins."""
+    """The plugins loaded beside the installed ones."""
     games: tuple[str, ...] = ()
     """The games of the spec that exist."""
     notes: list[str] = field(default_factory=list)
     lines: list[str] | None = None
     """The positions that a file beside the spec gives."""
     shared: Mapping[str, Any] = field(default_factory=dict)
-    """What sources of agents handed on from another process that read this spec, by their names."""
+    """Data of agent sources from another process that read this spec, by the names of the sources."""
     sources: "dict[str, SourceReader]" = field(default_factory=dict)
-    """The readers of sources of agents that entries needed so far, by their names; whoever reads the spec closes them."""
+    """The source readers that entries have needed so far, by name; the caller that reads the spec closes them."""
 
     @property
     def several(self) -> bool:
@@ -89,11 +103,11 @@ class SpecReader:
         return isinstance(self.values.get("games"), list)
 
     def report(self, path: Path, message: str) -> None:
-        """Note a fault at a value; one of an unknown key at the key."""
+        """Note a fault at a value, or at the key if the key is unknown."""
         self.faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
 
     def below(self, path: Path, variant: Variant | None = None) -> Report:
-        """A reporter for paths counted from `path`, swept values traced back to where they stand."""
+        """Return a reporter for paths relative to `path`; swept values are traced back to their places in the file."""
 
         def report(inner: Path, message: str) -> None:
             swept_key = variant is not None and inner in variant.origins and message.startswith(UNKNOWN_KEY)
@@ -102,7 +116,7 @@ class SpecReader:
         return report
 
     def note(self, text: str) -> None:
-        """Remember what the user should know before the run starts."""
+        """Note a `text` for the user, to be shown before the run starts."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -114,7 +128,7 @@ class SpecReader:
         return isinstance(value, dict)
 
     def known(self, find: Callable[[str], Any], name: str, path: Path, *, key: bool = False) -> Any:
-        """What `find` finds under a name; None after its fault has been noted, with `key` at the key of the path."""
+        """Return the result of `find` for a name; None after its fault has been noted, with `key` at the key of the path."""
         try:
             return find(name)
         except UnknownName as error:
@@ -124,16 +138,16 @@ class SpecReader:
         return None
 
     def unknown(self, path: Path, message: str, *, key: bool = False) -> None:
-        """Note that a name is unknown, and which plugins were left out, since one of them may have it."""
+        """Note that a name is unknown, and which plugins were left out, because one of them may have it."""
         self.faults.add(path, message, key=key)
         for plugin in self.registry.plugins:
             if plugin.problem is not None:
                 self.faults.add((), f"plugin {plugin.source} left out: {plugin.problem}")
 
     def made(self, kind: Callable[..., Any], parameters: Mapping[str, Any], path: Path) -> Any:
-        """An instance of a plugin's class; None after whatever it raised has been noted. Its warnings become notes.
+        """Return an instance of a plugin's class; None after its exception has been noted. Its warnings become notes.
 
-        If its long work is postponed, it is a function that must not be called.
+        If its long work is postponed, the result is a function that must not be called.
         """
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -146,9 +160,9 @@ class SpecReader:
             raise
         except Postponed:
             return _unbuilt
-        except (ArenaError, ValueError) as error:  # in words of its own, such as those of a library that is not installed
+        except (ArenaError, ValueError) as error:  # with its own message, such as of a library that is not installed
             self.faults.add(path, str(error) or describe(error))
-        except BaseException as error:  # a plugin's own fault, whatever it raises
+        except BaseException as error:  # a plugin's own fault may be any exception
             self.faults.add(path, f"cannot be made: {describe(error)}", cause=error)
         return None
 
@@ -158,5 +172,5 @@ def _unbuilt(*_: Any) -> Any:
 
 
 def drop_keys(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """A mapping without some of its keys."""
+    """Return a mapping without some of its keys."""
     return {key: value for key, value in values.items() if key not in keys}

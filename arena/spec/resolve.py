@@ -1,4 +1,4 @@
-"""From a file to a spec that can be played. Whatever is wrong is noted and the rest is read all the same."""
+"""Turns a file into a spec that can be played. Faults are noted, and the rest is still read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,19 +7,18 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from arena.errors import PluginError, suggest
+from arena.errors import PluginError
 from arena.plugins.registry import Registry
 from arena.plugins.sources import add_plugin, load_plugins, locate_plugin
 from arena.secret import SECRET, Seed, draw_secret
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
-from arena.spec.document import Document, Path, make_document, read_document
+from arena.spec.document import Document, make_document, read_document
 from arena.spec.entries import read_entries
 from arena.spec.games import read_games
 from arena.spec.isolation import KEY as ISOLATION
 from arena.spec.isolation import check_name, isolation_names
 from arena.spec.model import AdjudicateKeys, DrawKeys, EntryKeys, MatchLimits, ResignKeys, SpecKeys
-from arena.spec.parameters import UNKNOWN_KEY, add_hints, check_value, make_adapter
 from arena.spec.reader import Faults, SpecReader
 from arena.spec.source import source_keys
 
@@ -30,10 +29,10 @@ def load_spec(
     plugins: Sequence[str] = (),
     seed: Seed | None = None,
 ) -> Spec:
-    """Read and check a spec: a path, its keys as a mapping or a document, or a Spec, which is returned as it is.
+    """Read and check a spec: a path, its keys as a mapping or a document, or a Spec, which is returned unchanged.
 
-    `plugins` are loaded beside those that the spec names; `seed`, a number or the digits of a secret, replaces the spec's.
-    SpecError has all faults of the spec; PluginError is for a plugin of `plugins`.
+    `plugins` are loaded beside the plugins that the spec names; `seed`, a number or the digits of a secret, replaces the spec's.
+    SpecError holds all faults of the spec; PluginError is for a plugin of `plugins`.
     """
     if isinstance(source, Spec):
         return source
@@ -52,9 +51,9 @@ def reload_spec(
     secret: bool = False,
     shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> Spec:
-    """The spec of another process, from what its `document`, `plugins` and `seed` say, and whether that is `secret`.
+    """Return the spec of another process, from its `document`, `plugins` and `seed`, and whether the seed is `secret`.
 
-    `shared` is the attribute of that name of its spec: sources of agents need not find out again what it holds.
+    `shared` is the attribute of that name of its spec: sources of agents need not find out its contents again.
     """
     return replace(_resolve(document, plugins, seed, shared), secret=secret)
 
@@ -82,7 +81,7 @@ def _resolve(
             source.close()
     faults.stop_if_any()
     name = values.get("name") or FilePath(document.name).stem
-    if reading.lines is not None:  # from here on the spec stands alone: workers and stores need no other file
+    if reading.lines is not None:  # from here on the spec is self-contained: workers and stores need no other file
         document = replace(document, values={**document.values, "positions": reading.lines})
     for source in reading.sources.values():
         agents = source.pin(document.values["agents"])
@@ -96,7 +95,7 @@ def _resolve(
 def _load_plugins(
     document: Document, values: Mapping[str, Any], asked: Sequence[str], faults: Faults
 ) -> tuple[Registry, tuple[str, ...]]:
-    """Load what the caller and the spec ask for, those of the spec one by one, so that each fault finds its line."""
+    """Load the plugins of the caller and of the spec, the latter one by one, so that each fault gets its line."""
     wanted = list(asked)
     registry = load_plugins(wanted)
     for number, name in enumerate(values.get("plugins") or ()):
@@ -112,36 +111,32 @@ def _load_plugins(
 
 
 KEPT = ("agents", "games", "plugins", "positions")
-"""Lists whose sound items are looked at even if others are not."""
+"""Lists with items that are checked even when other items are faulty."""
 
 ADJUDICATE = list(dict.fromkeys([*AdjudicateKeys.model_fields, *DrawKeys.model_fields, *ResignKeys.model_fields]))
 """The keys in `adjudicate` and its rules."""
 
 
 def check_keys(document: Document, faults: Faults) -> dict[str, Any]:
-    """The keys of a spec, None if a value has the wrong type; faults are noted."""
+    """Return the keys of a spec, None for a value of the wrong type; faults are noted."""
     values = dict(document.values)
     if "game" in values:
         values["game"] = _name_as_text(values["game"])
     if isinstance(values.get("games"), list):
         values["games"] = [_name_as_text(game) for game in values["games"]]
     _check_names(values, faults)
-
-    def add(path: Path, message: str) -> None:
-        faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
-
     for key, model in SpecKeys.model_fields.items():
         if key in values:
-            report = add_hints(add, ADJUDICATE if key == "adjudicate" else MatchLimits.model_fields)
             before = faults.noted
-            check_value(make_adapter(model.rebuild_annotation()), values[key], (key,), report)
+            known = ADJUDICATE if key == "adjudicate" else MatchLimits.model_fields
+            faults.check((key,), model.rebuild_annotation(), values[key], known)
             if faults.noted > before and not (key in KEPT and isinstance(values[key], list)):
                 values[key] = None
     return values
 
 
 def _name_as_text(game: Any) -> Any:
-    """A game as the spec gives it, its name as text: YAML reads that of 2048 as a number."""
+    """Return a game of the spec with its name as text, because YAML reads a name such as 2048 as a number."""
     if isinstance(game, dict) and "name" in game:
         return {**game, "name": _name_as_text(game["name"])}
     return str(game) if isinstance(game, int) and not isinstance(game, bool) else game
@@ -150,7 +145,7 @@ def _name_as_text(game: Any) -> Any:
 def _check_names(values: dict[str, Any], faults: Faults) -> None:
     for key in values:
         if key not in SpecKeys.model_fields:
-            faults.add((key,), f"{UNKNOWN_KEY}; {suggest(key, SpecKeys.model_fields)}", key=True)
+            faults.add_unknown(key, SpecKeys.model_fields)
     if values.get("game") is not None and values.get("games") is not None:
         faults.add(("games",), "expected game or games, got both", key=True)
     if values.get("game") is None and values.get("games") is None:
@@ -162,7 +157,7 @@ def _check_names(values: dict[str, Any], faults: Faults) -> None:
 
 
 def json_schema(registry: Registry) -> dict[str, Any]:
-    """The JSON Schema of a spec file, with the keys and names that loaded plugins bring."""
+    """Return the JSON Schema of a spec file, with the keys and names that loaded plugins bring."""
     schema = SpecKeys.model_json_schema()
     entry = EntryKeys.model_json_schema(ref_template="#/$defs/{model}")
     schema.setdefault("$defs", {}).update(entry.pop("$defs", {}))

@@ -11,7 +11,7 @@ from arena.agent import Agent
 from arena.configured import SPEC_FILE, initializer, parameters_of
 from arena.errors import suggest
 from arena.game import Game
-from arena.heuristic import Evaluation, info_of
+from arena.heuristics import Evaluation, info_of
 from arena.limits import Limits
 from arena.match.match import OwnCode, Program
 from arena.parts import AgentSource, explain_missing
@@ -33,7 +33,7 @@ KEYS = tuple(EntryKeys.model_fields)
 
 @dataclass(frozen=True, slots=True)
 class GivenEntry:
-    """An entry as the spec gives it, sweeps written out."""
+    """An entry as the spec gives it, sweeps expanded."""
 
     reading: SpecReader
     path: Path
@@ -49,7 +49,7 @@ class GivenEntry:
         self.reading.below(self.path, self.variant)(path, message)
 
     def options(self, *keys: str) -> dict[str, Any]:
-        """The options of the agent: all keys but those that every entry may have, and `keys`."""
+        """Return the options of the agent: all keys but `keys` and the common keys of all entries."""
         return {key: value for key, value in self.values.items() if key not in (*KEYS, *keys)}
 
 
@@ -58,24 +58,24 @@ class SoundAgent(NamedTuple):
 
     agent: type[Agent] | None = None
     options: dict[str, Any] | None = None
-    """With defaults filled in."""
+    """The options with defaults filled in."""
     changed: Mapping[str, Any] = {}
     """The options that differ from their defaults, in the terms of JSON."""
 
 
 class EntryAgent:
-    """The agent of an entry. These methods are those of an agent of the registry; a source overrides what differs."""
+    """The agent of an entry. These methods are for an agent of the registry; a source overrides those that differ."""
 
     apart: str | None = None
-    """Names the kind of entry if it always runs in a process of its own, such as "a program"."""
+    """The kind of entry if it always runs in its own process, such as "a program"."""
     moves = False
-    """Whether it runs in a process of its own even if the whole spec has `isolation: none`; else that is a fault."""
+    """Whether it runs in its own process even if the whole spec has `isolation: none`; otherwise this is a fault."""
     here = True
-    """Whether the agent is made from the class; else the class stands for code in another process."""
+    """Whether the agent is made from the class; otherwise the class stands for code in another process."""
     code: OwnCode | None = None
-    """Code that the entry brings, and only the process of its agent loads."""
+    """Code that the entry brings, loaded only by the process of its agent."""
     code_label: CodeLabel | None = None
-    """What default labels say of that code."""
+    """The text for this code in default labels."""
 
     def __init__(self, given: GivenEntry) -> None:
         self.given = given
@@ -99,7 +99,9 @@ class EntryAgent:
         return found
 
     def check_options(self, agent: type[Agent]) -> dict[str, Any] | None:
-        """Return the options with defaults, held against the hints of the class and by making it once; None after a fault."""
+        """Return the options with defaults, checked against the hints of the class and by making the agent once; None after a
+        fault.
+        """
         options = validate_parameters(agent, self.given.options(), (), self._report_option)
         if options is None:
             return None
@@ -108,7 +110,7 @@ class EntryAgent:
         return None if made is None else options
 
     def _report_option(self, path: Path, message: str) -> None:
-        """Note a fault of an option; an unknown one may be a misspelt key of the entry."""
+        """Note a fault of an option; an unknown option may be a misspelt key of the entry."""
         if len(path) == 1 and message.startswith(UNKNOWN_KEY) and explain_missing(str(path[0])) is not None:
             return  # `take_entry` has noted that its source is missing
         if len(path) == 1 and message.startswith(UNKNOWN_KEY) and "did you mean" not in message:
@@ -124,7 +126,7 @@ class EntryAgent:
         check_choices(self.reading, choices, self.reading.games)
 
     def name(self, agent: type[Agent]) -> str:
-        """What to call the entry if it has no label and no rival."""
+        """Return the name of the entry if it has no label and no rival."""
         return agent.name
 
     def refusal(self, agent: type[Agent], game: Game) -> str | None:
@@ -142,11 +144,11 @@ class EntryAgent:
         return info is not None and info.admissible
 
     def identity_options(self) -> Mapping[str, Any]:
-        """What stands for the entry in the identity of its seat, beside its options."""
+        """The part of the entry in the identity of its seat, beside its options."""
         return {}
 
     def program(self, program: Program, game: str) -> Program:
-        """Return how another process makes the agent; `program` is how it makes an agent of the registry."""
+        """Return how another process makes the agent; `program` does this for an agent of the registry."""
         return program
 
     def note_trust(self, agent: str) -> None:
@@ -156,7 +158,7 @@ class EntryAgent:
             name = name_plugin(self.reading, source.name)
             file = name if is_file(source.name) else "FILE"
             advice = f"write {{agent: {agent}, plugin: {file}, isolation: sandbox}} and name it nowhere else"
-            say_trusted(self.reading, agent, name, advice)
+            say_trusted(self.reading, agent, source.name, advice)
 
 
 class SourceReader:
@@ -166,23 +168,25 @@ class SourceReader:
         self.reading = reading
 
     def read(self, given: GivenEntry) -> EntryAgent | None:
-        """Return the agent of an entry; None if the entry is none of this source's."""
+        """Return the agent of an entry; None if the entry does not belong to this source."""
         raise NotImplementedError
 
     def pin(self, agents: Any) -> Any:
-        """Return the list of agents of the spec, with whatever may mean something else tomorrow replaced by what it means now."""
+        """Return the list of agents of the spec, with references that may change replaced by their present meaning."""
         return agents
 
     def share(self) -> Any:
-        """Return what another process that reads the spec finds in `SpecReader.shared`; it is pickled. None for nothing new."""
+        """Return the data that other processes that read the spec find in `SpecReader.shared`; it is pickled. None for nothing
+        new.
+        """
         return None
 
     def close(self) -> None:
-        """End whatever was started; the spec is read."""
+        """End everything that was started; the spec has been read."""
 
 
 def source_keys(registry: Registry) -> dict[str, str]:
-    """Return the keys of entries that sources take, each with its description."""
+    """Return the keys of entries that sources accept, each with its description."""
     return {key: text for source in _list_sources(registry) for key, text in source.keys.items()}
 
 
@@ -198,7 +202,7 @@ def _list_sources(registry: Registry) -> Iterable[AgentSource]:
 
 
 def take_entry(given: GivenEntry) -> EntryAgent:
-    """Return the agent of an entry, from the first source that takes it; from the registry if none does."""
+    """Return the agent of an entry, from the first source that accepts it, otherwise from the registry."""
     reading, agent = given.reading, given.values.get("agent")
     inner = agent if isinstance(agent, dict) else {}
     if not _check_keys(given, inner):
@@ -216,7 +220,7 @@ def take_entry(given: GivenEntry) -> EntryAgent:
 
 
 def _check_keys(given: GivenEntry, inner: Mapping[str, Any]) -> bool:
-    """Note a fault for unknown keys in `agent`, and for a key whose source is not installed: then return False."""
+    """Return False after noting a fault for unknown keys in `agent`, or for a key when its source is not installed."""
     registry = given.reading.registry
     known = sorted({key for source in _list_sources(registry) for key in source.agent_keys})
     for key in inner:
@@ -238,44 +242,46 @@ def _check_keys(given: GivenEntry, inner: Mapping[str, Any]) -> bool:
 
 
 def list_organisers(
-    reading: SpecReader, games: Collection[str], *, but: str | None = None, agent: str | None = None
+    registry: Registry, games: Collection[str], *, but: str | None = None, agent: str | None = None
 ) -> tuple[str, ...]:
-    """The plugins that were asked for and bring one of some games, a heuristic of one, or an agent; as whole paths.
+    """Return the requested plugins that bring one of some games, a heuristic of one, or an agent, as absolute paths.
 
-    They are the organiser's: those of `plugins`, `--plugin` and ARENA_PLUGINS. The file `but` is left out.
+    They belong to the organiser: `plugins`, `--plugin` and ARENA_PLUGINS. The file `but` is left out.
     """
     wanted = {
         source
-        for key, source in reading.registry.sources.items()
+        for key, source in registry.sources.items()
         if source.asked and (key == ("agent", agent) or (key[0] in ("game", "heuristic", "encoding") and key[1] in games))
     }
-    given = [plugin.source.name for plugin in reading.registry.plugins if plugin.source in wanted]
+    given = [plugin.source.name for plugin in registry.plugins if plugin.source in wanted]
     return tuple([make_absolute(name) for name in given if resolve_place(name) != but])
 
 
 def name_plugin(reading: SpecReader, plugin: str) -> str:
-    """A plugin as the spec may name it."""
+    """Return a plugin as the spec may name it."""
     return relpath(plugin, reading.document.folder) if is_file(plugin) else plugin
 
 
 def say_trusted(reading: SpecReader, agent: str, plugin: str, advice: str) -> None:
-    """Note that arena itself loads a plugin, and how to have it otherwise."""
-    reading.note(f"{agent} plays in a sandbox, but arena itself loads its plugin {plugin}, so that is trusted; else {advice}")
+    """Note that arena itself loads a plugin, and how to avoid it."""
+    name = name_plugin(reading, plugin)
+    reading.note(f"{agent} plays in a sandbox, but arena itself loads its plugin {name}, so that is trusted; else {advice}")
 
 
 def find_option_files(constructor: Callable[..., Any], options: Mapping[str, Any], folder: FilePath) -> dict[str, str]:
-    """Return the options with the hint SpecFile, each with the whole path of its file; those whose file is nowhere are left out.
+    """Return the options with the hint SpecFile, each with the absolute path of its file. Options without an existing file are
+    left out.
 
-    A relative path starts in `folder`, that of the spec, and where nothing lies there in the current one.
+    A relative path starts in `folder`, the folder of the spec, or if no file is there, in the current folder.
     """
     try:
         hints = get_type_hints(initializer(constructor), include_extras=True)
-    except Exception:  # the hints are a plugin's, and told where the options are checked
+    except Exception:  # the hints belong to a plugin; faults are reported when the options are checked
         return {}
     found: dict[str, str] = {}
     for name, hint in hints.items():
         if SPEC_FILE in getattr(hint, "__metadata__", ()) and isinstance(options.get(name), str):
-            with suppress(OSError, RuntimeError, ValueError):  # no name that a file can have, or the home of nobody
+            with suppress(OSError, RuntimeError, ValueError):  # not a valid file name, or an unknown home
                 given = FilePath(options[name]).expanduser()
                 path = next((path for path in (folder / given, given.absolute()) if path.exists()), None)
                 if path is not None:
@@ -284,5 +290,5 @@ def find_option_files(constructor: Callable[..., Any], options: Mapping[str, Any
 
 
 def locate_options(options: Mapping[str, Any], files: Mapping[str, str], folder: FilePath) -> dict[str, Any]:
-    """Return options for a process that runs in `folder`: files in other folders as whole paths."""
+    """Return options for a process that runs in `folder`: files in other folders as absolute paths."""
     return {**options, **{name: file for name, file in files.items() if FilePath(file) != folder / options[name]}}

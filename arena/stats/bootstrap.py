@@ -1,6 +1,6 @@
 """Uncertainty of ratings when there are many pairs: the bootstrap, thousands of resampled tables fitted at once.
 
-B. Efron, Bootstrap Methods, 1979: every pairing's pairs are resampled with replacement, as many as there were, and the ratings
+B. Efron, Bootstrap Methods, 1979: the pairs of every pairing are resampled with replacement, in the same number, and the ratings
 are fitted to the result; percentiles of these ratings are the interval. A pairing whose pairs all had one score shows no spread,
 so its games are drawn from the fitted model instead (a parametric bootstrap).
 """
@@ -19,28 +19,25 @@ from arena.stats.pairwise_likelihood import PairwiseLikelihood, statistics_of
 from arena.stats.prior import virtual_games
 
 MAX_CELLS_RESAMPLED = 300_000
-"""Pairings times samples that are resampled at a time, about; a bound on memory."""
+"""The approximate number of pairings times samples that are resampled at a time, which bounds memory."""
 
 MAX_CELLS_FITTED = 30_000
-"""Pairings times samples that are fitted at a time, about: as many as a processor's cache holds."""
+"""The approximate number of pairings times samples that are fitted at a time: as many as a processor's cache holds."""
 
 MAX_PAIRS_DRAWN_SINGLY = 1_000
-"""Pairs of a pairing above which the kinds of pairs are counted by one multinomial draw; up to it each pair is drawn by itself,
-which is quicker for few. Either way has the same distribution.
-"""
+"""Pairings with more pairs than this count the kinds of pairs by one multinomial draw. Up to this number each pair is drawn
+separately, which is quicker for few. Both ways have the same distribution."""
 
 MAX_LAST_STEP = 3e-4
-"""The last Newton step, in natural units. What is left is about a tenth of it, under a hundredth of an Elo point, where the
-sampling error of the percentiles is some tenths of one.
-"""
+"""The last Newton step, in natural units. The remaining error is about a tenth of it, under a hundredth of an Elo point, while
+the sampling error of the percentiles is some tenths of one."""
 
 MAX_SHARED_STEP = 0.5
-"""The step, in natural units, up to which tables share the information of the true table's fit, which spares a matrix for each.
-Resampled tables lie about a standard error from the true one, so most steps are such.
-"""
+"""The step, in natural units, up to which tables share the information of the true table's fit, which saves a matrix for each.
+Resampled tables lie about a standard error from the true one, so most steps are this small."""
 
 MAX_SHARED_STEPS = 20
-"""The number of such steps, which converge but linearly, before each table goes by its own information."""
+"""The number of such steps, which only converge linearly, before each table uses its own information."""
 
 
 class Bootstrap:
@@ -66,9 +63,9 @@ class Bootstrap:
 
 
 def bootstrap(fit: Fit[Competitor], pairings: Pairings[Competitor], rng: random.Random, *, samples: int = 1000) -> Bootstrap:
-    """The bootstrap of Bradley-Terry ratings that were fitted to the games of all these pairs.
+    """Return the bootstrap of Bradley-Terry ratings that were fitted to the games of all these pairs.
 
-    `rng` only seeds numpy's generator, so the same numbers come out as long as numpy keeps its streams.
+    `rng` only seeds numpy's generator, so the numbers are the same as long as numpy keeps its streams.
     """
     generator = np.random.default_rng(rng.getrandbits(128))
     played = {seats: pairs for seats, pairs in pairings.items() if any(pair.games for pair in pairs)}
@@ -83,7 +80,7 @@ def bootstrap(fit: Fit[Competitor], pairings: Pairings[Competitor], rng: random.
 
 
 Resampler: TypeAlias = Callable[[np.random.Generator, int], Array]
-"""Resamples one pairing, so many times: the summed statistics of its pairs, a row for each, a column for every sample."""
+"""Resamples one pairing: the summed statistics of its pairs, a row for each statistic, a column for every sample."""
 
 
 def _resampler(fit: Fit[Competitor], seats: tuple[Competitor, Competitor], pairs: Sequence[Pair]) -> Resampler:
@@ -112,9 +109,9 @@ def _by_kind(count: int, chances: Sequence[float], kinds: Sequence[Pair]) -> Res
 
 def _one_by_one(pairs: Sequence[Pair]) -> Resampler:
     """Draws as many pairs with replacement."""
-    known = {pair: statistics_of(pair) for pair in set(pairs)}
-    statistics, count = np.array([known[pair] for pair in pairs]).T.copy(), len(pairs)
-    # A statistic that is the same for all pairs, as the number of games mostly is, needs no sum over what was picked.
+    known = {id(pair): statistics_of(pair) for pair, _ in kinds_of(pairs)}
+    statistics, count = np.array([known[id(pair)] for pair in pairs]).T.copy(), len(pairs)
+    # A statistic that is equal for all pairs, as the number of games usually is, needs no sum over the picked pairs.
     varies = [bool(np.ptp(row)) for row in statistics]
 
     def resample(generator: np.random.Generator, samples: int) -> Array:
@@ -144,7 +141,7 @@ def refit(fit: Fit[Any], pairings: Sequence[tuple[int, int]], tables: Array) -> 
             information[:, range(place.shape[1]), range(place.shape[1])] += virtual.information
             step = (constrained_inverse(information, count) @ gradient[:, :, None])[:, :, 0]
         largest = np.abs(step).max(axis=1, keepdims=True)
-        place += step / np.maximum(largest, 1.0)  # in place of backtracking: no step is longer than one natural unit
+        place += step / np.maximum(largest, 1.0)  # instead of backtracking: no step is longer than one natural unit
         if largest.max() < MAX_LAST_STEP:
             break
     return place[:, :count]

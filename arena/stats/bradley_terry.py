@@ -2,13 +2,13 @@
 
 R. A. Bradley and M. E. Terry, Rank Analysis of Incomplete Block Designs, 1952; draws after R. R. Davidson, On Extending the
 Bradley-Terry Model to Accommodate Ties, 1970; the first-mover term after Davidson and R. J. Beaver, 1977. With d the rating of
-the first seat less that of the second plus the first-mover term, in natural units, and v the weight of draws,
+the first seat minus the rating of the second plus the first-mover term, in natural units, and v the weight of draws,
 
     win : draw : loss  =  exp(d/2) : v : exp(-d/2)
 
-so 400 Elo are odds of ten wins to one loss, whatever the share of draws. The log-likelihood is concave in the ratings, the
-first-mover term and ln v, so there is one maximum. The prior (`arena.stats.prior`) keeps it finite, also where somebody won
-everything, or where groups never met: the prior alone then holds these together.
+so 400 Elo are odds of ten wins to one loss, for any share of draws. The log-likelihood is concave in the ratings, the first-mover
+term and ln v, so there is one maximum. The prior (`arena.stats.prior`) keeps it finite, also if a competitor won everything, or
+if groups never met; then only the prior connects them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,15 +33,18 @@ class Fit(Generic[Competitor]):
     agents: tuple[Competitor, ...]
     ratings: tuple[float, ...]
     first_mover: float
-    """The advantage of the first seat, in natural units; 0 where it is not fitted."""
+    """The advantage of the first seat, in natural units; 0 if it is not fitted."""
     log_draws: float | None
-    """The logarithm of the weight of draws; None where no draws are fitted."""
+    """The logarithm of the weight of draws; None if no draws are fitted."""
     model: Model
     """The terms that were fitted."""
     log_likelihood: float
     """With the prior's terms."""
     information: Array
-    """Minus the second derivatives: of the ratings, then of the first-mover term and of the logarithm of the draws, if fitted."""
+    """Minus the second derivatives: of the ratings, then of the first-mover term, of the logarithm of the draws and of the
+    spread, if they are fitted."""
+    spread: float = 0.0
+    """The standard deviation of the advantage that a position gives the first seat, in natural units; 0 if none is fitted."""
 
     @property
     def shared(self) -> list[float]:
@@ -67,8 +70,8 @@ def place_of(agents: Sequence[Competitor], agent: Competitor) -> int:
 
 
 def chances(lead: float, log_draws: float | None) -> WinDrawLoss:
-    """The probabilities of a win, a draw and a loss at a lead of so many natural units."""
-    height = max(abs(lead) / 2, log_draws or 0.0)  # the largest exponent, taken out against overflow
+    """The probabilities of a win, a draw and a loss at a `lead` in natural units."""
+    height = max(abs(lead) / 2, log_draws or 0.0)  # the largest exponent is subtracted against overflow
     win, loss = exp(lead / 2 - height), exp(-lead / 2 - height)
     draw = 0.0 if log_draws is None else exp(log_draws - height)
     total = win + draw + loss
@@ -85,12 +88,12 @@ def fit(
 ) -> Fit[Competitor]:
     """The maximum-likelihood ratings, to about 1e-12 natural units.
 
-    `agents` gives the order, and names those without games too (they come out at the mean); by default all of the table, in its
-    order. `held` fixes competitors at so many natural units above the mean of all others; ratings are then about that mean, and
-    the prior applies to the others alone. `start` is a fit of the same to begin from, which saves time where it is near. Without
-    draws in the table and without the prior, no draws are fitted; where draws are not fitted, drawn games are halves of a win and
-    of a loss. Raises ArenaError where a competitor of the table is not in `agents`, or where there is no finite fit, which takes
-    the prior to be off.
+    `agents` gives the order, and may name competitors without games (their rating is the mean); the default is all of the table,
+    in its order. `held` fixes competitors at a number of natural units above the mean of all others; ratings are then about this
+    mean, and the prior only applies to the others. `start` is a fit from which to begin, which saves time if it is near. Without
+    draws in the table and without the prior, no draws are fitted; then drawn games are halves of a win and of a loss. Raises
+    ArenaError if a competitor of the table is not in `agents`, or if there is no finite fit, which can only happen without the
+    prior.
     """
     names = tuple(dict.fromkeys(agent for seats in table for agent in seats) if agents is None else agents)
     drawn = model.draws and (model.prior > 0 or any(counts.draws for counts in table.values()))
@@ -150,7 +153,7 @@ class _Posterior:
         )
 
     def _log_likelihood(self, full: Array) -> float:
-        # From the probability of every outcome, the largest exponent taken out, and not from sufficient statistics, whose large
+        # From the probability of every outcome, the largest exponent subtracted, and not from sufficient statistics, whose large
         # terms cancel: backtracking compares values in the twelfth digit.
         lead = self._likelihood.leads(full)[:, 0]
         exponents = np.stack([lead / 2, np.full_like(lead, full[0, -1] if self._model.draws else -np.inf), -lead / 2])

@@ -27,18 +27,18 @@ class EloEstimate:
     superiority: float
     """The likelihood of superiority, within [0, 1]."""
     normalized_elo: float | None
-    """None of games, since it takes pairs."""
+    """None for games, because it needs pairs."""
 
     @property
     def margin(self) -> float | None:
-        """Half of the width of Elo's interval; None where that has an open end."""
+        """Half of the width of Elo's interval; None if the interval has an open end."""
         if self.elo_low is None or self.elo_high is None:
             return None
         return (self.elo_high - self.elo_low) / 2
 
 
 def elo_of_games(wins: float, draws: float, losses: float) -> EloEstimate:
-    """The estimate from games, taken as independent. Raises ArenaError where a count is negative.
+    """The estimate from games, taken as independent. Raises ArenaError if a count is negative.
 
     >>> found = elo_of_games(wins=120, draws=80, losses=200)
     >>> round(found.score, 2), round(found.elo or 0, 1), round(found.margin or 0, 1)
@@ -50,7 +50,7 @@ def elo_of_games(wins: float, draws: float, losses: float) -> EloEstimate:
 def elo_of_pairs(counts: Sequence[float]) -> EloEstimate:
     """The estimate from pentanomial counts: of pairs with 0, 0.5, 1, 1.5 and 2 points.
 
-    Raises ArenaError where there are not five counts, or one is negative.
+    Raises ArenaError unless there are five counts, none of them negative.
     """
     return _estimate(check_pentanomial(counts), PAIR_SCORES, games=2)
 

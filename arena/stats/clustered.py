@@ -4,9 +4,14 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
+FOLDS = 5
+"""Parts into which clusters are divided to fit the coefficient of luck."""
+MIN_CLUSTERS = 10
+"""The fewest clusters to which the coefficient of luck is fitted."""
+
 
 class ClusteredMean(NamedTuple):
-    """A mean with its 95 % interval; None where there is none, the bounds where fewer than two clusters have values."""
+    """A mean with its 95 % interval; None without values, the bounds None if fewer than two clusters have values."""
 
     mean: float | None
     low: float | None
@@ -14,11 +19,11 @@ class ClusteredMean(NamedTuple):
 
 
 def clustered_mean(sums: Sequence[float], counts: Sequence[int]) -> ClusteredMean:
-    """Return the mean of all values, given the sum and the number of those of each cluster, with its interval.
+    """Return the mean of all values with its interval, given the sum and the number of the values of each cluster.
 
     The mean is a ratio of two sums over clusters, so its variance is linearised (W. Cochran, Sampling Techniques, 1977, chapter
-    6), with the quantile of Student's t for one degree of freedom less than there are clusters. Clusters are taken for
-    independent, and nothing is supposed of the values in one of them.
+    6), with the quantile of Student's t for one degree of freedom less than there are clusters. Clusters are treated as
+    independent, without an assumption about the values within one.
     """
     clusters = [(total, count) for total, count in zip(sums, counts, strict=True) if count]
     size = sum(count for _, count in clusters)
@@ -33,6 +38,33 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int]) -> ClusteredMea
     freedom = len(clusters) - 1
     reach = float(stdtrit(freedom, 0.975)) * sqrt(squares * len(clusters) / freedom) / size
     return ClusteredMean(mean, mean - reach, mean + reach)
+
+
+def remove_luck(returns: Sequence[float], luck: Sequence[float], counts: Sequence[int]) -> list[float] | None:
+    """Return the sums of each cluster less its luck times a coefficient.
+
+    None for fewer clusters than MIN_CLUSTERS, and if there was no luck.
+
+    Luck has the mean 0, so any coefficient leaves the mean unchanged; the best one is the slope of the regression of returns on
+    luck. It is 1 if luck decides everything, and near 0 if the better side wins with any dice. The coefficient of a cluster is
+    fitted to the clusters of the other FOLDS - 1 folds, so it does not depend on the values that it corrects (cross-fitting: V.
+    Chernozhukov and others, Double/debiased machine learning, 2018).
+
+    >>> remove_luck([1.0, -1.0] * 10, [1.0, -1.0] * 10, [1] * 20) == [0.0] * 20
+    True
+    """
+    places = [k for k, count in enumerate(counts) if count]
+    if len(places) < MIN_CLUSTERS or not any(luck):
+        return None
+    corrected = list(returns)
+    for fold in range(FOLDS):
+        others = [k for n, k in enumerate(places) if n % FOLDS != fold]
+        mean = sum([returns[k] for k in others]) / sum([counts[k] for k in others])
+        squares = sum([luck[k] ** 2 for k in others])
+        products = sum([(returns[k] - mean * counts[k]) * luck[k] for k in others])
+        for k in places[fold::FOLDS]:
+            corrected[k] -= products / squares * luck[k] if squares else 0.0
+    return corrected
 
 
 def mean_p_value(values: Sequence[float]) -> float:

@@ -8,13 +8,13 @@ from arena.stats.likelihood import mean_interval
 from arena.stats.observations import PAIR_SCORES, Competitor, Pairings, kinds_of
 
 Beats: TypeAlias = Mapping[Competitor, frozenset[Competitor]]
-"""For every competitor those whom it beats."""
+"""For every competitor the others that it beats."""
 
 
 def beats(pairings: Pairings[Competitor]) -> dict[Competitor, frozenset[Competitor]]:
-    """For every competitor those against whom its score has a 95 % interval above one half.
+    """Return for every competitor the others against which its score has a 95 % interval above one half.
 
-    The interval rests on the pairs of these two alone; ratings, which put all competitors on one line, are not asked.
+    The interval only uses the pairs of these two. Ratings are not used, because they put all competitors on one line.
     """
     found: dict[Competitor, set[Competitor]] = {}
     for (one, two), pairs in pairings.items():
@@ -36,10 +36,10 @@ def beats(pairings: Pairings[Competitor]) -> dict[Competitor, frozenset[Competit
 def cycles(beats: Beats[Competitor], *, most: int = 20) -> tuple[tuple[Competitor, ...], ...]:
     """The shortest cycles, at most `most` of them, ordered by their competitors' texts, each from its first one on.
 
-    All cycles of three where there are any (a tournament graph with a cycle has one of three), else one shortest cycle; empty
-    where there is none.
+    All cycles of three if there are any (a tournament graph with a cycle has one of three), else one shortest cycle; empty if
+    there is none.
     """
-    names = sorted(beats, key=str)  # whatever is hashable has a text; not all have an order
+    names = sorted(beats, key=str)  # every hashable value has a text, but not an order
     place = {name: k for k, name in enumerate(names)}
     edges = [sorted(place[other] for other in beats[name] if other in place) for name in names]
     found = sorted(_threes(edges))[:most]
@@ -62,10 +62,10 @@ def _threes(edges: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
 
 
 def _shortest(edges: Sequence[Sequence[int]], start: int) -> tuple[int, ...] | None:
-    """A shortest cycle through a vertex, by breadth-first search; None where there is none."""
+    """A shortest cycle through a vertex, by breadth-first search; None if there is none."""
     paths: dict[int, tuple[int, ...]] = {start: (start,)}
     frontier = [start]
-    for vertex in frontier:  # grows while it is iterated
+    for vertex in frontier:  # grows during the iteration
         for other in edges[vertex]:
             if other == start:
                 return paths[vertex]

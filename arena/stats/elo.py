@@ -16,12 +16,12 @@ def expected_score(elo: float) -> float:
     0.75
     """
     x = elo / ELO
-    # exp of a number at or below 0 alone, and not of one below -700: neither overflows, nor gives denormal numbers.
+    # Only exp of a number at or below 0, and not below -700, so that it neither overflows nor gives denormal numbers.
     return 1 / (1 + exp(-x)) if x >= 0 else exp(max(x, -700.0)) / (1 + exp(max(x, -700.0)))
 
 
 def elo_difference(score: float) -> float | None:
-    """The lead in Elo at which `score` is the expected score; None at 0 and 1, where it is infinite.
+    """The lead in Elo at which `score` is the expected score; None at 0 and 1, because it is infinite.
 
     >>> round(elo_difference(0.75) or 0)
     191
@@ -35,8 +35,8 @@ def normalized_elo(score: float, variance: float) -> float | None:
     """The lead in normalised Elo: the score above one half in standard deviations of a game, on Elo's scale; None without
     variance.
 
-    `variance` is that of the mean of a pair of games, so half of that of a game (M. Van den Bergh, Normalized Elo in practice).
-    It determines the number of games that a test needs, whatever the share of draws.
+    `variance` is the variance of the mean of a pair of games, so half the variance of a game (M. Van den Bergh, Normalized Elo in
+    practice). It determines the number of games that a test needs, for any share of draws.
     """
     return (score - 0.5) / sqrt(2 * variance) * NORMALIZED_ELO if variance > 0 else None
 

@@ -1,8 +1,8 @@
 """Empirical likelihood of counted outcomes: intervals and tests of their mean.
 
-Outcomes have `values`, each was seen `counts` times. Among all distributions over these values with a given mean the likeliest is
-found. No variance is estimated, so nothing breaks where every outcome was the same (A. Owen, Empirical Likelihood, 2001, chapter
-2; here the support includes the unseen values, which keeps every likelihood inside the range of the values finite).
+Outcomes have `values`, each was seen `counts` times. The likeliest distribution over these values with a given mean is computed.
+No variance is estimated, so nothing breaks if every outcome was the same (A. Owen, Empirical Likelihood, 2001, chapter 2; here
+the support includes the unseen values, which keeps every likelihood inside the range of the values finite).
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from math import log, sqrt
 from statistics import NormalDist
 
 ONE_IN_TWENTY = log(20)
-"""The fall of the log-likelihood at a one-sided 95 % bound where all outcomes were alike: their probability is 1 in 20 there."""
+"""The fall of the log-likelihood at a one-sided 95 % bound if all outcomes were equal: their probability is 1 in 20 there."""
 
 
 def log_likelihood(counts: Sequence[float], values: Sequence[float], mean: float) -> float:
@@ -27,7 +27,7 @@ def likeliest(counts: Sequence[float], values: Sequence[float], mean: float) -> 
     theta = tilt(counts, values, mean)
     shares = [n / (total * (1 + theta * (v - mean))) if n else 0.0 for n, v in zip(counts, values, strict=True)]
     missing = 1 - sum(shares)
-    if missing > 1e-12:  # the mean lies outside of what was seen: the rest belongs to the unseen extreme on its side
+    if missing > 1e-12:  # the mean is outside the observed range: the rest belongs to the unseen extreme on its side
         extreme = max(values) if theta < 0 else min(values)
         shares[list(values).index(extreme)] += missing
     return shares
@@ -38,7 +38,7 @@ def tilt(counts: Sequence[float], values: Sequence[float], mean: float) -> float
     mean))).
 
     It lies between the two ends at which the share of an extreme value becomes infinite. Newton's method, safeguarded by
-    bisection of that bracket; an end itself where the dual has no root inside, as when only one value was seen.
+    bisection of that bracket; an end itself if the dual has no root inside, for example if only one value was seen.
     """
     seen = [(n, v - mean) for n, v in zip(counts, values, strict=True) if n]
     low, high = -1 / (max(values) - mean), 1 / (mean - min(values))
@@ -66,9 +66,9 @@ def tilt(counts: Sequence[float], values: Sequence[float], mean: float) -> float
 def mean_interval(counts: Sequence[float], values: Sequence[float]) -> tuple[float, float] | None:
     """The 95 % interval of the mean, within the range of the values; None under two outcomes.
 
-    The means that a likelihood-ratio test does not reject, with the squared quantile of Student's t in place of chi-squared's,
-    since there may be few outcomes. Where every outcome was the least or the largest possible value, that is one bound, and the
-    other is one-sided: the mean at which the probability of such a run is 1 in 20.
+    The means that a likelihood-ratio test does not reject, with the squared quantile of Student's t instead of chi-squared's,
+    because there may be few outcomes. If every outcome was the least or the largest possible value, this value is one bound, and
+    the other is one-sided: the mean at which the probability of such a run is 1 in 20.
     """
     return _mean_interval(tuple(counts), tuple(values))  # cached: the pairings of a large board share few different counts
 
@@ -88,7 +88,7 @@ def _mean_interval(counts: tuple[float, ...], values: tuple[float, ...]) -> tupl
     def beyond(mean: float) -> float:
         return best - log_likelihood(counts, values, mean) - reach
 
-    edge = (high - low) * 1e-12  # the likelihood is finite strictly inside only
+    edge = (high - low) * 1e-12  # the likelihood is only finite strictly inside
     below = low if middle <= low + edge else bisect(lambda mean: -beyond(mean), low + edge, middle)
     above = high if middle >= high - edge else bisect(beyond, middle, high - edge)
     return below, above
@@ -104,13 +104,12 @@ def superiority(counts: Sequence[float], values: Sequence[float], mean: float) -
         return 0.5
     seen = sum(n * v for n, v in zip(counts, values, strict=True)) / total
     best = sum(n * log(n / total) for n in counts if n)
-    root = sqrt(max(0.0, 2 * (best - log_likelihood(counts, values, mean))))  # at the maximum itself rounding may go below 0
+    root = sqrt(max(0.0, 2 * (best - log_likelihood(counts, values, mean))))  # at the maximum, rounding may give less than 0
     return NormalDist().cdf(root if seen > mean else -root)
 
 
 def bisect(rising: Callable[[float], float], low: float, high: float) -> float:
-    """The root of an increasing function between `low` and `high`, to the last bits of a float; an end where there is none
-    inside.
+    """The root of an increasing function between `low` and `high`, to the last bits of a float; an end if there is none inside.
 
     (Not scipy's `brentq`: `scipy.optimize` takes another quarter of a second to import, which every leaderboard would pay.)
     """

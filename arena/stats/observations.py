@@ -1,8 +1,8 @@
 """Games as statistics count them: pairs of games, rankings of three and more, and tables of wins, draws and losses.
 
-A pair is one position played twice, seats swapped. Its two games are correlated (whoever has the better side of a lopsided
-opening wins with it), so intervals and tests take the pair, not the game, as the independent observation. A position at which two
-competitors repeat the very same games is still one pair, its repeats added to it.
+A pair is one position played twice, seats swapped. Its two games are correlated (the better side of a lopsided opening tends to
+win), so intervals and tests take the pair, not the game, as the independent observation. A position at which two competitors
+repeat the very same games is still one pair, its repeats added to it.
 
 A competitor is any hashable value that is not None.
 """
@@ -79,13 +79,13 @@ ONE_GAME = {1: WinDrawLoss(wins=1), 0.5: WinDrawLoss(draws=1), 0: WinDrawLoss(lo
 """A single game by the points of the first seat."""
 
 Pairings: TypeAlias = Mapping[tuple[Competitor, Competitor], Sequence[Pair]]
-"""The pairs of every two competitors who met; each two stand there once."""
+"""The pairs of every two competitors that met; each two occur once."""
 
 Table: TypeAlias = Mapping[tuple[Competitor, Competitor], WinDrawLoss]
 """The games of every two competitors in either order of seats, the first seat first."""
 
 Ranking: TypeAlias = Sequence[Sequence[Competitor]]
-"""The competitors of one game, the best first, ties together: [["a"], ["b", "c"]]. Nobody stands there twice."""
+"""The competitors of one game, the best first, ties together: [["a"], ["b", "c"]]. No competitor occurs twice."""
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The possible scores of a pair, in the order of pentanomial counts."""
@@ -103,13 +103,34 @@ def pentanomial(scores: Iterable[float]) -> tuple[int, int, int, int, int]:
     return counts[0], counts[1], counts[2], counts[3], counts[4]
 
 
+class CountedPairs(list[Pair]):
+    """Pairs that have already been counted."""
+
+    kinds: list[tuple[Pair, int]]
+    """The distinct pairs with their multiplicities."""
+
+
 def kinds_of(pairs: Sequence[Pair]) -> list[tuple[Pair, int]]:
     """The distinct objects among `pairs` with their multiplicities, in order; equal pairs may be several objects.
 
-    Counted by identity, since hashing half a million nested tuples takes ten times as long, and callers repeat few objects.
+    They are counted by identity, because hashing half a million nested tuples takes ten times as long, and callers repeat few
+    objects.
     """
+    if isinstance(pairs, CountedPairs):
+        return pairs.kinds
     kinds = {id(pair): pair for pair in pairs}
     return [(kinds[kind], count) for kind, count in Counter(map(id, pairs)).items()]
+
+
+def share_equal(pairings: Pairings[Competitor]) -> dict[tuple[Competitor, Competitor], Sequence[Pair]]:
+    """Return the same pairings, counted in advance, with one object for all equal pairs."""
+    known: dict[Pair, Pair] = {}
+    found: dict[tuple[Competitor, Competitor], Sequence[Pair]] = {}
+    for seats, pairs in pairings.items():
+        counted = CountedPairs([known.setdefault(pair, pair) for pair in pairs])
+        counted.kinds = kinds_of(list(counted))
+        found[seats] = counted
+    return found
 
 
 def table_of(pairings: Pairings[Competitor]) -> dict[tuple[Competitor, Competitor], WinDrawLoss]:

@@ -13,8 +13,8 @@ from arena.stats.prior import Model
 def statistics_of(pair: Pair) -> tuple[float, float, float, float, float]:
     """The sufficient statistics of the games of competitors one and two.
 
-    Half of the wins less half of the losses of one where it sat first (its lead), the same of two, the games with one first,
-    those with two first, and the draws.
+    Half of the wins less half of the losses of one in the first seat (its lead), the same of two, the games with one first, the
+    games with two first, and the draws.
     """
     ahead, behind = pair.forward, pair.backward
     leads = (ahead.wins - ahead.losses) / 2, (behind.wins - behind.losses) / 2
@@ -22,11 +22,11 @@ def statistics_of(pair: Pair) -> tuple[float, float, float, float, float]:
 
 
 class Odds(NamedTuple):
-    """Expectations at a place: along the first axis with one in the first seat, and with two; then by table, then by pairing."""
+    """Expectations at a place. Axes: one or two in the first seat, then table, then pairing."""
 
     games: Array
     net: Array
-    """The probability of a win of the first seat less that of a loss."""
+    """The probability of a win of the first seat less the probability of a loss."""
     draw: Array
     """The probability of a draw."""
 
@@ -38,12 +38,12 @@ class PairwiseLikelihood:
     """Gradients and information of the log-likelihood for many tables of the same pairings.
 
     `tables` has the five statistics of `statistics_of`, each with a row for every table and a column for every pairing. Places
-    have a row for every table: the ratings, then the first-mover term and the logarithm of the weight of draws, as far as the
-    model has them.
+    have a row for every table: the ratings, then the first-mover term and the logarithm of the weight of draws, if the model has
+    them.
     """
 
     def __init__(self, pairings: Sequence[tuple[int, int]], agents: int, model: Model) -> None:
-        """`pairings` holds the indices of one and two among so many `agents`; each two stand there once."""
+        """`pairings` holds the indices of one and two among this number of `agents`; each two occur once."""
         self._model, self._count = model, agents
         self._one, self._two = np.array(pairings, dtype=np.intp).reshape(-1, 2).T
         # Sums by competitor: the columns of both ends of all pairings, sorted by competitor, fall into one run for each that has
@@ -61,7 +61,7 @@ class PairwiseLikelihood:
 
     def odds(self, place: Array, tables: Array) -> Odds:
         """The expectations of all games."""
-        up = self.leads(place)  # the arrays of a bootstrap just fill a processor's cache, so they are written over
+        up = self.leads(place)  # the arrays of a bootstrap just fill a processor's cache, so they are overwritten
         np.exp(np.divide(up, 2, out=up), out=up)
         down = 1 / up
         weight = np.exp(place[:, -1, None]) if self._model.draws else np.zeros((len(place), 1))
@@ -107,10 +107,9 @@ class PairwiseLikelihood:
         return information
 
     def _totals(self, values: Array, sign: float) -> Array:
-        """The sums of the pairings' values by competitor, with `sign` where it is named second.
+        """The sums of the pairings' values by competitor, with `sign` if it is named second.
 
-        Not by a product of matrices: on processors that other programs keep busy, a linear algebra library's threads wait for
-        each other.
+        This avoids a product of matrices, because on busy processors the threads of a linear algebra library wait for each other.
         """
         totals = np.zeros((len(values), self._count))
         both = np.concatenate([values, sign * values], axis=1)[:, self._by_agent]

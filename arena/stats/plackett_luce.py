@@ -1,10 +1,11 @@
 """Ratings from rankings, for games of three and more seats: Plackett-Luce, by maximum likelihood, with the prior of all ratings.
 
 R. D. Luce, Individual Choice Behavior, 1959; R. L. Plackett, The Analysis of Permutations, 1975. The winner is chosen among all
-with probabilities proportional to exp(rating), the second among the rest, and so on. A tie counts as every order of those who tie
-in equal shares: the log-likelihood is averaged over these orders; so a draw of two is half a win and half a loss. No seat has a
-term of its own, since every group plays in all orders of seats. All but the likelihood itself is Bradley-Terry's: the prior,
-Newton's method with the ratings' mean held at 0, the sandwich estimator, and Elo about the mean or an anchor.
+with probabilities proportional to exp(rating), the second among the rest, and so on. A tie counts as every order of the tied
+competitors in equal shares: the log-likelihood is averaged over these orders; so a draw of two is half a win and half a loss. No
+seat has its own term, because every group plays in all orders of seats. Everything except the likelihood comes from
+Bradley-Terry: the prior, Newton's method with the ratings' mean held at 0, the sandwich estimator, and Elo about the mean or an
+anchor.
 """
 
 from collections import Counter
@@ -24,20 +25,20 @@ from arena.stats.prior import Model, virtual_games
 from arena.stats.sandwich import Sandwich, stratum_of
 
 Cluster: TypeAlias = Sequence[Ranking[Competitor]]
-"""The games of one group from one position, in all orders of seats: what a pair is for two."""
+"""The games of one group from one position, in all orders of seats: the counterpart of a pair for two."""
 
 MAX_TIED = 12
-"""The most that may tie: the average over their orders takes every subset of them."""
+"""The most competitors that may tie, because the average over their orders takes every subset of them."""
 
 
 def fit_rankings(
     rankings: Iterable[Ranking[Competitor]], agents: Iterable[Competitor] | None = None, *, prior: float = 1.0
 ) -> Fit[Competitor]:
-    """The maximum-likelihood ratings, with no first-mover term and no draws of their own.
+    """The maximum-likelihood ratings, without a first-mover term and without a draw term.
 
-    `agents` gives the order and names those without games too; by default all that are ranked, in the order of the rankings.
-    Raises ArenaError where more than 12 tie, a competitor is not in `agents`, or there is no finite fit, which takes the prior to
-    be off.
+    `agents` gives the order and may name competitors without games; the default is all that are ranked, in the order of the
+    rankings. Raises ArenaError if more than 12 tie, a competitor is not in `agents`, or there is no finite fit, which can only
+    happen without the prior.
     """
     games = Counter(tuple(map(tuple, ranking)) for ranking in rankings)
     names = tuple(dict.fromkeys(agent for game in games for level in game for agent in level) if agents is None else agents)
@@ -64,8 +65,8 @@ def rate_rankings(
 ) -> Ratings[Competitor]:
     """Ratings of a field from rankings, with intervals from the sandwich estimator.
 
-    `groups` holds for each group who meet its clusters; each of them is a distinct one, its repeats added to it. Those without a
-    group that has two have no interval. Raises ArenaError as `fit_rankings`, and for an unknown anchor.
+    `groups` holds the clusters of each group that meets; each cluster is distinct, with its repeats added to it. Competitors
+    without a group of two clusters have no interval. Raises ArenaError as `fit_rankings`, and for an unknown anchor.
     """
     games = [game for clusters in groups.values() for cluster in clusters for game in cluster]
     fitted = fit_rankings(games, agents)
@@ -79,7 +80,7 @@ def rate_rankings(
 
 
 def sandwich_of_rankings(fit: Fit[Competitor], groups: Mapping[Any, Sequence[Cluster[Competitor]]]) -> Sandwich:
-    """The sandwich of ratings that were fitted to all these rankings; a group's scatter is moderated as that of pairs is."""
+    """The sandwich of ratings that were fitted to all these rankings; a group's scatter is moderated like a pair's."""
     places = {name: k for k, name in enumerate(fit.agents)}
     ratings = np.array(fit.ratings)
     strata = []
@@ -124,7 +125,7 @@ class _ChoiceLikelihood:
     """The log-likelihood of many choices as a function of the ratings: a row for every choice, a column for every competitor."""
 
     def __init__(self, choices: Sequence[_Choice], agents: Sequence[int]) -> None:
-        """`agents` are the indices of the competitors in question, which have all that the choices name."""
+        """`agents` are the indices of the competitors, including all that the choices name."""
         column = {agent: k for k, agent in enumerate(agents)}
         self._weights = np.array([choice.weight for choice in choices])[:, None]
         self._chosen = np.zeros((len(choices), len(agents)))
@@ -148,7 +149,7 @@ class _ChoiceLikelihood:
     def _chances(self, ratings: Array) -> tuple[Array, Array]:
         """The probabilities of all in every choice, and the logarithms of their sums of exp(rating)."""
         logits = np.where(self._among, ratings, -np.inf)
-        height = logits.max(axis=1, initial=-np.inf, keepdims=True)  # the largest exponent, taken out against overflow
+        height = logits.max(axis=1, initial=-np.inf, keepdims=True)  # the largest exponent is subtracted against overflow
         weights = np.exp(logits - height)
         total = weights.sum(axis=1, keepdims=True)
         return weights / total, (height + np.log(total))[:, 0]

@@ -1,4 +1,4 @@
-"""The weak prior of all ratings, as virtual games, so that whoever wins or loses everything still has a finite rating.
+"""The weak prior of all ratings, as virtual games, so that competitors that win or lose everything still have finite ratings.
 
 Every competitor has played one virtual draw against an opponent of the field's mean rating. A virtual draw is half a win and half
 a loss, so a rating x above the mean adds  ln(s(x)) / 2 + ln(1 - s(x)) / 2,  s being the logistic function, and the share of draws
@@ -46,7 +46,7 @@ def virtual_games(place: Array, model: Model) -> Term:
 def virtual_draw(x: Array) -> Term:
     """Half a win and half a loss at a lead of `x` natural units."""
     half = x / 2
-    cosh = np.cosh(np.minimum(np.abs(half), 300.0))  # its square overflows beyond
+    cosh = np.cosh(np.minimum(np.abs(half), 300.0))  # its square overflows beyond this
     return Term(-np.logaddexp(half, -half), -np.tanh(half) / 2, 1 / (4 * cosh * cosh))
 
 

@@ -15,8 +15,8 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     """The Wilson score interval of a proportion, at 95 %; (0, 1) without trials.
 
     E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927. It never leaves [0, 1], and has a
-    width also at 0 and at all successes. (Written out, since scipy has it in `scipy.stats` alone, which takes most of a second
-    to import.)
+    width also at 0 and at all successes. (It is written out here, because scipy only has it in `scipy.stats`, which takes most of
+    a second to import.)
 
     >>> [round(bound, 4) for bound in wilson(8, 10)]
     [0.4902, 0.9433]
@@ -27,7 +27,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     weight = Z95 * Z95 / trials
     middle = share + weight / 2
     reach = Z95 * sqrt(share * (1 - share) / trials + weight / (4 * trials))
-    # Exact at either end, where rounding would leave a bound next to 0 or 1.
+    # Exact at either end, because rounding would leave a bound next to 0 or 1.
     low = 0.0 if successes == 0 else (middle - reach) / (1 + weight)
     high = 1.0 if successes == trials else (middle + reach) / (1 + weight)
     return (low, high)
@@ -43,7 +43,7 @@ class BudgetStep(NamedTuple):
 def solved_by_budget(spent: Iterable[float | None]) -> tuple[BudgetStep, ...]:
     """The solved share against the budget (nodes or seconds), a step function that starts at (0, 0).
 
-    `spent` has the cost of each position, None where it was not solved. Empty without solved positions.
+    `spent` has the cost of each position, None if it was not solved. Empty without solved positions.
 
     >>> solved_by_budget([30, 10, None, 10])
     (BudgetStep(budget=10, share=0.5), BudgetStep(budget=30, share=0.75))
@@ -63,7 +63,7 @@ def share_at(steps: Sequence[BudgetStep], budget: float) -> float:
 def par2(spent: Iterable[float | None], limit: float) -> float | None:
     """The penalised average runtime with factor 2 (PAR2, as in the SAT competitions); None without positions.
 
-    A position that was not solved (None), or not within `limit`, counts twice the limit. Raises ArenaError where the limit is not
+    A position that was not solved (None), or not within `limit`, counts twice the limit. Raises ArenaError unless the limit is
     above 0.
     """
     if limit <= 0:
@@ -75,8 +75,8 @@ def par2(spent: Iterable[float | None], limit: float) -> float | None:
 def optimality_gap(solutions: Iterable[tuple[float, float]]) -> float | None:
     """The mean cost above the optimum, relative to it; None without solutions.
 
-    `solutions` has the cost and the optimal cost of each. A solution that meets an optimum of 0 has the gap 0; one that misses it
-    has no finite relative gap, and is left out.
+    `solutions` has the cost and the optimal cost of each. A solution that meets an optimum of 0 has the gap 0. A solution that
+    misses it has no finite relative gap, and is left out.
 
     >>> optimality_gap([(11, 10), (10, 10)])
     0.05

@@ -1,10 +1,9 @@
-"""Stores: one SQLite file a tournament, with every match in it that has been played."""
+"""Stores: one SQLite file for each tournament, with every match that has been played."""
 
 from arena.store.contents import Kept
 from arena.store.database import put_aside
 from arena.store.lock import Lock
-from arena.store.merger import merge
 from arena.store.run import Run
 from arena.store.store import Store
 
-__all__ = ["Kept", "Lock", "Run", "Store", "merge", "put_aside"]
+__all__ = ["Kept", "Lock", "Run", "Store", "put_aside"]

@@ -1,4 +1,4 @@
-"""What a store holds: its runs and its records, each held against its hash as it is read."""
+"""The contents of a store: its runs and its records, each checked against its hash when it is read."""
 
 import shlex
 import sqlite3
@@ -19,17 +19,19 @@ from arena.store.run import RUN, Run, run_of_row
 from arena.store.schema import digest, placeholders
 
 UNREADABLE = (ValueError, TypeError, KeyError, IndexError)
-"""What reading a damaged row may raise; JSON's errors are ValueErrors."""
+"""The exceptions that a damaged row may raise; JSON's errors are ValueErrors."""
 
 
 class Kept(NamedTuple):
-    """What the schedule has to know of a match that is in the store."""
+    """The facts that the schedule needs about a match in the store."""
 
     number: int
     returns: tuple[float, ...] | None
     """None if it is void."""
     play_hash: int | None = None
-    """A hash of what was played, if no seat used random numbers, so that it can only be repeated; None if one did."""
+    """A hash of the moves if no seat used random numbers, so that a replay would be the same; None if one did."""
+    adjusted: tuple[float, ...] | None = None
+    """The returns without the luck of chance, if they are known."""
 
 
 _COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
@@ -38,13 +40,13 @@ _COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
 class StoreContents(Database):
     """The runs and records of a store.
 
-    A `strict` one raises StoreDamaged if it reads what is not as it was written; another one notes it in `suspects`.
+    If it is `strict`, it raises StoreDamaged for damaged data; otherwise it notes the damage in `suspects`.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, *, strict: bool) -> None:
         super().__init__(path, connection)
         self.suspects: list[str] = []
-        """What was read and does not fit its hash, if the store is not `strict`."""
+        """Data that does not match its hash, if the store is not `strict`."""
         self._strict = strict
         self._known: dict[Seed, bool] | None = None
 
@@ -66,20 +68,23 @@ class StoreContents(Database):
         return runs[-1]
 
     def __len__(self) -> int:
-        """How many records there are, on a board or not."""
+        """Return the number of records, on a board or not."""
         return int(self._one("SELECT count(*) FROM record"))
 
     def has(self, ids: Sequence[str]) -> dict[str, Kept]:
-        """Those of some ids that are there, with their numbers and returns."""
+        """Return the `ids` that are in the store, with their numbers and returns."""
         found: dict[str, Kept] = {}
-        rows = self._with_ids("SELECT id, number, returns, termination, drew, play FROM record WHERE id", ids)
-        for key, number, returns, termination, used_rng, played in rows:
+        rows = self._with_ids("SELECT id, number, returns, termination, drew, play, adjusted FROM record WHERE id", ids)
+        for key, number, returns, termination, used_rng, played, adjusted in rows:
             play_hash = None if "1" in used_rng else played
-            found[key.hex()] = Kept(number, None if termination == "void" else returns_of(returns), play_hash)
+            corrected = None if adjusted is None else returns_of(adjusted)
+            found[key.hex()] = Kept(number, None if termination == "void" else returns_of(returns), play_hash, corrected)
         return found
 
     def record(self, key: str) -> tuple[Record, Scheduled | None]:
-        """The record of an id, or of the start of one, and its place on the boards; StoreError if there is not just one."""
+        """Return the record of an id, or of the start of one, and its place on the boards; StoreError unless there is exactly
+        one.
+        """
         text = key.lower()
         if not text or len(text) > 32 or set(text) - set("0123456789abcdef"):
             raise StoreError(f"expected the id of a match, 32 hexadecimal digits or the first of them, got {key!r}")
@@ -92,7 +97,7 @@ class StoreContents(Database):
         return self._found(rows[0])
 
     def found(self, ids: Sequence[str]) -> dict[str, tuple[Record, Scheduled | None]]:
-        """Those of some ids that are there, with their places."""
+        """Return the records of the `ids` that are in the store, with their places."""
         found: dict[str, tuple[Record, Scheduled | None]] = {}
         for row in self._with_ids(f"{_COLUMNS} {schema.ANYWHERE} WHERE r.id", ids):
             record, place = self._found(row)
@@ -100,16 +105,17 @@ class StoreContents(Database):
         return found
 
     def _with_ids(self, question: str, ids: Sequence[str]) -> Iterator[Sequence[Any]]:
-        """The rows of a question that ends with the column of ids."""
+        """Yield the rows of a query that ends with the column of ids."""
         for start in range(0, len(ids), ROWS_PER_READ):
             keys = [bytes.fromhex(one) for one in ids[start : start + ROWS_PER_READ]]
             yield from self._all(f"{question} IN ({placeholders(len(keys))})", keys)
 
     def records(self, *, boards: bool = False, sound: bool = False) -> Iterator[tuple[Record, Scheduled | None]]:
-        """Every record with its place, a few at a time; with `boards` those of the last run's schedule in its order.
+        """Yield every record with its place, a few at a time; with `boards`, only records of the last run's schedule, in its
+        order.
 
-        Without, they come in the order in which they were written. With `sound`, of a store that is not strict, those that are
-        not as they were written are left out.
+        Without `boards`, they come in the order in which they were written. With `sound`, damaged records of a store that is not
+        strict are left out.
         """
         order = f"{schema.ON_BOARDS} ORDER BY p.number" if boards else f"{schema.ANYWHERE} ORDER BY r.number"
         if sound and not self._strict:
@@ -117,7 +123,7 @@ class StoreContents(Database):
         for row in self.query(f"{_COLUMNS} {order}"):
             try:
                 record, place = self._found(row)
-            except StoreDamaged:  # of a store that is not strict: not to be read at all
+            except StoreDamaged:  # in a store that is not strict: unreadable
                 if self._strict or f"match {row[0].hex()}" not in self.suspects:
                     raise
                 continue
@@ -127,7 +133,7 @@ class StoreContents(Database):
                 yield record, place
 
     def void(self) -> Iterator[Record]:
-        """The void records on the boards of the last run, in the order of the schedule."""
+        """Yield the void records on the boards of the last run, in the order of the schedule."""
         for row in self.query(f"{_COLUMNS} {schema.ON_BOARDS} WHERE r.termination = 'void' ORDER BY p.number"):
             yield self._found(row)[0]
 
@@ -139,7 +145,7 @@ class StoreContents(Database):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that is read meanwhile is of one moment, whatever a writer adds; StoreDamaged if it is not as it was written."""
+        """Read from one moment inside the block, whatever a writer adds; StoreDamaged if data is damaged."""
         with self._guard, self._telling():
             self._connection.execute("BEGIN")
             try:
@@ -150,12 +156,14 @@ class StoreContents(Database):
                 self._connection.execute("COMMIT")
 
     def verify(self) -> None:
-        """Hold every row that boards and schedules are made of against its checksum; StoreDamaged if one does not fit."""
+        """Check every row behind boards and schedules against its checksum; StoreDamaged if one does not match."""
         if damaged := [*self.suspects, *self.damaged()]:
             raise self._damaged(", ".join(damaged[:3]) + (f" and {len(damaged) - 3:,} more" if len(damaged) > 3 else ""))
 
     def damaged(self) -> Iterator[str]:
-        """Yield what does not fit its checksum or lacks its other half, `match 1a2b...` or `place 7`; the file first."""
+        """Yield everything that does not match its checksum or lacks its counterpart, `match 1a2b...` or `place 7`; the file
+        first.
+        """
         yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
         for table, columns in schema.SUMMED_COLUMNS.items():
             found = f"checksum({columns})"
@@ -179,7 +187,7 @@ class StoreContents(Database):
         return record, None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
 
     def _secrets(self) -> Mapping[Seed, bool]:
-        """Return the digits of all secrets of the store, in the order in which they came, and whether each is revealed."""
+        """Return the digits of all secrets of the store, in the order of their creation, and whether each is revealed."""
         if self._known is None:
             self._known = {}
             for run in self.runs():
@@ -188,7 +196,7 @@ class StoreContents(Database):
         return self._known
 
     def _hold(self, what: str, cells: Sequence[Any], kept: bytes) -> None:
-        """Hold what was read against its digest."""
+        """Check data that was read against its digest."""
         if kept != digest(cells):
             if self._strict:
                 raise self._damaged(what)

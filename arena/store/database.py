@@ -1,4 +1,4 @@
-"""Opens the file of a store: what must hold of it, and what SQLite says in words that help."""
+"""Opens the file of a store, checks it, and turns errors of SQLite into helpful messages."""
 
 import sqlite3
 import threading
@@ -15,30 +15,26 @@ BUSY_SECONDS = 30.0
 """Time to wait for another process that holds the file."""
 ROWS_PER_READ = 500
 CACHE_KIB = 32_000
-"""The part of the file that stays in memory: enough for the index of half a million keys, which are added all over it."""
+"""The size of the in-memory part of the file: enough for the index of half a million keys, which are inserted everywhere."""
 
 
 def open_writable(place: Path) -> sqlite3.Connection:
-    """A connection that writes; the file is made if there is none. StoreError says what is in the way."""
-    return _open(place, f"{place.absolute().as_uri()}?mode=rwc", _prepare)
+    """Return a connection that writes. The file is made if there is none. StoreError gives the reason for a failure."""
+    return _open(place, "rwc", _prepare)
 
 
 def open_read_only(place: Path) -> sqlite3.Connection:
-    """A connection that reads, also on a medium that cannot be written to."""
-    uri = place.absolute().as_uri()
+    """Return a connection that reads, also on a read-only medium."""
     try:
-        return _open(place, f"{uri}?mode=ro", _check)
+        return _open(place, "ro", _check)
     except StoreError:
         if place.with_name(f"{place.name}-wal").exists():
             raise
-        return _open(place, f"{uri}?mode=ro&immutable=1", _check)  # a medium on which SQLite cannot put its side files
+        return _open(place, "ro&immutable=1", _check)  # a medium on which SQLite cannot put its side files
 
 
-def _open(place: Path, uri: str, ready: Callable[[Path, sqlite3.Connection], None]) -> sqlite3.Connection:
-    try:
-        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    except sqlite3.Error as error:
-        raise explain_error(place, error) from error
+def _open(place: Path, mode: str, ready: Callable[[Path, sqlite3.Connection], None]) -> sqlite3.Connection:
+    connection = Database.connect(place, mode)
     connection.create_function("checksum", -1, checksum, deterministic=True)
     try:
         ready(place, connection)
@@ -82,7 +78,7 @@ def _prepare(place: Path, connection: sqlite3.Connection) -> None:
 
 
 def settle(place: Path) -> None:
-    """Bring all of a store into its one file. Whoever asks holds the lock; StoreError if somebody is reading it."""
+    """Merge all side files of a store into its one file. The caller holds the lock; StoreError if another process reads it."""
     with closing(open_writable(place)) as connection:
         try:
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -91,7 +87,7 @@ def settle(place: Path) -> None:
 
 
 def put_aside(place: Path) -> Path | None:
-    """Keep a store under another name, and return that; None if there is no store. StoreError if it is in use."""
+    """Rename a store and return its new path; None if there is no store. StoreError if it is in use."""
     with lock_store(place):
         if not place.exists():
             return None
@@ -102,7 +98,7 @@ def put_aside(place: Path) -> Path | None:
 
 
 def free_name(place: Path) -> Path:
-    """The first name of `cup.1.db`, `cup.2.db` and so on, for a store `cup.db`, under which there is nothing yet."""
+    """Return the first unused name of `cup.1.db`, `cup.2.db` and so on, for a store `cup.db`."""
     number = 1
     while (aside := place.with_name(f"{place.stem}.{number}{place.suffix}")).exists():
         number += 1
@@ -110,7 +106,7 @@ def free_name(place: Path) -> Path:
 
 
 def copy_database(connection: sqlite3.Connection, place: Path) -> None:
-    """Copy an open store to another place; there is no half of a copy at any time."""
+    """Copy an open store to another place; an incomplete copy never exists."""
     part = place.with_name(f".{place.name}.part")
     try:
         part.unlink(missing_ok=True)
@@ -123,7 +119,7 @@ def copy_database(connection: sqlite3.Connection, place: Path) -> None:
 
 
 def explain_error(path: Path, error: sqlite3.Error) -> StoreError:
-    """Return the StoreError for an error of SQLite: what is wrong, and what to do."""
+    """Return the StoreError for an error of SQLite: the fault, and how to correct it."""
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL" or "IOERR_WRITE" in name:
         return StoreFull(f"{path}: the disk is full; what was written before is safe: make room and run the same command again")
@@ -131,28 +127,42 @@ def explain_error(path: Path, error: sqlite3.Error) -> StoreError:
         return StoreError(f"{path} cannot be written to: {error}; name another place with --store")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreError(f"{path} is held by another program: {error}")
-    if name == "SQLITE_NOTADB" and path.suffix in (".yaml", ".yml"):
-        return StoreError(f"{path} is a spec; name the store that `arena run` wrote, by default results/{path.stem}.db")
+    if name == "SQLITE_NOTADB" and path.suffix in (".yaml", ".yml", ".json"):
+        return StoreError(f"{path} is a spec: `arena run {path}` plays it; name its store, by default results/{path.stem}.db")
     if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
         return StoreError(f"{path} is no database, or a damaged one: {error}; move it away, or name another store")
     return StoreError(f"{path}: {error}")
 
 
 class Database:
-    """An open database, for one thread at a time; an error of SQLite is a StoreError in words that help."""
+    """An open database, for one thread at a time; an error of SQLite becomes a StoreError with a helpful message."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection = connection
         self._guard = threading.RLock()
 
+    @staticmethod
+    def connect(path: Path, mode: str) -> sqlite3.Connection:
+        """Return a connection to a file; `mode` is a mode of SQLite's URIs. StoreError if it cannot be opened."""
+        uri = f"{path.absolute().as_uri()}?mode={mode}"
+        try:
+            return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise explain_error(path, error) from error
+
+    def copy(self, place: Path) -> None:
+        """Copy the database to another place; an incomplete copy never exists."""
+        with self._guard, self._telling():
+            copy_database(self._connection, place)
+
     def query(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows of a question about the tables, one by one."""
+        """Yield the rows of a query, one by one."""
         with self._telling():
             yield from self._connection.cursor().execute(sql, values)
 
     def chunks(self, sql: str, values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
-        """The same, many rows at a time."""
+        """Yield the rows of a query, many at a time."""
         with self._telling():
             cursor = self._connection.cursor().execute(sql, values)
             while rows := cursor.fetchmany(ROWS_PER_READ):
@@ -168,7 +178,7 @@ class Database:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: all or nothing."""
+        """Open a transaction: all or nothing."""
         with self._guard, self._telling():
             self._connection.execute("BEGIN IMMEDIATE")
             try:

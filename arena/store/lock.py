@@ -1,6 +1,6 @@
-"""One writer at a time: a lock on a file beside the store, which the system drops when its owner dies, and one on the store.
+"""One writer at a time: a lock on a file beside the store, which the system releases when its owner dies, and one on the store.
 
-The file beside it names the process that has the store. The lock on the store itself holds for all of its names, hard links and
+The file beside it names the process that holds the store. The lock on the store itself holds for all of its names, hard links and
 mounts.
 """
 
@@ -16,15 +16,15 @@ from arena.errors import StoreError, StoreFull
 Inode = tuple[int, int]
 """Device and number of a file, the same for all of its names."""
 _locked: dict[Inode, int] = {}
-"""Descriptors of stores that are, or were, written by this process."""
+"""Descriptors of stores that this process writes, or has written."""
 _used: Counter[Inode] = Counter()
-"""How many connections of this process each store has."""
+"""The number of connections of this process to each store."""
 _held: set[Inode] = set()
-"""Stores that a lock of this process is on."""
+"""Stores that this process has locked."""
 
 
 def use(store: Path) -> Inode:
-    """Note that a store has one more connection in this process."""
+    """Note one more connection to a store in this process."""
     status = store.stat()
     _used[status.st_dev, status.st_ino] += 1
     return status.st_dev, status.st_ino
@@ -39,18 +39,18 @@ def leave(inode: Inode) -> None:
 def _tidy(inode: Inode) -> None:
     """Close the descriptor of a store that this process neither uses nor holds any more.
 
-    Closing any descriptor of a file drops all the locks that SQLite has on it, so it must not go before the last connection.
+    Closing any descriptor of a file releases all the locks that SQLite has on it, so the last connection must be closed first.
     """
     if _used[inode] <= 0 and inode in _locked and inode not in _held:
         os.close(_locked.pop(inode))
 
 
 class Lock:
-    """Holds `STORE.lock` until it is released; StoreError with the owner's process id if somebody else has it."""
+    """Holds `STORE.lock` until it is released; StoreError with the owner's process id if another process has it."""
 
     def __init__(self, store: Path) -> None:
         self._store: Inode | None = None
-        real = store.resolve()  # a store has one lock, by whatever name it is called
+        real = store.resolve()  # a store has one lock under all its names
         self._path = real.with_name(f"{real.name}.lock")
         self._file = self._acquire(store)
         try:
@@ -69,8 +69,8 @@ class Lock:
                 raise
 
     def hold(self, store: Path) -> None:
-        """Lock the store itself, once it is there; StoreError if somebody else has it under another name."""
-        if sys.platform != "linux":  # elsewhere this lock and those of SQLite are of one kind, and in each other's way
+        """Lock the store itself, once it exists; StoreError if another process has it under another name."""
+        if sys.platform != "linux":  # on other systems this lock and SQLite's locks are of one kind and conflict
             return
         import fcntl
 
@@ -110,7 +110,7 @@ class Lock:
             os.close(file)  # its last owner has just removed it
 
     def release(self) -> None:
-        """Give it up. The file is removed while the lock is still held, so nobody can hold a lock on a file that goes."""
+        """Release the lock. The file is removed while the lock is still held, so no process can lock a file that disappears."""
         if self._store is not None:
             import fcntl
 
@@ -129,12 +129,12 @@ class Lock:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give it up."""
+        """Release the lock."""
         self.release()
 
 
 def lock_store(place: Path) -> Lock:
-    """Lock a store that exists or is about to be made. StoreError says why that fails."""
+    """Lock a store that exists or is about to be made. StoreError gives the reason for a failure."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

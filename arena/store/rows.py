@@ -1,7 +1,7 @@
 """Records as rows of the tables of a store, and back.
 
-Short and quick to write, since a small match takes hardly longer to play than to be written down: texts without JSON if
-they can do without, seconds as whole nanoseconds, and whatever repeats itself from match to match written once.
+Rows are short and quick to write, because writing a small match takes almost as long as playing it: texts without JSON if
+possible, seconds as whole nanoseconds, and repeated values only once.
 """
 
 import json
@@ -16,16 +16,16 @@ from arena.store.schema import checksum, digest
 
 _write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
 NANOSECONDS = 1_000_000_000
-"""In a second."""
+"""Nanoseconds in a second."""
 MAX_INTEGER = 2**63 - 1
-"""The largest whole number that SQLite takes."""
+"""The largest whole number that SQLite accepts."""
 
 
 class Rows(NamedTuple):
     """One record in the tables, without its number."""
 
     record: tuple[Any, ...]
-    """Without its checksum, which holds the number, too."""
+    """Without its checksum, which also covers the number."""
     digest: bytes
     adjusted: str | None
     detail: tuple[Any, ...]
@@ -36,14 +36,14 @@ class Rows(NamedTuple):
 
 
 def rows_of(record: Record, seed: int) -> Rows:
-    """The rows of a record; `seed` is its seed as a number."""
+    """Return the rows of a record; `seed` is its seed as a number."""
     decisions, effort, unmetered = _decisions(record)
     actions = "".join([f"\n{action}" for action in record.actions])
     if actions.count("\n") != len(record.actions) or not actions.isascii():
         actions = _write(record.actions)
     key, returns, used_rng = bytes.fromhex(record.id), _returns(record.returns), _used_rng(record.drew)
     solved = None if record.solved is None else int(record.solved)
-    cost = None if record.cost is None else float(record.cost)  # as the column has them: its hash is of what is read
+    cost = None if record.cost is None else float(record.cost)  # as stored in the column: its hash covers the stored value
     result = (solved, record.termination, record.seat)
     position, answer, labels = escape_surrogates(record.position), escape_surrogates(record.answer), _labels(record.labels)
     message, traceback = escape_surrogates(record.message), escape_surrogates(record.traceback)
@@ -74,16 +74,16 @@ RECORD = (
     "r.id, d.game, d.position, d.labels, d.seed, d.actions, d.answer, r.returns, r.solved, r.termination, r.seat, d.message, "
     "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing, d.spent, r.adjusted"
 )
-"""The columns of `record r` and `detail d` from which `record_of` makes a record; the digest is of these."""
+"""The columns of `record r` and `detail d` from which `record_of` makes a record; the digest covers these."""
 
 
 def cells_to_digest(cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the cells of RECORD that enter its digest: the last two, which few records have, only if they are not None."""
+    """Return the cells of RECORD for its digest. The last two, which few records have, are included only if they are not None."""
     return cells if cells[-1] is not None else cells[:-1] if cells[-2] is not None else cells[:-2]
 
 
 def record_of(row: Sequence[Any]) -> Record:
-    """The record of a row with the columns of RECORD."""
+    """Return the record of a row with the columns of RECORD."""
     key, game, position, labels, seed, actions, answer, returns, solved, termination = row[:10]
     seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing, spent, adjusted = row[10:]
     return Record(
@@ -111,7 +111,7 @@ def record_of(row: Sequence[Any]) -> Record:
 
 
 def decisions_of(text: str) -> tuple[Decision, ...]:
-    """The decisions of a row of `detail`."""
+    """Return the decisions of a row of `detail`."""
     found = []
     for one in text.split(";") if text else ():
         seat, nodes, evaluations, spent, *more = one.split(",")
@@ -131,7 +131,7 @@ def decisions_of(text: str) -> tuple[Decision, ...]:
 
 
 def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
-    """The text of the decisions; for every seat how many they are, their nodes and their nanoseconds; who was unmetered."""
+    """Return the text of the decisions; for every seat their number, nodes and nanoseconds; and the unmetered states by seat."""
     totals = [[0, 0, 0] for _ in record.labels]
     past: dict[int, int] = {}
     texts = []
@@ -152,7 +152,7 @@ def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
 
 
 def spending_decisions(decisions: str, spent: str) -> tuple[Decision, ...]:
-    """The decisions of a match that has spent something, from the texts of `detail`."""
+    """Return the decisions of a match with further amounts, from the texts of `detail`."""
     return _add_spent(decisions_of(decisions), json.loads(spent))
 
 
@@ -166,13 +166,13 @@ def _or_nothing(value: float | None) -> str:
 
 @lru_cache(4096)
 def returns_of(text: str) -> tuple[float, ...]:
-    """The returns of a row."""
+    """Return the returns of a row."""
     return tuple([float(value) for value in text.split(",")])
 
 
 @lru_cache(65536)
 def seats_of(text: str) -> tuple[int, ...]:
-    """The entries in the seats of a place."""
+    """Return the entries in the seats of a place."""
     return tuple(map(int, text.split(",")))
 
 
@@ -198,7 +198,7 @@ def place_row(number: int, scheduled: Scheduled) -> tuple[Any, ...]:
 
 
 def record_row(number: int, rows: Rows) -> tuple[Any, ...]:
-    """Return the row of `record`. `adjusted` enters the checksum if it is known."""
+    """Return the row of `record`. The checksum covers `adjusted` if it is known."""
     cells = (number, *rows.record)
     sum_ = checksum(*cells) if rows.adjusted is None else checksum(*cells, rows.adjusted)
     return (*cells, sum_, rows.digest, rows.adjusted)
@@ -210,12 +210,12 @@ def add_checksum(*cells: Any) -> tuple[Any, ...]:
 
 
 def play_hash_of(record: Record) -> int:
-    """Return a hash of what was played: two matches with the same one are repeats, but none in which chance has moved."""
+    """Return a hash of the moves: two matches with the same hash are repeats, unless chance has moved."""
     chance = record.answer is None and record.moves is not None and record.moves < len(record.actions)
     whole = "\n".join([record.position, record.answer or "", *record.actions, *([record.id] if chance else [])])
     return int.from_bytes(blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big", signed=True)
 
 
 def escape_surrogates(text: str | None) -> str | None:
-    """Return the text with escapes for surrogates, which an agent's message may hold and no database takes."""
+    """Return the text with surrogates escaped, which an agent's message may hold and no database accepts."""
     return text if text is None or text.isascii() else text.encode("utf-8", "backslashreplace").decode()

@@ -1,10 +1,14 @@
-"""One `arena run`: the spec as it was played, and with what."""
+"""One `arena run`: the spec as it was played, and its software."""
 
 import json
 import platform
+import subprocess
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,27 +31,28 @@ from arena.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a store keeps of a run beside its matches: enough to show its boards without any plugin, and to load it again."""
+    """The data of a run in a store beside its matches: enough to show its boards without any plugin, and to load it again."""
 
     name: str
     hash: str
-    """Of all that the schedule follows from: runs of one hash have the same matches in the same order."""
+    """The hash of everything that determines the schedule: runs with the same hash have the same matches in the same order."""
     seed: Seed | None
-    """None while it is secret."""
+    """None while the seed is secret."""
     spec: Mapping[str, Any]
-    """`values`, `name` and `folder` of the document, and the `plugins` that were asked for."""
+    """`values`, `name` and `folder` of the document, and the requested `plugins`."""
     boards: Sequence[BoardInfo]
     plugins: Mapping[str, Fingerprint]
     versions: Mapping[str, str]
+    """The versions of software, the machine and the commit; see `describe_environment`. Runs of old stores have less."""
     secret: str | None = None
-    """All parts of a secret seed, also before it is revealed; for nobody but those who play."""
+    """All parts of a secret seed, also before it is revealed; only for players."""
     revealed: str | None = None
-    """When it was."""
+    """When the seed was revealed."""
     started: str = ""
     ended: str | None = None
 
     def code(self) -> dict["CodeKey", str]:
-        """The hashes of all that plays."""
+        """The hashes of all code that plays."""
         found: dict[CodeKey, list[str]] = {}
         for name, fingerprint in self.plugins.items():
             for part, one in fingerprint.hashes.items():
@@ -68,13 +73,13 @@ class Run:
         return found
 
     def load(self, allowed: Collection[str] = ()) -> Spec:
-        """The spec, ready to be played; what is wrong with it now is raised as from a file.
+        """Return the spec, ready to be played; its present faults are raised as for a file.
 
-        A store may be anyone's: ForeignCode if it names code whose place, as `list_named_code` has it, is not `allowed`.
+        A store may come from anyone: ForeignCode if it names code whose path, as in `list_named_code`, is not `allowed`.
         """
         named = self._check_code(allowed, load_plugins())
         plugins = [plugin for plugin in named.values() if plugin is not None]
-        if plugins:  # they may bring sources of agents, whose keys name more code
+        if plugins:  # they may bring sources of agents with more keys that name code
             self._check_code(allowed, load_plugins(plugins))
         seed = self.seed if self.secret is None else self.secret
         return reload_spec(self.document, self.plugins_asked, 0 if seed is None else seed, secret=self.hidden)
@@ -88,7 +93,7 @@ class Run:
         return named
 
     def board_of(self, game: str, place: Scheduled | None) -> int | None:
-        """The number of the board on which a match of `game` was played, the first if its place is not known; None if none."""
+        """Return the number of the board of a match of `game`, the first if its place is not known; None if there is none."""
         numbers = range(len(self.boards)) if place is None else [place.board]
         return next((number for number in numbers if self.boards[number].game["name"] == game), None)
 
@@ -109,25 +114,25 @@ class Run:
 
     @property
     def commitment(self) -> str | None:
-        """The hash of a seed that is or was secret; None of another one."""
+        """The hash of a seed that is or was secret; None for other seeds."""
         return None if self.secret is None else commitment(self.secret)
 
 
 MAX_PLACE_CHARACTERS = 300
-"""Of the place of some code in a message."""
+"""The length of a code path in a message."""
 
 
 class ForeignCode(StoreError):
     """The spec in a store names code that the user has not named, so it was not loaded."""
 
     def __init__(self, missing: Mapping[str, str | None]) -> None:
-        """Take the places of the code, as `list_named_code` has them."""
+        """Take the paths of the code, as `list_named_code` returns them."""
         places = ", ".join([cut(place, MAX_PLACE_CHARACTERS) for place in missing])
         super().__init__(f"not loaded, since only the store names it: {places}")
         self.missing = missing
 
     def options(self, document: Document) -> list[str]:
-        """The words of a command line that allow it; the spec itself if a plugin is not all that is missing."""
+        """Return the words of a command line that allow the code; the spec itself if something other than plugins is missing."""
         if all(plugin is not None for plugin in self.missing.values()):
             return [word for plugin in self.missing.values() if plugin is not None for word in ("--plugin", plugin)]
         file = document.folder / Path(document.name).name
@@ -146,13 +151,14 @@ class Option(NamedTuple):
 
 
 KnownOptions = dict[str, dict[Option, str]]
-"""Options and their values as canonical text, by the key of an entry on a board as ids have it (`entry_key`)."""
+"""Options and their values as canonical text, by the key of an entry on a board in ids (`entry_key`)."""
 
 
 def list_changed_options(before: KnownOptions, now: KnownOptions) -> dict[str, list[str]]:
     """Return in words which options of the same entries have other values, with the keys of these entries.
 
-    What ids have of such an entry is the same, so the default has changed. An option that one of the two lacks is no change.
+    The ids of such an entry are the same, so the default has changed. An option that exists only in `before` or `now` does not
+    count.
     """
     found: dict[str, list[str]] = {}
     for entry, options in now.items():
@@ -164,7 +170,7 @@ def list_changed_options(before: KnownOptions, now: KnownOptions) -> dict[str, l
 
 
 CodeKey = tuple[str, str]
-"""The name of a plugin without its folder, since the same file lies elsewhere on another machine, and what it is of it."""
+"""The name of a plugin without its folder, because paths differ between machines, and the part of it."""
 
 
 def code_key(source: str, part: str) -> CodeKey:
@@ -179,7 +185,7 @@ def list_mixed_plugins(runs: Iterable[Run]) -> list[str]:
 
 
 def run_of(spec: Spec) -> Run:
-    """What to keep of a run that is about to start."""
+    """Return the data to keep of a run that is about to start."""
     document = spec.document
     recipe = {
         "name": document.name,
@@ -196,12 +202,52 @@ def run_of(spec: Spec) -> Run:
         spec=recipe,
         boards=[describe_board(board, spec.registry) for board in spec.boards],
         plugins=take_fingerprints(spec),
-        versions={"arena": __version__, "python": platform.python_version()},
+        versions=describe_environment(),
     )
 
 
+def describe_environment() -> dict[str, str]:
+    """Return the versions of the software, the system, the machine and its processor, and the commit of the working directory.
+
+    They name no host, no user and no place. Unknown values are left out.
+    """
+    found = dict(_machine())
+    with suppress(OSError, subprocess.SubprocessError):  # no git, or not a repository
+        asked = ["git", "rev-parse", "--verify", "HEAD"]  # unlike `git status`, it runs nothing that a repository names
+        told = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=5, stdin=subprocess.DEVNULL)  # noqa: S603
+        found["commit"] = told.stdout.strip()
+    return found
+
+
+@cache
+def _machine() -> tuple[tuple[str, str], ...]:
+    found = {"arena": __version__, "python": platform.python_version()}
+    for name in SOFTWARE[2:]:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    processor = platform.processor()
+    with suppress(OSError):  # a system without this file has the name in `platform`
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        processor = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), processor)
+    found |= {"system": f"{platform.system()} {platform.release()}", "machine": platform.machine(), "processor": processor}
+    return tuple([(name, text) for name, text in found.items() if text.strip()])
+
+
+SOFTWARE = ("arena", "python", "numpy", "numba")
+"""The parts of an environment that a public page shows."""
+
+
+def list_environments(runs: Iterable[Run]) -> list[Mapping[str, str]]:
+    """Return the environments of some runs, each once, in the order in which they came."""
+    found: list[Mapping[str, str]] = []
+    for run in runs:
+        if run.versions not in found:
+            found.append(run.versions)
+    return found
+
+
 def _schedule(board: Board) -> list[Any]:
-    """What the matches of a board follow from, wherever its spec and its plugins may lie."""
+    """Return the values that determine the matches of a board, wherever its spec and its plugins are."""
     positions, format_ = board.positions, board.format
     where = [positions.name, positions.changed, positions.seed, positions.texts, positions.plies]
     moves = [seat.limits.moves for seat in board.seats]
@@ -211,7 +257,7 @@ def _schedule(board: Board) -> list[Any]:
 
 
 def row_of(run: Run) -> tuple[Any, ...]:
-    """A run as a row, without its times."""
+    """Return a run as a row, without its times."""
     plugins = {name: [found.version, found.text] for name, found in run.plugins.items()}
     spec, code, versions = (json.dumps(value, default=str) for value in (run.spec, plugins, dict(run.versions)))
     seed = run.seed if isinstance(run.seed, int) else SECRET_SEED
@@ -229,18 +275,18 @@ def row_of(run: Run) -> tuple[Any, ...]:
 
 
 SECRET_SEED = -1
-"""The seed in the row of a run whose seed is secret."""
+"""The seed in the row of a run with a secret seed."""
 RUN = "name, hash, seed, spec, boards, plugins, versions, secret, commitment"
-"""The columns of a run, as `row_of` has them; its digest is of these."""
+"""The columns of a run, as in `row_of`; its digest covers these."""
 
 
 def boards_text(boards: Sequence[BoardInfo]) -> str:
-    """The boards of a run as a cell of its row."""
+    """Return the boards of a run as a cell of its row."""
     return json.dumps([board.as_dict() for board in boards], default=str)
 
 
 def run_of_row(row: Sequence[Any]) -> Run:
-    """The run of a row: started, ended, revealed, and the columns of RUN."""
+    """Return the run of a row: started, ended, revealed, and the columns of RUN."""
     started, ended, revealed, name, hashed, number, spec, boards, plugins, versions, secret, _ = row
     seed = number if secret is None else None if revealed is None else newest_digits(secret)
     return Run(

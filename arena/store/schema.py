@@ -1,13 +1,13 @@
 """The tables of a store, the SQL that reads and writes them, and the hashes of their rows.
 
-`record` holds what tables are made of and is read whole; `detail` the rest, read match by match. `place` says what is on the
-boards of the last run, in the order of its schedule: it is made anew for another schedule, the records stay. Keys of records
-are in a unique index of an ordinary table, since a table that is clustered by a random key takes three times as long to fill.
-What the first two seats have used is in `record` itself, of further seats in `effort`.
+`record` holds the data for tables and is read whole; `detail` holds the rest, read match by match. `place` lists the matches on
+the boards of the last run, in the order of its schedule. Another schedule replaces it, and the records stay. Keys of records are
+in a unique index of an ordinary table, since a table that is clustered by a random key takes three times as long to fill. The
+amounts of the first two seats are in `record` itself, of further seats in `effort`.
 
-A damaged row never counts as a result: `digest` is the hash of a whole record or run, and is checked when that is read;
-`checksum` is that of a row, and is checked before boards are made of many rows. Neither is a defence against somebody who
-writes into the file on purpose, since he can write the hash, too.
+A damaged row never counts as a result: `digest` is the hash of a whole record or run, and is checked when it is read; `checksum`
+covers a row, and is checked before boards are made of many rows. Neither protects against deliberate changes of the file, because
+the hash can be changed too.
 """
 
 import marshal
@@ -54,7 +54,8 @@ CREATE TABLE IF NOT EXISTS unmetered (
     record INTEGER NOT NULL, seat INTEGER NOT NULL, states INTEGER NOT NULL, PRIMARY KEY (record, seat)
 ) WITHOUT ROWID
 """
-"""A table that is there once a seat has generated states past its view: their sums, which `decisions` of the detail have, too."""
+"""This table exists once a seat has generated states past its view. It holds their sums, which `decisions` of the detail has,
+too."""
 
 SUMMED_COLUMNS = {
     "record": "number, id, returns, solved, termination, seat, moves, cost, fallbacks, drew, play, "
@@ -62,7 +63,7 @@ SUMMED_COLUMNS = {
     "effort": "record, seat, decisions, nodes, nanoseconds",
     "place": "number, record, board, round, seats",
 }
-"""The columns that enter the checksum of a row, by table, in the order in which rows are written."""
+"""The columns covered by the checksum of a row, by table, in the order in which rows are written."""
 
 
 def placeholders(count: int) -> str:
@@ -100,7 +101,7 @@ UNMATCHED = (
     "SELECT 'detail ' || record FROM detail WHERE record NOT IN (SELECT number FROM record)",
     "SELECT 'place ' || number FROM place WHERE record NOT IN (SELECT number FROM record)",
 )
-"""Queries for rows whose counterpart in another table is missing."""
+"""Queries for rows without their counterpart in another table."""
 
 
 def digest(cells: Sequence[Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""A store: records in as they come, in batches that are whole or not there; every table out of it."""
+"""A store: takes records as they come, writes them in atomic batches, and reads every table."""
 
 import json
 import sqlite3
@@ -28,15 +28,15 @@ from arena.store.schema import digest, placeholders
 MAX_BATCH_RECORDS = 2000
 """Records in one transaction."""
 MAX_DELAY_SECONDS = 0.2
-"""Time until a record is written."""
+"""The longest time until a record is written."""
 
 
 class _Repeated(Exception):
-    """One of the records is there already."""
+    """One of the records is already in the store."""
 
 
 class Store(StoreContents):
-    """A store that is open. What `flush` has written is safe, whatever happens to the process after it."""
+    """An open store. Everything that `flush` has written is safe, whatever happens to the process later."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: Lock | None, *, strict: bool = True) -> None:
         super().__init__(path, connection, strict=strict)
@@ -46,15 +46,15 @@ class Store(StoreContents):
         self._timer: threading.Timer | None = None
         self._next = 1 + (self._one("SELECT max(number) FROM record") or 0)
         self._begun = self._next
-        """The number of the first record that the run that goes on may add."""
+        """The number of the first record that the current run may add."""
         self._trouble: StoreError | None = None
         self._secret: str | None = None
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False, strict: bool = True) -> Self:
-        """Open a store; with `write`, make it if there is none, and lock it. StoreError says what is in the way.
+        """Open a store; with `write`, make it if there is none, and lock it. StoreError gives the reason for a failure.
 
-        A `strict` one raises StoreDamaged if it reads what is not as it was written; another one notes it in `suspects`.
+        If it is `strict`, it raises StoreDamaged for damaged data; otherwise it notes the damage in `suspects`.
         """
         place = Path(path)
         if not write:
@@ -71,14 +71,14 @@ class Store(StoreContents):
             raise
 
     def close(self) -> None:
-        """Write what is pending and close the file."""
+        """Write pending records and close the file."""
         try:
             self.flush()
         finally:
             with self._guard:
                 self._stop_timer()
                 if self._lock is not None:
-                    with suppress(sqlite3.Error):  # a reader is there: the two side files stay until the next run
+                    with suppress(sqlite3.Error):  # another process reads: the two side files stay until the next run
                         self._connection.execute("PRAGMA busy_timeout = 0")
                         self._connection.execute("PRAGMA journal_mode = DELETE")
                 self._connection.close()
@@ -91,14 +91,14 @@ class Store(StoreContents):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Write what is pending and close the file."""
+        """Write pending records and close the file."""
         self.close()
 
     def begin(self, run: Run, placed: Iterable[tuple[int, Scheduled]] = ()) -> None:
-        """Note that a run starts. For another schedule than the last one's, no record is on a board until it is placed.
+        """Note that a run starts. If the schedule has changed, no record is on a board until it is placed.
 
-        Those `placed`, records by their numbers with their places, are on a board at once, so that no kill takes them off it.
-        A run that has its times already, as one of another store has, keeps them. StoreDamaged if what is there is damaged.
+        The records in `placed`, by their numbers with their places, are on a board at once, so that no kill takes them off it. A
+        `run` that already has its times, such as one of another store, keeps them. StoreDamaged if the existing data is damaged.
         """
         self.verify()
         with self._writing() as write:
@@ -113,15 +113,17 @@ class Store(StoreContents):
         self._secret, self._known = run.secret, None
 
     def end(self, rankings: Mapping[int, Ranking] | None = None, registry: Registry | None = None) -> None:
-        """Note that the last run has come to its end, with the `rankings` of its boards by formats of plugins, and with the
-        columns that plugins of a `registry` compute.
+        """Note that the last run has ended, with the `rankings` of its boards by formats of plugins, and with the columns that
+        plugins of a `registry` compute.
 
-        One that added no match to those of an earlier run takes over its times, which are those of the results.
-        Its seed is secret no more.
+        A run that added no match to an earlier run takes over its times and versions, because these belong to the results.
+        Its seed is no longer secret.
         """
         self.flush()
         self._known = None
-        boards = last = list(self.last().boards)
+        runs = self.runs()
+        last = runs[-1]
+        boards = list(last.boards)
         if registry is not None:
             boards = fill_columns(registry, boards, lambda: self.records(boards=True))
         boards = [replace(board, ranking=(rankings or {}).get(number, board.ranking)) for number, board in enumerate(boards)]
@@ -130,15 +132,18 @@ class Store(StoreContents):
             if self._next == self._begun:
                 write.execute(schema.DATED_AS_BEFORE)
             write.execute("UPDATE run SET revealed = ? WHERE secret NOT NULL AND revealed IS NULL", (now(),))
-            if boards != last:
-                row = row_of(replace(self.last(), boards=boards))
+            ended = replace(last, boards=boards)
+            if self._next == self._begun and len(runs) > 1:
+                ended = replace(ended, versions=runs[-2].versions)
+            if ended != last:
+                row = row_of(ended)
                 write.execute(
                     f"UPDATE run SET ({RUN}, digest) = ({placeholders(10)}) WHERE number = (SELECT max(number) FROM run)",
                     (*row, digest(row)),
                 )
 
     def add(self, scheduled: Scheduled | None, record: Record) -> None:
-        """Take a record. It is written within a fifth of a second, many at a time."""
+        """Add a record. It is written within a fifth of a second, many at a time."""
         with self._guard:
             if self._trouble is not None:
                 trouble, self._trouble = self._trouble, None
@@ -152,7 +157,7 @@ class Store(StoreContents):
                 self._timer.start()
 
     def flush(self) -> None:
-        """Write what is pending, all of it or nothing. StoreFull if the disk is full; then it is pending still."""
+        """Write all pending records or none. StoreFull if the disk is full; then they stay pending."""
         with self._guard:
             self._stop_timer()
             if not self._pending:
@@ -185,10 +190,10 @@ class Store(StoreContents):
         self._next += len(rows)
 
     def _first_of_each(self) -> list[tuple[Scheduled | None, Record]]:
-        """Those pending records that are there under no other; the places of the rest are noted.
+        """Return the pending records that are not yet in the store, and note the places of the others.
 
-        A format may have the same match played twice. It is the same record then, in two places. A void record of an earlier
-        run is not final: it gives way.
+        A format may have the same match played twice. Then one record has two places. A void record of an earlier run is not
+        final and is replaced.
         """
         there = self.has([record.id for _, record in self._pending])
         void = {key for key, kept in there.items() if kept.returns is None and kept.number < self._begun}
@@ -206,7 +211,7 @@ class Store(StoreContents):
         return new
 
     def place(self, found: Iterable[tuple[int, Scheduled]]) -> None:
-        """Put records that are there, by their numbers, on the boards of this run."""
+        """Put existing records, by their numbers, on the boards of this run."""
         with self._writing() as write:
             write.executemany(schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled in found])
 
@@ -218,13 +223,13 @@ class Store(StoreContents):
                     write.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
 
     def holds(self, labels: Collection[str]) -> bool:
-        """Return whether there is a match in which one of some labels sits."""
+        """Return whether there is a match with one of some labels in a seat."""
         self.flush()
         with self._guard, self._telling():
             return bool(_find_labels(self._connection, labels))
 
     def copy_aside(self) -> Path:
-        """Keep a copy of the store under another name beside it, and return that."""
+        """Keep a copy of the store under another name beside it, and return its path."""
         self.flush()
         aside = free_name(self.path)
         with self._guard, self._telling():
@@ -232,9 +237,9 @@ class Store(StoreContents):
         return aside
 
     def forget(self, labels: Collection[str], code: Collection[CodeKey], entries: Collection[str]) -> int:
-        """Delete the matches in which one of some labels sits, and what is known of what played them alone; all or nothing.
+        """Delete the matches with one of some labels in a seat, and data about entries that only played these; all or nothing.
 
-        That is the hashes of some `code`, and the options of `entries`, by their keys. Returns the number of matches.
+        This includes the hashes of some `code`, and the options of `entries`, by their keys. Returns the number of matches.
         """
         self.flush()
         with self._writing() as write:
@@ -244,7 +249,7 @@ class Store(StoreContents):
         return gone
 
     def _flush_in_time(self) -> None:
-        """Write what is pending, for the timer. The next `add` raises the error, if there is one."""
+        """Write pending records, for the timer. The next `add` raises the error, if there is one."""
         with self._guard:
             self._timer = None
             try:
@@ -258,7 +263,7 @@ class Store(StoreContents):
             self._timer = None
 
     def _seed_cell(self, scheduled: Scheduled | None, record: Record) -> int:
-        """Return the seed of a record as its row has it: the number; of a secret -1 for the first of the store, and so on."""
+        """Return the seed of a record for its row: the number, or for a secret -1 for the first one of the store, and so on."""
         if isinstance(record.seed, int):
             return record.seed
         digits: Seed | None = record.seed
@@ -275,7 +280,7 @@ def _find_labels(connection: sqlite3.Connection, labels: Collection[str]) -> lis
 
 
 def _remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> int:
-    """Delete the matches in which one of some labels sits, with all that belongs to them; return how many they were."""
+    """Delete the matches with one of some labels in a seat, with all their data; return their number."""
     gone = 0
     for text in _find_labels(connection, labels):
         gone += connection.execute(
@@ -291,7 +296,7 @@ def _remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> 
 def _remove_knowledge(connection: sqlite3.Connection, code: Collection[CodeKey], entries: Collection[str]) -> None:
     """Delete the hashes of some parts of plugins, and the options of some entries by their keys, from all runs.
 
-    Nothing is left that was played with them.
+    Nothing played with them remains.
     """
     boards_column, plugins_column = [RUN.split(", ").index(name) for name in ("boards", "plugins")]
     for number, *cells in connection.execute(f"SELECT number, {RUN} FROM run").fetchall():

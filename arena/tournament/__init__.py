@@ -1,1 +1,1 @@
-"""A tournament: what is left to play, who plays it, and its results."""
+"""A tournament: the remaining matches, their players, and the results."""

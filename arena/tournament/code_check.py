@@ -1,4 +1,6 @@
-"""Checks that a run plays with the code that played the matches in its store, and clears the store for a changed agent."""
+"""Checks that a run plays with the code that played the matches in its store, and clears the store of the matches of a changed
+agent.
+"""
 
 import shlex
 from collections import Counter
@@ -16,30 +18,30 @@ from arena.plugins.registry import own_prefix
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.board_info import entry_key
 from arena.schedule.fingerprint import parts_of
-from arena.schedule.schedule import OVER, Batch, Scheduled, asks_outside, identity_of, is_timed
+from arena.schedule.schedule import Batch, Scheduled
 from arena.spec import Spec
 from arena.store import Run, Store
 from arena.store.run import CodeKey, KnownOptions, code_key, list_changed_options
 from arena.workers.pool import WorkerPool
 
 MAX_SAMPLE_MATCHES = 20
-"""Matches that are played again."""
+"""The number of matches that are played again."""
 MAX_SAMPLE_SECONDS = 10.0
-"""Time for that."""
+"""The time for them."""
 MAX_MATCHES_AHEAD = 5000
-"""Matches of all boards' schedules among which the sample is looked for."""
+"""The number of scheduled matches, over all boards, from which the sample is drawn."""
 UNREPEATABLE_ENDINGS = frozenset({"void", "timeout", "memory", "crash"})
-"""Endings that depend on the machine."""
+"""Terminations that depend on the machine."""
 IGNORED_KEYS = frozenset({"labels", "seed", "message", "traceback"})
-"""Keys of a record that may differ though the same was played: names in the spec, and line numbers of code."""
+"""Keys of a record that may differ although the moves are the same: names in the spec, and line numbers of code."""
 
 
 def check_code(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *, accept: bool = False) -> Run:
     """Return the run that is about to begin; StoreError if a plugin has changed since the store's matches were played.
 
-    What comes with arena changes with every version of it. If some of that has changed, a sample of the matches is played again,
-    and only if they come out otherwise is it refused. `say` is told the result, in one line. With `accept` only
-    changed defaults of options are refused.
+    Code of arena itself changes with every version. If some of it has changed, a sample of the matches is played again, and it is
+    refused only if the results differ. `say` gets the result, in one line. With `accept` only changed defaults of options are
+    refused.
     """
     _check_options(store, spec, run)
     before, now = read_known_code(store.runs()), run.code()
@@ -57,9 +59,9 @@ def check_code(store: Store, spec: Spec, run: Run, say: Callable[[str], object],
 
 
 def _check_options(store: Store, spec: Spec, run: Run) -> None:
-    """StoreError if an option of a game, an agent or a heuristic has another default than when the store's matches were played.
+    """Raise StoreError if a default of a game, an agent or a heuristic has changed since the store's matches were played.
 
-    A default is no part of an id, so those matches would be taken for matches with the new one.
+    Ids do not contain defaults, so these matches would count as matches with the new default.
     """
     known: KnownOptions = {}
     for earlier in store.runs():
@@ -79,12 +81,12 @@ def _check_options(store: Store, spec: Spec, run: Run) -> None:
 
 
 def read_known_code(runs: Sequence[Run]) -> dict[CodeKey, str]:
-    """The hashes of the code that played last."""
+    """Return the hashes of the code that played last."""
     return {key: found for run in runs for key, found in run.code().items()}
 
 
 def _find_changed(store: Store, spec: Spec, run: Run, edited: set[CodeKey], say: Callable[[str], object]) -> set[str]:
-    """The names of those plugins, with code that was `edited`, that play otherwise than they did."""
+    """Return the names of the plugins with `edited` code that now play differently."""
     there = dict(_find_stored(store, spec, edited))
     if not there:
         return set()
@@ -112,30 +114,30 @@ def _code_of_match(spec: Spec, scheduled: Scheduled) -> set[CodeKey]:
 
 
 def _code_of(spec: Spec, board: int, seats: Sequence[Seat]) -> set[CodeKey]:
-    """The code of all that plays if these seats meet: the game's, the format's and their own."""
+    """Return the keys of all code that plays if these seats meet: of the game, the format and the agents."""
     return {code_key(part.source.name, part.key) for part in parts_of(spec, spec.boards[board], seats)}
 
 
 def _find_stored(store: Store, spec: Spec, edited: set[CodeKey]) -> Iterator[tuple[str, Scheduled]]:
-    """Matches of the schedule that the store has and in which some of the code that was `edited` plays, by their ids."""
+    """Yield scheduled matches that the store has and that use some of the `edited` code, by their ids."""
     matches_per_board = MAX_MATCHES_AHEAD // len(spec.boards) + 1
     for place, board in enumerate(spec.boards):
         foreseen = takewhile(bool, board.format.schedule(board.field, Outcomes()))  # None waits for results
         ahead = [Scheduled(0, place, pairing) for pairing in islice(foreseen, matches_per_board) if pairing]
-        ids = {identity_of(spec, one): one for one in ahead}
+        ids = {one.match_id(spec): one for one in ahead}
         yield from [(found, ids[found]) for found in store.has(list(ids)) if _code_of_match(spec, ids[found]) & edited]
 
 
 def _choose_sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> dict[Scheduled, Record]:
-    """Some of the matches that must come out the same again: of every board and entry, the quickest first."""
+    """Choose matches that must have the same result again: of every board and entry, the quickest first."""
     left = {
         identity: [(one.board, entry) for entry in (None, *one.pairing.seats)]
         for identity, one in sorted(there.items())
-        if not (is_timed(spec, one) or asks_outside(spec, one))
+        if not (one.is_timed(spec) or one.asks_outside(spec))
     }
     chosen: list[str] = []
     seen: Counter[tuple[int, int | None]] = Counter()
-    while left and len(chosen) < 2 * MAX_SAMPLE_MATCHES:  # some of them may be of no use
+    while left and len(chosen) < 2 * MAX_SAMPLE_MATCHES:  # some of them may be useless
         chosen.append(min(left, key=lambda one: (seen[left[one][0]], sum([seen[each] for each in left[one]]))))
         seen.update(left.pop(chosen[-1]))
     records = store.found(chosen)
@@ -144,17 +146,17 @@ def _choose_sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> 
 
 
 class _TimeIsUp(Exception):
-    """The matches that are left are not played."""
+    """The remaining matches are not played."""
 
 
 def _play_again(spec: Spec, run: Run, left: list[Scheduled]) -> list[tuple[Scheduled, Record]]:
-    """Play matches, in a process of their own since agents may take theirs down, for as long as there is time."""
+    """Play matches in a separate process, because agents may crash theirs, for as long as there is time."""
     end = monotonic() + MAX_SAMPLE_SECONDS
     found: list[tuple[Scheduled, Record]] = []
 
     def take(size: int) -> Batch:
         batch, left[:] = Batch(left[:size]), left[size:]
-        return batch or OVER
+        return batch or Batch.OVER
 
     def check() -> None:
         if monotonic() > end:
@@ -172,12 +174,12 @@ def _play_again(spec: Spec, run: Run, left: list[Scheduled]) -> list[tuple[Sched
 
 
 def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accept: bool = False) -> str | None:
-    """Delete the matches in which an entry of `names` sits, so that the run plays them anew, and say so; None if there are none.
+    """Delete the matches with an entry of `names`, so that the run plays them again, and report it; None if there are none.
 
-    `names` are labels, or names of agents. First a copy of the whole store is kept aside; then the matches go in one
-    transaction, together with what earlier runs knew of the code that played them. So after a crash the store is as it was, or
+    `names` are labels, or names of agents. First a copy of the whole store is kept aside. Then the matches are deleted in one
+    transaction, together with what earlier runs knew of the code that played them. So after a crash the store is unchanged, or
     the matches are left to play. UnknownName for a name that no entry has; StoreError if something else has changed, too,
-    unless that is accepted (`accept`).
+    unless this is accepted (`accept`).
     """
     everybody = [(number, seat) for number, board in enumerate(spec.boards) for seat in board.seats]
     seats: list[tuple[int, Seat]] = []
@@ -196,7 +198,7 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
             f"{store.path}: {listed} changed since the matches in it were played, and others play with it; add its agents by "
             "--fresh-for, or use --fresh, or --accept-changed-plugins"
         )
-    # An edit does not change another version than the current one.
+    # An edit only changes the current version.
     pinned = {seat.label for _, seat in everybody if seat.version is not None} - set(names)
     labels = _find_labels(store, [seat for _, seat in seats], names) - pinned
     entries = {entry_key(spec.boards[board], seat) for board, seat in seats}
@@ -208,7 +210,7 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
 
 
 def _find_labels(store: Store, seats: Sequence[Seat], names: Sequence[str]) -> set[str]:
-    """Every label that the entries have or had: the given ones, and by default the name with what differs in brackets."""
+    """Return every label that the entries have or had: given labels, and by default the name with the differences in brackets."""
     found = {seat.label for seat in seats}
     for run in store.runs():
         found |= {label for board in run.boards for label in board.labels if label.partition("(")[0] in names}

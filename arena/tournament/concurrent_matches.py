@@ -14,14 +14,14 @@ from arena.spec import Spec
 from arena.waiting import Baton
 
 CONCURRENCY = 8
-"""The matches of agents that wait which a process plays at the same time by default."""
+"""The default number of matches of waiting agents that a process plays at the same time."""
 MAX_JOIN_SECONDS = 1.0
-"""Time to wait for the threads at the end of a run that is cut off."""
+"""Time to wait for the threads at the end of a run that is interrupted."""
 Played = tuple[Scheduled, Record | BaseException]
 
 
 def find_waiting_seats(spec: Spec) -> list[Seat]:
-    """Return the seats whose agents wait for something outside, wherever they run."""
+    """Return the seats with agents that wait for something outside, in any process."""
     return [seat for board in spec.boards for seat in board.seats if seat.waits]
 
 
@@ -37,7 +37,7 @@ def check_backends(spec: Spec) -> None:
 
 
 class ConcurrentMatches:
-    """Matches that threads of this process play, one for each runner; the records are those of one match after the other."""
+    """Matches that threads of this process play, one for each runner; the records are the same as in sequence."""
 
     def __init__(self, take: Take, runners: Sequence[MatchRunner]) -> None:
         self._take = take
@@ -47,11 +47,13 @@ class ConcurrentMatches:
         self._played: SimpleQueue[Played] = SimpleQueue()
 
     def turns(self) -> Sequence[CurrentTurn]:
-        """Return the decisions that are being made, or were made last."""
+        """Return the decisions in progress, or the last ones."""
         return [turn for runner in self._runners for turn in runner.turns()]
 
     def play(self) -> Iterator[tuple[Scheduled, Record]]:
-        """Yield every match with its record as it is finished; to be iterated by one thread, which tells the schedule."""
+        """Yield every match with its record when it is finished. Only one thread iterates, and it reports results to the
+        schedule.
+        """
         threads = [threading.Thread(target=self._serve, args=(runner,), daemon=True) for runner in self._runners]
         for thread in threads:
             thread.start()

@@ -1,4 +1,4 @@
-"""What is left to play: the schedule of a spec without what its store holds and without what other machines play."""
+"""The remaining matches: the schedule of a spec without the matches in its store and without matches of other machines."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from arena.match.record import Record
 from arena.schedule.ranking import Ranking
-from arena.schedule.schedule import Batch, Schedule, Scheduled, identity_of
+from arena.schedule.schedule import Batch, Schedule, Scheduled
 from arena.spec import Spec
 from arena.store import Store
 from arena.store.rows import play_hash_of
@@ -19,7 +19,7 @@ MATCHES_PER_LOOKUP = 500
 
 
 class Shard(NamedTuple):
-    """One of `of` parts of a tournament, numbered from 1. Which part a match belongs to follows from its id alone."""
+    """One of `of` parts of a tournament, numbered from 1. The part of a match depends only on its id."""
 
     number: int
     of: int
@@ -30,7 +30,7 @@ class Shard(NamedTuple):
 
 
 Found = Callable[[Scheduled, Sequence[float] | None, int | None], None]
-"""Called for every match that the store had, with its returns and its play hash, None if a seat used random numbers."""
+"""Called for every match that is already in the store, with its returns and its play hash, None if a seat used random numbers."""
 
 
 class MatchQueue:
@@ -47,17 +47,17 @@ class MatchQueue:
         self._ready: deque[Scheduled] = deque()
         self._lock = threading.RLock()
         self.held = 0
-        """How many matches the store had."""
+        """The number of matches that were already in the store."""
         self.others = 0
-        """How many matches belong to other shards."""
+        """The number of matches that belong to other shards."""
         self.played = 0
         self.status = self._plan.status
-        """How boards stand, by their numbers, if their formats have a word for it."""
+        """The states of boards, by their numbers, if their formats describe one."""
         self.expected = self._plan.expected
-        """How many matches boards are expected to have, by their numbers, if their formats foretell it."""
+        """The expected numbers of matches of boards, by their numbers, if their formats predict them."""
 
     def take(self, size: int) -> Batch:
-        """Return up to `size` matches to play next; WAIT while it waits for results, OVER when all are handed out."""
+        """Return up to `size` matches to play next; Batch.WAIT while it waits for results, Batch.OVER when all are handed out."""
         with self._lock:
             if self._store is None and self._shard is None:
                 return self._plan.take(size)
@@ -76,16 +76,16 @@ class MatchQueue:
             return self._plan.rankings()
 
     def _sort(self, batch: Sequence[Scheduled]) -> None:
-        """Put aside what is there already or is not ours; the rest is to be played."""
-        ids = [identity_of(self._spec, scheduled) for scheduled in batch]
+        """Put aside matches that are in the store or belong to another shard; the rest will be played."""
+        ids = [scheduled.match_id(self._spec) for scheduled in batch]
         kept = {} if self._store is None else self._store.has(ids)
         places = []
         for scheduled, identity in zip(batch, ids, strict=True):
-            if identity in kept and kept[identity].returns is not None:  # a void one is played again
-                number, returns, play_hash = kept[identity]
+            if identity in kept and kept[identity].returns is not None:  # a void match is played again
+                number, returns, play_hash, adjusted = kept[identity]
                 places.append((number, scheduled))
                 self.held += 1
-                self._plan.tell(scheduled, returns, play_hash)
+                self._plan.tell(scheduled, returns, play_hash, adjusted)
                 self._found(scheduled, returns, play_hash)
             elif self._shard is not None and not self._shard.has(identity):
                 self.others += 1
@@ -96,7 +96,7 @@ class MatchQueue:
             self._store.place(places)
 
     def finished(self, scheduled: Scheduled, record: Record) -> None:
-        """Take the record of a match that was handed out."""
+        """Record a match that was handed out."""
         with self._lock:
             if self._store is not None:
                 _keep_transcript(self._store.path, record)
@@ -104,10 +104,10 @@ class MatchQueue:
             if self._store is not None:
                 self._store.add(scheduled, record)
             play_hash = play_hash_of(record) if self._plan.follows(scheduled) and not any(record.drew) else None
-            self._plan.tell(scheduled, None if record.termination == "void" else record.returns, play_hash)
+            self._plan.tell(scheduled, None if record.termination == "void" else record.returns, play_hash, record.adjusted)
 
 
-# Transcripts: what agents said to their backends, in a file beside the store, with a line of JSON for each match
+# Transcripts: the exchanges of agents with their backends, in a file beside the store, one line of JSON for each match
 
 
 def transcript_file(store: Path) -> Path:
@@ -129,7 +129,7 @@ def _keep_transcript(store: Path, record: Record) -> None:
 
 
 def _read_exchange(text: str) -> dict[str, Any]:
-    """An exchange from its JSON; or as a text if a node has sent something else."""
+    """Return an exchange from its JSON, or as text if a node has sent something else."""
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.errors import ArenaError
-from arena.format import Pairing
+from arena.errors import import_extension
+from arena.format import Kind, Pairing
 from arena.match.record import Record
 from arena.secret import Seed, newest_digits
 from arena.spec import Spec
@@ -34,12 +34,12 @@ class Results:
 
     @property
     def name(self) -> str:
-        """What the tournament is called."""
+        """The name of the tournament."""
         return self.spec.name
 
     @property
     def seed(self) -> Seed | None:
-        """What everything random in it followed from; None while that is a secret."""
+        """The seed of all its randomness; None while it is secret."""
         if self.spec.record_seed is not None:
             return self.spec.record_seed
         if self.store is None:
@@ -49,12 +49,12 @@ class Results:
 
     @property
     def commitment(self) -> str | None:
-        """The hash of a seed that is or was secret; None of another one."""
+        """The hash of a seed that is or was secret; None for other seeds."""
         return self.spec.commitment
 
     @property
     def played(self) -> tuple[PlayedMatch, ...]:
-        """Every match, in the order of the schedule. From a store they are read anew at every call."""
+        """Every match, in the order of the schedule. From a store they are read again at every call."""
         return self._played if self.store is None else tuple(read_played(self.store))
 
     @property
@@ -67,29 +67,53 @@ class Results:
         return [played for played in self.played if played.board == board]
 
     def to_dataframe(self) -> Any:
-        """The matches as a `pandas.DataFrame`, one a row: a column a value, in the order of the schedule, rounds from 0.
+        """Return the matches as a `pandas.DataFrame`, one row for each, in the order of the schedule, with rounds from 0.
 
-        A game has the labels of its seats (`first`, `second`), the `winner`, which a draw has none of, and the returns, nodes and
-        seconds of each seat; a puzzle its `agent`, `solved` and `cost`. ArenaError if pandas is missing.
+        A game has the labels of its seats (`first`, `second`), the `winner`, which is empty for a draw, and the returns, nodes
+        and seconds of each seat; a puzzle has its `agent`, `solved` and `cost`. ArenaError if pandas is missing.
         """
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise ArenaError(f"a data frame needs pandas ({error}); try: pip install pandas") from error
-        from arena.results.export import tidy_columns, tidy_row  # needs tabulate
+        lines = import_extension("arena_records.lines", "Results.to_dataframe")
+        pandas = import_extension("arena_records.analysis", "Results.to_dataframe").import_pandas()
+        boards = self._boards()
+        rows = [lines.tidy_row(*boards[one.board], one.pairing.round, one.record) for one in self.played]
+        seats = max([len(one.record.labels) for one in self.played], default=1)
+        return pandas.DataFrame(rows, columns=lines.tidy_columns({kind for _, kind in boards}, seats))
 
-        boards = self.spec.boards
-        rows = [
-            tidy_row(boards[played.board].title, boards[played.board].kind, played.pairing.round, played.record)
-            for played in self.played
-        ]
-        columns = tidy_columns({board.kind for board in boards}, max([board.game.players for board in boards]))
-        return DataFrame(rows, columns=columns)
+    def _boards(self) -> list[tuple[str, Kind]]:
+        """The title and the kind of each board."""
+        if self.store is None:
+            return [(board.title, board.kind) for board in self.spec.boards]
+        with Store.open(self.store) as store:
+            return [(board.title, board.kind) for board in store.last().boards]
+
+    def leaderboard(self, board: int | str | None = None) -> Any:
+        """The rows of a `board`, named by its number or title, as a `pandas.DataFrame`; without one, the rows of all boards.
+
+        `rating_shown` is False for ratings that a table hides as `?`. ArenaError if pandas is missing.
+        """
+        return import_extension("arena_records.analysis", "Results.leaderboard").make_frame(self, board)
+
+    def ratings(self, board: int | str | None = None) -> Any:
+        """The ratings of a `board` with their 95 % intervals as a `pandas.DataFrame`; see `leaderboard`."""
+        analysis = import_extension("arena_records.analysis", "Results.ratings")
+        return analysis.make_frame(self, board, analysis.RATING_COLUMNS)
+
+    def compare(self, one: str, other: str, board: int | str | None = None) -> Any:
+        """Compare the entries `one` and `other` on a `board`, as `arena compare` does; the fields are the keys of its JSON."""
+        return import_extension("arena_records.analysis", "Results.compare").compare(self, one, other, board)
+
+    def plot(self, board: int | str | None = None, *, agents: Sequence[str] | None = None, ax: Any = None) -> Any:
+        """Draw ratings, solved shares or mean returns of a `board` with their intervals; return matplotlib axes, `ax` if given.
+
+        `agents` are the labels to draw, by default all.
+        """
+        return import_extension("arena_records.analysis", "Results.plot").plot(self, board, agents, ax)
 
     def __repr__(self) -> str:
-        boards = ", ".join([board.title for board in self.spec.boards])
-        number = len(self._played)
-        if self.store is not None:
+        boards = ", ".join([title for title, _ in self._boards()])
+        if self.store is None:
+            number = len(self._played)
+        else:
             with Store.open(self.store) as store:
                 number = next(store.query("SELECT count(*) FROM place"))[0]
         where = "" if self.store is None else f", in {self.store}"
@@ -97,20 +121,18 @@ class Results:
 
     def _repr_html_(self) -> str:
         """The boards as tables, which notebooks show."""
-        from arena.results.leaderboard import leaderboards  # a run that shows no table needs none of it
-        from arena.results.tables import notebook_html
-
-        return notebook_html(self.name, leaderboards(self))
+        return str(import_extension("arena_records.analysis", "a notebook").notebook_html(self))
 
     @property
     def void(self) -> list[Record]:
-        """Matches that the framework or a game spoiled; they are not scored."""
+        """The void matches: the framework or a game failed, so they are not scored."""
         return [record for record in self.records if record.termination == "void"]
 
 
 def read_played(store: Path) -> Iterator[PlayedMatch]:
     """Yield the matches of a store that are on the boards of its last run, in the order of the schedule."""
     with Store.open(store) as opened:
+        boards = opened.last().boards
         for record, place in opened.records(boards=True):
             if place is not None:
-                yield PlayedMatch(*place, record)
+                yield PlayedMatch(*place, record._replace(parameters=boards[place.board].parameters))

@@ -1,7 +1,7 @@
 """Plays the tournament of a spec, in this process or in several."""
 
 from collections.abc import Callable, Generator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -13,7 +13,7 @@ from arena.match.record import Record
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.runner import MatchRunner, Turns, check_isolations
-from arena.schedule.schedule import OVER, Batch, Scheduled, Take
+from arena.schedule.schedule import Batch, Scheduled, Take
 from arena.search_engines import search_engines
 from arena.secret import extend_secret
 from arena.spec import Spec, load_spec, reload_spec
@@ -28,7 +28,7 @@ from arena.workers.pool import WorkerPool
 Code = Mapping[str, Fingerprint]
 Observer = Callable[[PlayedMatch], None]
 Matches = Generator[tuple[Scheduled, Record], None, None]
-"""Yields every match with its record, as it is finished."""
+"""Yields every match with its record when it is finished."""
 
 
 def run(
@@ -41,34 +41,35 @@ def run(
 ) -> Results:
     """Play a tournament and return its results. `spec` is a path, its keys as a mapping, or a Spec.
 
-    SpecError lists every fault before anything is played. With several `workers` the matches are played in that many
-    processes; the records are the same. With a `store`, a path, every match is written there as it comes; what it holds
-    already is not played again. `observe` is called after every match that was played. If agents wait for something outside,
-    such as a model behind a network, one process plays `concurrency` matches at the same time, with the same records;
-    ArenaError if that cannot be asked. ValueError for less than one worker or match, StoreError for a store that cannot be
-    used, PluginError for a plugin that cannot be loaded.
+    SpecError lists every fault before anything is played. With several `workers` the matches are played in that many processes;
+    the records are the same. With a `store`, a path, every match is written there when it ends; matches already in it are not
+    played again. `observe` is called after every match. If agents wait for something outside, such as a model behind a network,
+    one process plays `concurrency` matches at the same time, with the same records; ArenaError if it cannot be reached.
+    ValueError for less than one worker or match, StoreError for a store that cannot be used, PluginError for a plugin that cannot
+    be loaded.
     """
     if workers < 1:
         raise ValueError(f"workers: expected at least 1, got {workers}")
     if concurrency < 1:
         raise ValueError(f"concurrency: expected at least 1, got {concurrency}")
     ready = resume_secret(load_spec(spec), None if store is None else Path(store))
+
+    def tell(one: PlayedMatch) -> PlayedMatch:
+        told = one._replace(record=one.record._replace(parameters=ready.boards[one.board].parameters))
+        if observe is not None:
+            observe(told)
+        return told
+
     if store is None:
         played: list[PlayedMatch] = []
         feed = MatchQueue(ready)
-
-        def keep(one: PlayedMatch) -> None:
-            played.append(one)
-            if observe is not None:
-                observe(one)
-
-        play_all(ready, feed, workers, keep, concurrency=concurrency)
+        play_all(ready, feed, workers, lambda one: played.append(tell(one)), concurrency=concurrency)
         return Results(ready, sorted(played, key=lambda one: one.number))
     with Store.open(Path(store), write=True) as opened:
         planned = check_code(opened, ready, run_of(ready), _ignore)
         opened.begin(planned)
         feed = MatchQueue(ready, opened)
-        play_all(ready, feed, workers, observe or _ignore, code=planned.plugins, concurrency=concurrency)
+        play_all(ready, feed, workers, tell, code=planned.plugins, concurrency=concurrency)
         opened.end(feed.rankings(), ready.registry)
     return Results(ready, store=Path(store))
 
@@ -90,15 +91,15 @@ def play_all(
     note: Callable[[str], object] = _ignore,
     concurrency: int = CONCURRENCY,
 ) -> None:
-    """Play what a feed hands out, in this process or by several workers, and have it take the records as they come.
+    """Play the matches of a `feed`, in this process or by several `workers`, and give it the records as they come.
 
-    `code` is what plays, by default as it is now. With `alone`, play that many seconds in this process first: work that is
-    done by then needs no workers. With `guarded`, or a game that is native, nothing is played in this process, which an agent or
-    the rules might take down with it.
-    `watch` is handed a function that tells which decisions are being made, and another one when workers take over. `note` is
-    told what runs plain if a run is long enough to compile for. If agents wait for something outside, `concurrency` matches
-    are played at the same time: here by threads, or by so many workers if the run is `guarded`. ArenaError if the
-    isolation of an agent cannot be had here, or if what an agent waits for cannot be asked.
+    `spec` is the spec of the matches. `code` holds the fingerprints, by default of the present code. With `alone`, play this many
+    seconds in this process first, because a short run needs no workers. With `guarded`, or if a game is native, nothing is played
+    in this process, because an agent or the rules might crash it. `watch` gets a function that returns the decisions in progress,
+    and another one when workers take over. `note` gets the agents that run plain if a run is long enough to compile for. If
+    agents wait for something outside, `concurrency` matches are played at the same time: here by threads, or by this number of
+    workers if the run is `guarded`. ArenaError if the isolation of an agent is not available here, or if a backend of an agent
+    cannot be reached.
     """
     guarded = guarded or any(board.native for board in spec.boards)
     if not find_waiting_seats(spec):
@@ -121,7 +122,7 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
 
 @dataclass(frozen=True, slots=True)
 class _LocalRun:
-    """What `play_all` is given; `concurrency` is 0 if no agent waits for something outside."""
+    """The arguments of `play_all`; `concurrency` is 0 if no agent waits for something outside."""
 
     spec: Spec
     feed: MatchQueue
@@ -134,31 +135,23 @@ class _LocalRun:
     concurrency: int
 
     def play(self) -> Matches:
-        """Play what is left."""
+        """Play the remaining matches."""
         check_isolations(self.spec)
-        engines = search_engines()
-        for engine in engines:
+        for engine in search_engines():
             engine.prepare(self.spec, self.note)
         if self.concurrency and not self.guarded:
             yield from self._concurrently()
             return
         if not self.guarded and (self.workers == 1 or self.alone is not None):
             yield from self._here(self.alone)
-        with ExitStack() as stack:
-            seconds = self._expected()
-            for engine in engines:
-                stack.enter_context(engine.prepare(self.spec, self.note, seconds))
-            yield from self._rest()
-
-    def _rest(self) -> Matches:
-        """Play what is left after a while alone."""
         if not self.guarded and self.workers == 1 and self.alone is not None:
             yield from self._here(None)
-        first = self.feed.take(1) if self.guarded or self.workers > 1 else OVER
-        if first is not OVER:
+        first = self.feed.take(1) if self.guarded or self.workers > 1 else Batch.OVER
+        if first is not Batch.OVER:
             if find_waiting_seats(self.spec) and not self.feed.played:
                 check_backends(self.spec)
-            total = self._left if self.spec.exact else None
+            left = self.spec.size - self.feed.held - self.feed.played - self.feed.others
+            total = left if self.spec.exact else None
             pool = WorkerPool(self.spec, self.workers, self._after(first), total=total, code=self.code)
             self.watch(pool.turns)
             yield from pool.play()
@@ -166,7 +159,7 @@ class _LocalRun:
     def _concurrently(self) -> Matches:
         """Play several matches at the same time in this process."""
         first = self.feed.take(1)
-        if first is OVER:
+        if first is Batch.OVER:
             return
         if not self.feed.played:
             check_backends(self.spec)
@@ -186,7 +179,7 @@ class _LocalRun:
         return MatchRunner(self.spec, code=self.code, watched=self.watch is not _ignore)
 
     def _after(self, first: Batch) -> Take:
-        """What hands out some matches that were taken already, and then what the feed has."""
+        """Return a function that hands out the batch `first`, which was taken already, and then the matches of the feed."""
         waiting = list(first)
 
         def take(size: int) -> Batch:
@@ -194,23 +187,12 @@ class _LocalRun:
 
         return take
 
-    @property
-    def _left(self) -> int:
-        return self.spec.size - self.feed.held - self.feed.played - self.feed.others
-
-    def _expected(self) -> float:
-        """Seconds that a run has before it, as far as what was played alone tells; infinity if that was no match."""
-        if self.alone is None:
-            return 0.0
-        played = self.feed.played
-        return self.alone / played * self._left / self.workers if played else float("inf") if self._left else 0.0
-
 
 def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spec:
-    """Return the spec with the secret of the store at `path`; once that is revealed, with another one for further rounds.
+    """Return the spec with the secret of the store at `path`, extended by a new one for further rounds once it is revealed.
 
-    A spec without a secret of its own is returned as it is. ArenaError if the run is `shared` among machines and the store
-    holds no secret yet: then each of them would draw another one.
+    A spec without its own secret is returned unchanged. ArenaError if the run is `shared` among machines and the store
+    holds no secret yet, because each machine would draw another one.
     """
     if not spec.secret:
         return spec
@@ -229,7 +211,7 @@ def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spe
 
 
 def _read_secret(path: Path | None) -> tuple[str, bool, int] | None:
-    """Return the secret of the last run of a store, whether it is revealed, and how many rounds were played with it."""
+    """Return the secret of the last run of a store, whether it is revealed, and the number of rounds played with it."""
     if path is None or not path.is_file():
         return None
     with Store.open(path) as store:

@@ -1,1 +1,1 @@
-"""A run in several processes that may die: what they are to play, and the pool that has them play it."""
+"""A run in several processes that may die: their orders, and the pool that runs them."""

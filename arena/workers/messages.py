@@ -1,6 +1,6 @@
-"""What a worker process and its parent share: messages, the frames in which these go through a pipe, and counters in memory.
+"""The communication of a worker process and its parent: messages, their frames in a pipe, and counters in shared memory.
 
-An agent in the worker's own process may write to the pipe as well: only what is whole and has its checksum counts as a message.
+An agent in the worker's own process may write to the pipe as well, so only a whole frame with its checksum counts as a message.
 """
 
 import mmap
@@ -26,38 +26,38 @@ PREAMBLE = b"\xa7arena\r\n"
 """The first bytes of every frame."""
 _HEAD = struct.Struct("<8sII")
 CUT_OFF_EXIT_CODE = 74
-"""The exit code of a worker whose pipe is gone."""
+"""The exit code of a worker when its pipe is gone."""
 
 
 class Recipe(NamedTuple):
-    """From what a worker makes the spec again; the first thing it is sent."""
+    """The data from which a worker makes the spec again; the first message to it."""
 
     document: Document
     plugins: tuple[str, ...]
     seed: Seed
     files: Mapping[Path, tuple[Stamp, Parsed]]
-    """What the parent has read of the code, so that the worker need not parse it again."""
+    """The files of code that the parent has parsed, so that the worker need not parse them again."""
     shared: Mapping[str, Any] = MappingProxyType({})
-    """What sources of agents hand on; see `Spec.shared`."""
+    """Data of agent sources; see `Spec.shared`."""
     core: int | None = None
     """The core on which the worker and its agent processes run; None leaves it to the system."""
 
 
 class MatchOrder(NamedTuple):
-    """Matches to play, in order. If a match is `alone`, the worker tells every turn before it is taken."""
+    """Matches to play, in order. If a match is `alone`, the worker reports every turn before it is taken."""
 
     matches: Sequence[Scheduled]
     alone: bool
 
 
 class Ready(NamedTuple):
-    """The worker has loaded the spec, with the plugins as they were on the disk by then."""
+    """The worker has loaded the spec, with the plugins that were on the disk at that time."""
 
     code: Mapping[str, Fingerprint]
 
 
 class WorkerFailed(NamedTuple):
-    """The worker cannot go on, through no agent's fault."""
+    """The worker cannot continue, through no agent's fault."""
 
     message: str
 
@@ -69,14 +69,14 @@ class Turn(NamedTuple):
 
 
 class Done(NamedTuple):
-    """Records, in the order of the matches. `seconds` ends an order: what it took; matches without a record are handed back."""
+    """Records, in the order of the matches. `seconds`, its duration, ends an order; matches without a record are returned."""
 
     records: list[Record]
     seconds: float | None
 
 
 class Garbled(Exception):
-    """Something that is no frame was written to the pipe."""
+    """Something that is not a frame was written to the pipe."""
 
 
 def make_frame(value: Any) -> bytes:
@@ -86,15 +86,15 @@ def make_frame(value: Any) -> bytes:
 
 
 class Frames:
-    """Puts the frames together again from what arrives, in pieces of any size."""
+    """Reassembles the frames from data that arrives in pieces of any size."""
 
     def __init__(self) -> None:
         self._waiting = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Any]:
-        """Yield the values of all frames that are whole now. Garbled if something else stands between them.
+        """Yield the values of all complete frames. Garbled if other data stands between them.
 
-        Both ends are arena itself, of one version and one user; a frame that is whole is unpickled.
+        Both ends are arena itself, of one version and one user, so complete frames are unpickled.
         """
         waiting = self._waiting
         waiting += data
@@ -123,7 +123,7 @@ class Frames:
 
 
 class Vitals:
-    """Counters in memory that two processes share, of which one writes them: signs of life, matches, turns of the last match."""
+    """Counters in memory shared by two processes, written by one of them: signs of life, matches, turns of the last match."""
 
     def __init__(self, descriptor: int) -> None:
         self._cells = memoryview(mmap.mmap(descriptor, mmap.PAGESIZE)).cast("Q")
@@ -135,12 +135,12 @@ class Vitals:
 
     @property
     def begun(self) -> int:
-        """The number of matches that have been begun."""
+        """The number of matches begun."""
         return int(self._cells[1])
 
     @property
     def turn(self) -> tuple[int, int]:
-        """The seat that is to move in the last match, and the number of turns that have been begun in it."""
+        """The seat to move in the last match, and the number of turns begun in it."""
         return int(self._cells[2]), int(self._cells[3])
 
     def beat(self) -> None:
@@ -153,17 +153,17 @@ class Vitals:
         self._cells[1] += 1
 
     def begin_turn(self, seat: int) -> None:
-        """Note that a seat is to move."""
+        """Note the seat to move."""
         self._cells[2] = seat
         self._cells[3] += 1
 
 
 def shared_memory() -> int:
-    """Return the descriptor of memory, all zeros and without a name, for two processes to make their Vitals from."""
+    """Return the descriptor of memory for the Vitals of two processes, all zeros and without a name."""
     if sys.platform == "linux":
         descriptor = os.memfd_create("arena-vitals")
     else:
         with tempfile.TemporaryFile() as file:
             descriptor = os.dup(file.fileno())
-    os.write(descriptor, bytes(mmap.PAGESIZE))  # written and not only reserved: a full disk shows here
+    os.write(descriptor, bytes(mmap.PAGESIZE))  # written and not only reserved, so that a full disk shows here
     return descriptor

@@ -19,18 +19,18 @@ from arena.workers.messages import Done, Ready, Turn, WorkerFailed
 from arena.workers.worker_process import WORKER_COMMAND, WorkerEnded, WorkerProcess, end_workers
 
 BATCH_SECONDS = 0.1
-"""Seconds that a batch should take: long against the cost of handing it over, short against the run."""
+"""The target duration of a batch: long compared with the cost of handing it over, short compared with the run."""
 MAX_BATCH_MATCHES = 1000
 HANG_SECONDS = 60.0
-"""Seconds that a worker may be silent; far longer than any honest call in C that does not let Python's threads run."""
+"""The most seconds without a sign of life; far longer than any honest call in C that blocks Python's threads."""
 STARTING_SECONDS = 60.0
-"""Seconds that a worker may be silent at least while it imports."""
+"""The same while a worker imports, at least."""
 MAX_FAILURES = 3
-"""The number of workers in a row that may end before they play."""
+"""The number of consecutive workers that may end before they play."""
 RESTART_SECONDS = 0.5
 """Seconds to wait before the next start after a worker that ended before it played; twice as long after two."""
 LOOK_SECONDS = 0.25
-"""Seconds between two looks for workers that are dead or hang."""
+"""Seconds between two checks for workers that are dead or hang."""
 
 Finished = tuple[Scheduled, Record]
 
@@ -43,9 +43,9 @@ class Task:
     alone: bool = False
     """True if it is the retry of a match in which a worker ended."""
     recorded: int = 0
-    """The number of those that have their record."""
+    """The number of matches that have their record."""
     seat: int | None = None
-    """The seat that was to move last, as far as is told."""
+    """The seat to move, as last reported."""
 
     @property
     def left(self) -> list[Scheduled]:
@@ -54,7 +54,7 @@ class Task:
 
 
 class Workload:
-    """The backlog of some workers, and in which match a worker ended."""
+    """The backlog of some workers, and the matches in which a worker ended."""
 
     def __init__(self, take: Take, workers: int, total: int | None) -> None:
         self._backlog = Backlog(take, total)
@@ -63,7 +63,9 @@ class Workload:
         self._lost: deque[Scheduled] = deque()
 
     def next(self, size: int, *, fresh: bool) -> Task | None:
-        """Return a task of at most `size` matches; None if there is nothing to play now. `fresh`: nothing was played there."""
+        """Return a task of at most `size` matches; None if there is nothing to play now. `fresh` means that the worker has not
+        played yet.
+        """
         if fresh and self._suspects:
             return Task([self._suspects.popleft()], alone=True)
         if self._lost:
@@ -76,11 +78,12 @@ class Workload:
         self._backlog.put_back(task.left)
 
     def salvage(self, task: Task, begun: int) -> Scheduled | None:
-        """Take back what a worker that ended has left of a task; return the match that ended it for the second time, if one did.
+        """Take back the remaining matches of a task when its worker ended; return the match that ended a worker for the second
+        time, if any.
 
-        `begun` of the matches were begun. The last of them was being played: it is played once more, first in a new worker, and
-        if that worker ends as well it is this match's doing. Others without a record are given out one by one, so that the
-        right one is found if it is among them after all, such as one whose agent closed the pipe while records were gathered.
+        `begun` of the matches were begun, and the last of them was in progress. It is played once more, first in a new worker. If
+        this worker ends too, the match is the cause. The other matches without a record are handed out one by one, to find the
+        right one if it is among them, such as a match whose agent closed the pipe while records were gathered.
         """
         playing = min(begun, len(task.matches)) - 1
         if playing < task.recorded:  # it ended between two matches
@@ -94,12 +97,12 @@ class Workload:
         return None
 
     def any_left(self) -> bool:
-        """Return whether there is something to play now; if need be, take a match from the schedule to know."""
+        """Return whether there is something to play now; if necessary, take a match from the schedule to find out."""
         return bool(self._suspects or self._lost) or self._backlog.any_left()
 
     @property
     def over(self) -> bool:
-        """True if the schedule has no more matches, apart from those that are to be played again."""
+        """True if the schedule has no more matches, apart from matches that must be played again."""
         return self._backlog.over
 
 
@@ -116,12 +119,12 @@ class WorkerSlot:
     begun: int = 0
     """The number of matches that the worker had begun when it got its task."""
     size: int = 1
-    """The most matches of the next task."""
+    """The largest size of the next task."""
     writing: bool = False
-    """True while the pipe has no room for what is to be sent."""
+    """True while the pipe has no room for the data to send."""
 
     def turn(self) -> CurrentTurn | None:
-        """The decision that is being made in the match that was begun last; None between two tasks."""
+        """The decision in progress in the last match; None between two tasks."""
         task, number = self.task, self.worker.begun - self.begun - 1
         if task is None or not 0 <= number < len(task.matches):
             return None
@@ -131,25 +134,26 @@ class WorkerSlot:
 class WorkerPool:
     """Workers that share one schedule. Batches grow until one takes about a tenth of a second.
 
-    `take` is the schedule's: it waits for the results of matches that it has given out, and whoever
-    iterates over `play` tells the schedule about a result before asking for the next. `total` is how many there are, if
-    that is known.
+    `take` belongs to the schedule and waits for the results of matches that it has handed out. The caller that
+    iterates over `play` reports each result to the schedule before asking for the next. `total` is the number of matches, if
+    it is known.
 
-    A worker that ends, for whatever reason, stops nothing: the match that it was playing is played once more, as the first
-    of a new worker, and when that one ends too the record is a `crash` of the agent that was to move; void if no agent
-    was, as when the game drew its position, and if that agent has a process of its own or another may have killed the worker.
+    A worker that ends for any reason stops nothing. The match that it was playing is played once more, as the first of a new
+    worker. If this worker ends too, the record is a `crash` of the agent to move. It is void if there was no such agent, for
+    example when the game drew its position, and if that agent has its own process or another agent may have killed the worker.
     Nothing is recorded twice, and nothing else changes.
 
-    If there is a worker for every core and agents run in processes of their own, each worker shares a core with its agents.
+    If there is a worker for every core and agents run in their own processes, each worker shares a core with its agents.
     With fewer workers than cores the system decides, and agents may use several.
 
-    A worker that hangs is killed, and counts as one that ended. It hangs when it has shown no sign of life for `hang`
-    seconds: it has been stopped, or some code in C holds the interpreter's lock all that time. A thread of the worker gives
-    these signs, so an agent that thinks long, sleeps, or waits for another process does not hang: for these there are
-    limits. Time in which this process was itself not running, or nobody iterated, is not counted.
+    A worker that hangs is killed, and counts as one that ended. It hangs if it has shown no sign of life for `hang`
+    seconds: it has been stopped, or code in C holds the interpreter's lock all that time. A thread of the worker gives
+    these signs, so an agent that thinks long, sleeps, or waits for another process does not hang; limits apply
+    to such agents. Time in which this process was not running, or the caller did not iterate, is not counted.
 
-    `command` starts a worker. `check` is called at least every LOOK_SECONDS; what it raises ends the iteration. `code` is what
-    the plugins of the spec were when it was loaded, by default what they are now: a worker that finds another ends it all, too.
+    `command` starts a worker. `check` is called at least every LOOK_SECONDS, and its exceptions end the iteration. `code` holds
+    the fingerprints of the plugins of the `spec` when it was loaded, by default of the present ones; a worker that finds others
+    also ends the iteration.
     """
 
     def __init__(
@@ -179,9 +183,9 @@ class WorkerPool:
         self._looked = 0.0
 
     def play(self) -> Iterator[Finished]:
-        """Yield every match with its record as it is finished, in no particular order; to be iterated by one thread.
+        """Yield every match with its record when it is finished, in no particular order. Only one thread may iterate.
 
-        Closing it ends all workers with everything that they started and drops the matches that are being played.
+        Closing it ends all workers with everything that they started and drops the matches in progress.
         ArenaError if workers cannot load the spec, or end again and again before they play; CodeChanged if one has loaded
         a plugin that was changed meanwhile.
         """
@@ -190,9 +194,9 @@ class WorkerPool:
             self._hand_out()
             while any(slot.task for slot in self._slots) or self._workload.any_left():
                 finished = self._listen()
-                self._hand_out()  # nobody is to wait while the results are looked at
+                self._hand_out()  # no worker waits while the caller handles the results
                 yield from finished
-                self._hand_out()  # the schedule may have waited for them
+                self._hand_out()  # the schedule may have waited for these results
             if not self._workload.over:
                 raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
         finally:
@@ -201,13 +205,13 @@ class WorkerPool:
             self._selector.close()
 
     def turns(self) -> Sequence[CurrentTurn]:
-        """Return the decision that each worker waits for; may be called from another thread."""
+        """Return the decision for which each worker waits; may be called from another thread."""
         return [turn for slot in list(self._slots) if (turn := slot.turn()) is not None]
 
     # Work
 
     def _hand_out(self) -> None:
-        """Give every worker that is idle something to play, and start workers at empty places, as long as there is something."""
+        """Hand work to every idle worker, and start workers at empty places, as long as there is work."""
         for slot in self._slots:
             if slot.ready and slot.task is None:
                 slot.task = self._workload.next(slot.size, fresh=slot.fresh)
@@ -231,7 +235,7 @@ class WorkerPool:
         self._watch(slot)
 
     def _watch(self, slot: WorkerSlot) -> None:
-        """Listen for room in the pipe of a worker to which something is still to be sent."""
+        """Listen for room in the pipe of a worker that has not received all its data."""
         writing = slot.worker.send()
         if writing and not slot.writing:
             self._selector.register(slot.worker.requests, selectors.EVENT_WRITE, slot)
@@ -242,7 +246,7 @@ class WorkerPool:
     # Messages
 
     def _listen(self) -> list[Finished]:
-        """Wait for workers, but not for long, and return what they have finished."""
+        """Wait briefly for workers, and return the matches that they have finished."""
         self._check()
         finished: list[Finished] = []
         for key, _ in self._selector.select(LOOK_SECONDS):
@@ -290,11 +294,11 @@ class WorkerPool:
     # Ends
 
     def _look(self, elapsed: float, finished: list[Finished]) -> None:
-        """Replace workers that are dead though their pipe is open, or that hang."""
+        """Replace workers that hang, or are dead with an open pipe."""
         for slot in list(self._slots):
             try:
                 if slot.worker.has_ended():
-                    self._hear(slot, finished)  # what it sent before
+                    self._hear(slot, finished)  # messages that it sent before
                     if slot in self._slots:
                         raise WorkerEnded(slot.worker.describe_end())
                 else:
@@ -303,7 +307,7 @@ class WorkerPool:
                 self._replace(slot, str(end), finished)
 
     def _replace(self, slot: WorkerSlot, reason: str, finished: list[Finished]) -> None:
-        """Let go of a worker that has ended, and see to its matches; `_hand_out` starts another one."""
+        """Release a worker that has ended, and handle its matches; `_hand_out` starts another one."""
         self._slots.remove(slot)
         begun = slot.worker.begun - slot.begun
         for descriptor in (slot.worker.replies, *([slot.worker.requests] if slot.writing else [])):
@@ -330,5 +334,5 @@ class WorkerPool:
 
 
 def _list_cores() -> list[int]:
-    """The cores of this machine that may be used; none if the system does not tell."""
+    """Return the cores of this machine that may be used; none if the system does not report them."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []

@@ -1,7 +1,7 @@
 """The worker's end of a run in several processes: `python -m arena.workers.worker`, matches in on stdin, records out on stdout.
 
-Both ends are arena itself, on one machine and of one version, so they speak pickle, in frames that garbage cannot pass for.
-What agents print goes to stderr. In shared memory the worker counts its signs of life and the matches it has begun.
+Both ends are arena itself, on one machine and of one version, so they use pickle, in frames that garbage cannot imitate.
+Output of agents goes to stderr. In shared memory the worker counts its signs of life and the matches it has begun.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ from typing import Any
 from arena.errors import ArenaError, author_traceback, describe
 from arena.match.record import Record
 from arena.plugins.syntax import take_over
-from arena.processes.helper import take_pipes
+from arena.processes.python_process import take_pipes
 from arena.schedule.fingerprint import take_fingerprints
 from arena.schedule.runner import MatchRunner, make_unplayed
 from arena.schedule.schedule import Scheduled
@@ -26,17 +26,19 @@ from arena.spec import reload_spec
 from arena.workers.messages import CUT_OFF_EXIT_CODE, Done, Frames, Ready, Turn, Vitals, WorkerFailed, make_frame
 
 PULSE_SECONDS = 0.1
-"""Seconds between two signs of life; also how long a finished record waits at most while the next match is played."""
+"""Seconds between two signs of life, and the longest delay of a finished record while the next match is played."""
 GATHER_SECONDS = 0.02
-"""Seconds for which the records of small matches are gathered, since to send one takes as long as to play a small match."""
+"""Seconds for which the records of small matches are gathered, because sending one takes as long as playing a small match."""
 ORDER_SECONDS = 0.2
-"""Seconds after which a worker hands back what is left of its matches: others may be idle."""
+"""Seconds after which a worker returns its remaining matches, because others may be idle."""
 _PR_SET_PDEATHSIG = 1
 """The number of the option in Linux' prctl."""
 
 
 class ReplyPipe:
-    """The worker's way to the parent. Safe to use from two threads; a process that an agent forks off is ended at its use."""
+    """The worker's pipe to the parent, safe to use from two threads. A process that an agent forks off is ended when it uses the
+    pipe.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self.alone = False
@@ -47,12 +49,12 @@ class ReplyPipe:
         self._sent = perf_counter()
 
     def turn(self, seat: int) -> None:
-        """Send the seat to move, if the parent wants to know."""
+        """Send the seat to move, if the parent asked for it."""
         if self.alone:
             self.send(Turn(seat))
 
     def add(self, record: Record, now: float) -> None:
-        """Send a record at once, or with those that follow within GATHER_SECONDS, but after PULSE_SECONDS at the latest."""
+        """Send a record at once, or with records that follow within GATHER_SECONDS, but after PULSE_SECONDS at the latest."""
         self._end_forked()
         with self._lock:
             self._records.append(record)
@@ -60,7 +62,7 @@ class ReplyPipe:
             self.flush()
 
     def flush(self, seconds: float | None = None) -> None:
-        """Send the records that wait; `seconds` ends the order."""
+        """Send the pending records; `seconds` ends the order."""
         self._end_forked()
         with self._lock:
             if self._records or seconds is not None:
@@ -97,8 +99,8 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
     try:
         recipe = next(requests)
         if recipe.core is not None:
-            # The agent processes that this thread starts stay on the core, too: worker and agent never think at one time, and to
-            # wake a process on another core takes several times as long as to hand it a message.
+            # The agent processes that this thread starts stay on the core, too. Worker and agent never run at the same time, and
+            # waking a process on another core takes several times as long as sending it a message.
             with suppress(OSError, AttributeError):
                 os.sched_setaffinity(0, {recipe.core})
         take_over(recipe.files)
@@ -122,7 +124,7 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
 
 
 def _play(runner: MatchRunner, matches: Sequence[Scheduled], pipe: ReplyPipe, vitals: Vitals) -> float:
-    """Play matches for as long as an order may take, at least one; return the seconds it took."""
+    """Play matches for the time of an order, at least one; return the seconds it took."""
     began = perf_counter()
     spent = 0.0
     for scheduled in matches:
@@ -131,7 +133,7 @@ def _play(runner: MatchRunner, matches: Sequence[Scheduled], pipe: ReplyPipe, vi
             record = runner.play(scheduled)
         except ArenaError:
             raise
-        except Exception as error:  # a fault of arena itself: nobody's loss, and the run goes on
+        except Exception as error:  # a fault of arena itself: no agent loses, and the run continues
             record = make_unplayed(runner.spec, scheduled, message=describe(error))
             record = record._replace(traceback=author_traceback(error))
         now = perf_counter()
@@ -152,12 +154,12 @@ def _receive(descriptor: int) -> Iterator[Any]:
 
 
 def main(parent: int, memory: int, *, bound: bool) -> None:
-    """Serve the parent process, with stdin and stdout out of reach of agents.
+    """Serve the parent process, with stdin and stdout hidden from agents.
 
-    `bound` says that the thread which started this process lives as long as the parent does.
+    `parent` is its process id, `memory` the descriptor of the shared memory, and `bound` means that the thread that started this
+    process lives as long as the parent.
     """
-    signal.signal(signal.SIGINT, lambda *_: None)  # the parent handles it and ends this process; no agent is to see it
-    os.environ["ARENA_COMPILE"] = "never"  # the parent does that, before it starts workers
+    signal.signal(signal.SIGINT, lambda *_: None)  # the parent handles it and ends this process; no agent may see it
     requests, replies = take_pipes()
     if bound:
         # Linux kills this process with its parent, even if an agent does not let Python's threads run.
@@ -170,14 +172,14 @@ def main(parent: int, memory: int, *, bound: bool) -> None:
     try:
         serve(_receive(requests.fileno()), pipe, vitals)
         code = 0
-    except BaseException:  # raised by an agent where only the user's interrupt passes
+    except BaseException:  # an agent raised it although only the user's interrupt passes
         traceback.print_exc()
     finally:
         os._exit(code)  # at once, whatever threads agents have left
 
 
 def _pulse(parent: int, pipe: ReplyPipe, vitals: Vitals) -> None:
-    """Show that this process is alive and send what waits, until the parent has ended; then end."""
+    """Show that this process is alive and send pending records, until the parent has ended; then end."""
     while os.getppid() == parent:
         vitals.beat()
         pipe.flush()

@@ -10,19 +10,19 @@ from contextlib import suppress
 from typing import IO, Any, cast
 
 from arena.plugins.syntax import list_parsed
-from arena.processes.child import python_environment, signal_name
-from arena.processes.process_tree import OF_WORKER, ProcessTree, end_trees, remove_leftovers
+from arena.processes.process_tree import ProcessTree, end_trees, remove_leftovers
+from arena.processes.python_process import python_environment, signal_name
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.workers.messages import CUT_OFF_EXIT_CODE, Frames, Garbled, MatchOrder, Recipe, Vitals, make_frame, shared_memory
 
 EXIT_SECONDS = 0.2
-"""Seconds for a process whose pipe was closed to end, so that its exit code can be told."""
+"""Seconds for a process with a closed pipe to end, so that its exit code can be reported."""
 KILL_SECONDS = 1.0
 """Seconds to wait for processes that were killed."""
 _CHUNK_BYTES = 1 << 16
 _CHUNKS_PER_TURN = 64
-"""Chunks to read from one worker before the others have their turn."""
+"""Chunks to read from one worker before the others get their turn."""
 _SILENT = "gave no sign of life for {:g} s: stopped, or held up by code that does not let Python go on"
 _GARBLED = "let something else write to the pipe that leads to arena"
 _CLOSED = "closed the pipe that leads to arena"
@@ -37,9 +37,9 @@ class WorkerEnded(Exception):
 
 
 class WorkerProcess:
-    """A worker. It is in a session of its own, so that Ctrl-C in the terminal reaches the parent alone.
+    """A worker. It has its own session, so that Ctrl-C in the terminal only reaches the parent.
 
-    No method waits for it, except `end` and what finds it dead, and those not for long. OSError if it cannot be started.
+    No method waits for it, except briefly `end` and those that find it dead. OSError if it cannot be started.
     """
 
     def __init__(self, spec: Spec, core: int | None = None, command: Sequence[str] = WORKER_COMMAND) -> None:
@@ -82,20 +82,20 @@ class WorkerProcess:
 
     @property
     def turn(self) -> tuple[int, int]:
-        """The seat that is to move in the match that it began last, and the number of turns of that match."""
+        """The seat to move in the match that it began last, and the number of turns of that match."""
         return self._vitals.turn
 
     @property
     def tree(self) -> ProcessTree:
         """It and its descendants."""
-        return ProcessTree(self.pid, OF_WORKER, self._mark)
+        return ProcessTree(self.pid, ProcessTree.OF_WORKER, self._mark)
 
     def order(self, matches: Sequence[Scheduled], *, alone: bool) -> None:
-        """Give it matches to play; `send` is to be called until all of the order is on its way."""
+        """Give it matches to play; call `send` until the whole order has been sent."""
         self._unsent += make_frame(MatchOrder(matches, alone))
 
     def send(self) -> bool:
-        """Write what the pipe takes; tell whether something is left."""
+        """Write as much as the pipe accepts; return whether something is left."""
         try:
             while self._unsent:
                 del self._unsent[: os.write(self.requests, self._unsent)]
@@ -122,11 +122,11 @@ class WorkerProcess:
                 raise WorkerEnded(_GARBLED) from error
 
     def has_ended(self) -> bool:
-        """Return whether the process is gone, though somebody else may hold its pipe open."""
+        """Return whether the process is gone, even if another process holds its pipe open."""
         return self._process.poll() is not None
 
     def check_alive(self, elapsed: float, longest: float) -> None:
-        """WorkerEnded if it has shown no sign of life for `longest` seconds, `elapsed` of them since the last call."""
+        """Raise WorkerEnded if it has shown no sign of life for `longest` seconds, `elapsed` of them since the last call."""
         beats = self._vitals.beats
         self._silence = self._silence + elapsed if beats == self._beats else 0.0
         self._beats = beats
@@ -134,7 +134,7 @@ class WorkerProcess:
             raise WorkerEnded(_SILENT.format(longest))
 
     def describe_end(self) -> str:
-        """Say how it ended, or that it has closed its pipe if it lives on."""
+        """Describe how it ended, or that it has closed its pipe if it is alive."""
         try:
             code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
@@ -144,7 +144,7 @@ class WorkerProcess:
         return f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
 
     def close(self) -> None:
-        """Let go of a process that has been killed."""
+        """Release a process that has been killed."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(KILL_SECONDS)
         for stream in (self._requests, self._replies):
@@ -153,7 +153,7 @@ class WorkerProcess:
 
 
 def end_workers(workers: Sequence[WorkerProcess]) -> None:
-    """Kill workers with everything that they started, whatever they are doing."""
+    """Kill workers with everything that they started, in any state."""
     if workers:
         end_trees([worker.tree for worker in workers])
         for remove in remove_leftovers:
@@ -163,8 +163,8 @@ def end_workers(workers: Sequence[WorkerProcess]) -> None:
 
 
 def _start_process(command: Sequence[str], memory: int, mark: str) -> subprocess.Popen[bytes]:
-    # The same import path as here, and not the current folder: what is found must not depend on who plays.
-    environment: Mapping[str, str] = {**python_environment(), OF_WORKER: mark}
+    # The same import path as here, without the current folder, so that the result does not depend on the player.
+    environment: Mapping[str, str] = {**python_environment(), ProcessTree.OF_WORKER: mark}
     bound = "bound" if threading.current_thread() is threading.main_thread() else "free"
     return subprocess.Popen(  # noqa: S603 - this very program
         [*command, str(os.getpid()), str(memory), bound],

@@ -1,1 +1,1 @@
-"""Bridges to what others have built: each is a plugin of its own, with an extra of its own."""
+"""Bridges to other libraries and programs: each is a separate plugin with its own extra."""

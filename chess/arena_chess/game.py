@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from arena import Game
-from arena.dialects import Uci
+from arena_bridges.dialects import Uci
 
 if TYPE_CHECKING:
     from arena_chess.position import Position
@@ -16,9 +16,9 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 class Chess(Game):
     """Chess; white is seat 0. Actions are moves as UCI writes them, `e2e4` or `e7e8q`; standard algebraic notation is read, too.
 
-    A draw by stalemate, insufficient material, the third occurrence of a position, and fifty moves of each side without
-    a capture or a move of a pawn: nobody has to claim it. Text notation: a FEN, and the moves since the last capture or move of a
-    pawn behind `moves`, since they count for repetitions.
+    The game is drawn by stalemate, insufficient material, the third occurrence of a position, or fifty moves of each side without
+    a capture or a pawn move. Draws need no claim. The text notation is a FEN, followed by `moves` and the moves since the last
+    capture or pawn move, because these count for repetitions.
     """
 
     name = "chess"
@@ -53,19 +53,19 @@ class Chess(Game):
         return after(state, action)
 
     def returns(self, state: "Position") -> Sequence[float]:
-        """Return -1 for who is mated and 1 for the other, 0 for both in a draw."""
+        """Return -1 for the mated player and 1 for the other, or 0 for both if the game is drawn."""
         if not state.board.is_checkmate():
             return (0.0, 0.0)
         return (-1.0, 1.0) if state.board.turn else (1.0, -1.0)
 
     def format_state(self, state: "Position") -> str:
-        """Return the FEN since which repetitions count, and the moves since."""
+        """Return the FEN from which repetitions count, and the moves since then."""
         from arena_chess.position import text_of
 
         return text_of(state)
 
     def parse_state(self, text: str) -> "Position":
-        """Return the position of a FEN, or of one with `moves` and legal moves behind it."""
+        """Return the position of a FEN, which `moves` and legal moves may follow."""
         from arena_chess.position import position_of
 
         return position_of(text)
@@ -77,7 +77,7 @@ class Chess(Game):
         return action_of(state, text)
 
     def render(self, state: "Position") -> str:
-        """Return the board with its coordinates, who is to move, and the moves in standard algebraic notation."""
+        """Return the board with its coordinates, the side to move, and the moves in standard algebraic notation."""
         from arena_chess.position import san
 
         rows = [f"{8 - number} {row}" for number, row in enumerate(str(state.board).splitlines())]
@@ -87,5 +87,5 @@ class Chess(Game):
         return "\n".join([*rows, "  a b c d e f g h", told])
 
     def dialects(self) -> Mapping[str, Uci]:
-        """Return how engines are told of chess: the notation of positions and moves is that of UCI."""
+        """Return the dialect for engines: positions and moves in UCI notation."""
         return {"uci": Uci(self.format_state)}

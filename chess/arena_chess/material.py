@@ -1,4 +1,4 @@
-"""The oldest heuristic of chess: the pieces counted."""
+"""The oldest heuristic of chess, which counts the pieces."""
 
 from math import tanh
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 WORTH = {"pawns": 1, "knights": 3, "bishops": 3, "rooks": 5, "queens": 9}
 """The worth of pieces in pawns (C. Shannon, Programming a Computer for Playing Chess, 1950)."""
 SCALE = 10.0
-"""Pawns ahead that are worth tanh(1), three quarters of a win."""
+"""An advantage of this many pawns is worth tanh(1), about three quarters of a win."""
 
 
 @heuristic("material", game="chess")

@@ -1,6 +1,6 @@
 """Positions of chess as immutable values, by the rules of python-chess.
 
-A position is the board, and how it came about since the last capture or move of a pawn, from which repetitions follow.
+A position is the board and its history since the last capture or pawn move, because repetitions depend on the history.
 """
 
 from functools import cached_property
@@ -17,7 +17,7 @@ QUIET_PLIES = 100
 
 
 class Position:
-    """A position that is never changed. Two are equal if play began anew from the same one, and the same moves followed."""
+    """An immutable position. Two are equal if they have the same root and the same moves since."""
 
     def __init__(self, board: chess.Board, root: chess.Board, moves: tuple[str, ...], seen: tuple[Key, ...]) -> None:
         self.board = board
@@ -26,7 +26,7 @@ class Position:
         self.moves = moves
         """The moves since then, as UCI writes them."""
         self.seen = seen
-        """What counts for repetitions, of `root`, of every position since, and of this one."""
+        """The repetition keys of `root`, of every position since, and of this one."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and self._identity == other._identity
@@ -47,7 +47,7 @@ class Position:
 
     @cached_property
     def drawn(self) -> bool:
-        """Whether repetition, fifty moves or the material that is left draw the game; a mate on the board comes first."""
+        """Whether repetition, fifty moves or insufficient material draws the game. Checkmate takes precedence."""
         repeated = self.seen.count(self.seen[-1]) >= REPETITIONS
         quiet = self.board.halfmove_clock >= QUIET_PLIES and any(self.board.generate_legal_moves())
         return repeated or quiet or self.board.is_insufficient_material()
@@ -59,7 +59,7 @@ class Position:
 
 
 def begin(fen: str) -> Position:
-    """Return the position of a FEN; ValueError says what is wrong with it."""
+    """Return the position of a FEN; raises ValueError if it is invalid."""
     board = chess.Board(fen)
     status = board.status()
     if status:
@@ -80,20 +80,20 @@ def after(position: Position, action: str) -> Position:
 
 
 def _key(board: chess.Board) -> Key:
-    """What must be the same for a position to have occurred again: stones, who is to move, castling, and en passant if legal."""
+    """The key of a position for repetitions: pieces, side to move, castling rights, and en passant if legal."""
     kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
     square = board.ep_square if board.has_legal_en_passant() else None
     return (*kinds, board.occupied_co[chess.WHITE], board.turn, board.clean_castling_rights(), square)
 
 
 def text_of(position: Position) -> str:
-    """Return the FEN from which the moves since count, and these behind `moves`."""
+    """Return the FEN of the root, followed by `moves` and the moves since."""
     fen = position.root.fen(en_passant="legal")
     return f"{fen} moves {' '.join(position.moves)}" if position.moves else fen
 
 
 def position_of(text: str) -> Position:
-    """Return the position of a text as `text_of` writes it; ValueError says what is wrong with it."""
+    """Parse a text as `text_of` writes it; raises ValueError if it is invalid."""
     fen, _, moves = text.partition(" moves ")
     position = begin(fen)
     for move in moves.split():

@@ -1,4 +1,4 @@
-"""What the tests of chess share: the game, and Stockfish where it is installed."""
+"""Fixtures for the tests of chess: the game, and Stockfish if it is installed."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ def chess() -> Chess:
 
 @pytest.fixture(scope="session")
 def stockfish() -> str:
-    """The program; a test that needs it is skipped where it is not installed, and fails where ARENA_REQUIRE names `engines`."""
+    """The program. If it is not installed, its tests are skipped, or fail if ARENA_REQUIRE names `engines`."""
     found = shutil.which("stockfish", path=f"{os.environ.get('PATH', '')}:/usr/games")
     if found is None:
         reason = "there is no Stockfish: apt-get install stockfish"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import arena_web.views
-from arena.plugins.board_files import load_board_module
+from arena_catalog.board_files import load_board_module
 from arena_chess.game import Chess
 
 SCRIPT = """

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena import load_plugins, play
-from arena.heuristic import bind
+from arena.api.games import bind
 from arena.testing import check_game, check_heuristic
 from arena_chess.game import Chess
 
@@ -44,7 +44,7 @@ def test_known_perft_counts(fen: str | None, counts: list[int]) -> None:
 
 
 def test_the_conformance_kit(chess: Chess) -> None:
-    """The game and its heuristic keep what arena expects of all."""
+    """The game and its heuristic pass the conformance kit."""
     check_game(Chess, matches=2)
     check_heuristic(load_plugins().heuristic("chess", "material"), Chess, matches=2)
 

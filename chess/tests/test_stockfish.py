@@ -4,10 +4,9 @@ import json
 from contextlib import closing
 from typing import Any
 
-from arena.match.record import Record
-from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import Schedule
-from arena.spec import load_spec
+from arena import Record
+from arena.api.run import MatchRunner, Schedule
+from arena.api.spec import load_spec
 
 
 def played(**values: Any) -> list[Record]:
@@ -18,12 +17,12 @@ def played(**values: Any) -> list[Record]:
 
 
 def told(records: list[Record]) -> bytes:
-    """Everything in records but how long it took."""
+    """The records without their times."""
     return json.dumps([record.timeless() for record in records], default=str).encode()
 
 
 def test_the_same_game_twice(stockfish: str) -> None:
-    """Byte for byte, from the same process and from another one, with what it told of its searches."""
+    """Games are equal byte for byte, from the same process and from another one, including the reports on searches."""
     entry = {"agent": {"command": [stockfish], "protocol": "uci"}, "options": {"Threads": 1, "Hash": 4}}
     agents = [{**entry, "label": "first"}, {**entry, "label": "second", "limits": {"nodes": 2000}}]
     spec = {"agents": agents, "limits": {"nodes": 1000, "moves": 30}, "rounds": 2, "openings": {"plies": 3}}

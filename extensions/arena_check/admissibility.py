@@ -1,7 +1,8 @@
-"""Compares a heuristic with the cost of ways to a goal: over a whole small puzzle, else near a goal and along cheapest ways.
+"""Compares a heuristic with the cost of paths to a goal: over a whole small puzzle, or else near a goal and along cheapest
+paths.
 
-Every way that is found bounds the distance from above, so a value above its cost proves that the heuristic overestimates. That it
-does not is only told at states whose way is a cheapest one as far as the search saw.
+Every known path bounds the distance from above, so a value above its cost proves that the heuristic overestimates. The opposite
+is reported only for states whose path is a cheapest one, as far as the search saw.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,26 +15,27 @@ from arena_check.distances import Known, distances, near_goal, shortest_way
 from arena_check.trial import Trial
 
 WHOLE_PUZZLE_STATES = 20_000
-"""The most states of a puzzle that is explored as a whole."""
+"""Maximum number of states of a puzzle that is explored as a whole."""
 NEAR_STATES = 1_000
-"""States near a goal that are compared for every match of the check."""
+"""Number of states near a goal that are compared for every match of the check."""
 SEARCH_STATES = 15_000
-"""States that a search for one cheapest way may take for every match of the check."""
+"""Maximum number of states in the search for one cheapest path, for every match of the check."""
 MAX_SEARCH_STATES = 1_000_000
-"""States after which it gives up, however many matches: more do not fit into memory."""
+"""Upper limit of these states for any number of matches, because more do not fit into memory."""
 MATCHES_PER_WAY = 5
-"""Matches of the check for every position from which a cheapest way is searched."""
+"""Number of matches for each position from which a cheapest path is searched."""
 MIN_WAYS = 3
 MAX_FAILED_SEARCHES = 2
-"""Searches without a way after which no further position is tried."""
+"""After this many failed searches, no further position is tried."""
 MIN_STATES_TO_TELL = 100
-"""States below which nothing is told: of 100 without a fault, an overestimate at up to 3 % of all states is still likely to be
-missed (the rule of three)."""
+"""With fewer states, no result is reported: even after 100 states without a fault, an overestimate at up to 3 % of all states
+may easily be missed (the rule of three).
+"""
 TOLERANCE = 1e-9
 
 
 class Extent(NamedTuple):
-    """The extent of a check, in words, and whether that is enough to tell that the promise is kept."""
+    """The extent of a check, in words, and whether it is enough to report that the promise is kept."""
 
     words: str
     told: bool = True
@@ -48,11 +50,11 @@ class Admissibility:
     trial: Trial
     matches: int
     compared: set[State] = field(default_factory=set)
-    """The states whose value was compared with their distance."""
+    """The states with a compared value."""
     furthest: float = 0.0
 
     def check(self, way: Sequence[Known]) -> Extent:
-        """Compare; `way` has the states on some way to a goal, the goal first, or nothing if none is known."""
+        """Compare. `way` has the states on some path to a goal, the goal first; it is empty if none is known."""
         rng = self.trial.rng
         number = max(MIN_WAYS, self.matches)
         positions = [self.trial.call("initial", self.puzzle.initial, rng) for _ in range(number)]
@@ -61,11 +63,17 @@ class Admissibility:
         for state, cost in way:
             self._compare(state, cost)
         self._count(near_goal(self.puzzle, way[:2], NEAR_STATES * self.matches))
-        self._along_cheapest_ways(positions)
+        failed = 0
+        for position in islice(positions, max(MIN_WAYS, self.matches // MATCHES_PER_WAY)):
+            cheapest = shortest_way(self.puzzle, position, min(MAX_SEARCH_STATES, SEARCH_STATES * self.matches))
+            self._count(cheapest)
+            failed += not cheapest
+            if failed >= MAX_FAILED_SEARCHES:
+                break
         return self._extent(whole=False)
 
     def _explore(self, positions: Iterable[State]) -> bool:
-        """Compare all states that can be reached from the positions; False once these are too many."""
+        """Compare all states that can be reached from the positions. Return False if there are too many."""
         for position in positions:
             if position in self.compared:
                 continue
@@ -76,16 +84,6 @@ class Admissibility:
                 return False
             self._count(known)
         return True
-
-    def _along_cheapest_ways(self, positions: Sequence[State]) -> None:
-        most = min(MAX_SEARCH_STATES, SEARCH_STATES * self.matches)
-        failed = 0
-        for position in islice(positions, max(MIN_WAYS, self.matches // MATCHES_PER_WAY)):
-            way = shortest_way(self.puzzle, position, most)
-            self._count(way)
-            failed += not way
-            if failed >= MAX_FAILED_SEARCHES:
-                return
 
     def _count(self, known: Iterable[Known]) -> None:
         for state, cost in known:

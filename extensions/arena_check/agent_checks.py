@@ -1,4 +1,4 @@
-"""Checks of agents: each plays with and without a budget, and plays the same again."""
+"""Checks of agents. Each agent plays with and without a budget, and repeats the same play."""
 
 import random
 import threading
@@ -9,25 +9,27 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
-from arena import CHANCE, Action, Agent, Answer, Game, Path, Puzzle, Refused, State
-from arena.api.cli import call_foreign, describe
-from arena.api.match import FAULTS, Limits, Match, Position, Record, Search, play_match, position_stream
-from arena.api.spec import (
-    Evaluation,
+from arena import (
+    CHANCE,
+    Action,
+    Agent,
+    Answer,
+    Game,
+    Limits,
+    Path,
+    Puzzle,
+    Record,
+    Refused,
     Registry,
-    bind,
-    claim_of,
-    find_refusal,
-    info_of,
+    Search,
+    State,
     load_plugins,
-    name_of,
-    settings,
-    source_line,
 )
-from arena.errors import Interrupted
-from arena.processes.interrupts import user_interrupts
-from arena.processes.threads import collect_deaths, find_lingering, place_of
-from arena.spec import make_seat
+from arena.api.errors import Interrupted, call_foreign, describe
+from arena.api.games import Evaluation, bind, claim_of, find_refusal, info_of, name_of, settings
+from arena.api.match import FAULTS, Match, Position, play_match, position_stream
+from arena.api.processes import collect_deaths, find_lingering, user_interrupts
+from arena.api.spec import make_seat, source_line
 from arena_check.admissibility import TOLERANCE, WHOLE_PUZZLE_STATES
 from arena_check.distances import near_goal, shortest_way, way_to_goal
 from arena_check.finding import Abandoned, Finding
@@ -48,11 +50,11 @@ class SideEffects:
 
 
 class LingeringThread(Exception):
-    """A thread still runs after a decision. Ends the match: every further decision would leave another."""
+    """A thread still runs after a decision. It ends the match, because every further decision would leave another thread."""
 
 
 class WatchedAgent(Agent):
-    """The agent that is checked, with its side effects observed."""
+    """The agent under check, with its side effects recorded."""
 
     name = "watched"
 
@@ -62,11 +64,11 @@ class WatchedAgent(Agent):
         self._seen = seen
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Have the agent choose, and watch."""
+        """Let the agent choose, and record side effects."""
         return self._watch(self._agent.choose, game, state, search)
 
     def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
-        """Have the agent solve, and watch."""
+        """Let the agent solve, and record side effects."""
         found: Path | Answer | None = self._watch(self._agent.solve, game, state, search)
         return found
 
@@ -82,37 +84,37 @@ class WatchedAgent(Agent):
             self._trial.tell("a method of the game")
             if state != before:
                 self._seen.changed.append((before, state))
-        for thread in find_lingering(threads):
+        for thread, place in find_lingering(threads).items():
             started = f"{decide.__qualname__} ({source_line(decide) or 'unknown file'})"
-            self._seen.left = place_of(thread) or f"{thread.name}, started in {started}"
+            self._seen.left = place or f"{thread.name}, started in {started}"
             raise LingeringThread
         return answer
 
 
 NEAR_STATES = 1_000
-"""States near a goal of which positions are drawn."""
+"""Number of states near a goal from which positions are drawn."""
 LAST_STATES = 20
-"""States at the end of a way to a goal of which they are drawn, too, since not all actions can be undone."""
+"""Positions are also drawn from this many states at the end of a path to a goal, because not all actions can be undone."""
 CLAIM_POSITIONS = 3
-"""Positions of a match of the check."""
+"""Number of positions for each match of the check."""
 CLAIM_NODES = 20_000
-"""Nodes that the agent has for a position; a way that it returns after these does not count."""
+"""Node limit of the agent for a position. A path that it returns after this limit does not count."""
 
 Measure = Literal["cost", "length"]
 
 
 NODES = 2_000
-"""Nodes of a decision, so that every agent's ends on every game."""
+"""Node limit of a decision, with which every agent finishes on every game."""
 MOVES = 60
 MAX_SEARCH_STATES = 150
-"""The most states of a search for fewer actions that show a fault: the agent makes a whole decision in each."""
+"""Maximum number of states in a search for fewer actions that show a fault. The agent decides in each."""
 
 THREADS = "a thread goes on when the answer is there"
 NO_THREAD = "no thread that outlives the decision"
 
 
 class Anyone(Agent):
-    """The opponent of the agent that is checked: plays at random."""
+    """The opponent of the agent under check: plays at random."""
 
     name = "anyone"
 
@@ -131,7 +133,7 @@ CHECKS = {
     "randomness": "no random number comes from elsewhere than search.rng",
     "the game": "the game itself does what it must",
 }
-"""The promises of an agent on every game, by the names of their checks; `optimal` is one only of solvers that claim it."""
+"""Promises of an agent on every game, by the names of their checks. `optimal` applies only to solvers that claim it."""
 
 
 @user_interrupts()
@@ -144,16 +146,17 @@ def check_agent(
     registry: Registry | None = None,
     patience: float = CALL_SECONDS,
 ) -> tuple[str, ...]:
-    """Let `agent` play `matches` matches on a game, or on every installed game that fits; return the checks that were made.
+    """Let `agent` play `matches` matches on a game, or on every suitable installed game, and return the names of the checks.
 
-    It is an object, a class, or a name, which is looked up in `registry`: by default everything that is installed.
+    The agent is an object, a class, or a name, which is looked up in `registry` (by default all installed plugins).
 
-    Checked are: legal actions or solutions without an exception; the same actions from the same seed; that a budget of
-    one node is survived; that no state is changed, and no thread left running; that the global random generator is
-    left alone; and a claim of `Agent.optimal`, from small positions, against uniform-cost search. Opponents play at random;
-    from a state of random play it meets itself. No call may take longer than `patience` seconds. Violation, an
-    AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows
-    it again with one match. Refused: no game fits.
+    The checks are: actions or solutions are legal, without an exception; the same `seed` gives the same actions; the agent
+    copes with a budget of one node; it changes no state, leaves no thread running, and does not touch the global random
+    generator; and a claim of `Agent.optimal` holds, compared with uniform-cost search from small positions. Opponents play at
+    random. From a state of random play the agent plays against itself. No call may take longer than `patience` seconds.
+
+    A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
+    a seed that reproduces the fault with one match. Raises Refused if no game fits.
     """
     checked = []
     for setup in agent_setups(agent, game, registry):
@@ -174,7 +177,7 @@ def agent_verdicts(
     registry: Registry | None = None,
     patience: float = CALL_SECONDS,
 ) -> Iterator[tuple[Game, list[Verdict]]]:
-    """Do as `check_agent` does, but go on after a fault: yield every game with a verdict for every promise."""
+    """Do as `check_agent` does, but continue after a fault: yield every game with a verdict for every promise."""
     for setup in agent_setups(agent, game, registry):
         with user_interrupts():
             found = list(setup.suite(seed, matches, patience).verdicts())
@@ -182,27 +185,31 @@ def agent_verdicts(
 
 
 class AgentSetup(NamedTuple):
-    """An agent, how to make a fresh one, and the game that it is checked on."""
+    """An agent, a way to create a fresh instance, and the game for its checks."""
 
     kind: type[Agent]
     make: Callable[[], Agent]
     game: Game
     evaluation: Evaluation | None
     measure: Measure | None
-    """The agent claims that every way it returns has the least cost or length; None if it claims nothing, or cannot be made."""
+    """The agent claims that all its paths have the least cost or length; None if it claims nothing, or cannot be created."""
 
     def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
-        """The checks of the agent on the game."""
+        """Return the checks of the agent on the game."""
         promises = {name: promise for name, promise in CHECKS.items() if name != "optimal" or self.measure is not None}
-        return CheckSuite(partial(_play, self), partial(_reproduction, self), promises, seed, max(1, matches), patience)
 
-    def first_move(self, limits: Limits) -> Record:
-        """Let the agent make the first move of a match, in the first seat, and return the record."""
-        trial = Trial(name_of(self.kind), 0, 0)
-        return _play_from(self, trial, self.game.initial(_position_rng(0)), [0], replace(limits, moves=1))
+        def examine(trial: Trial, state: State) -> None:
+            """Ask for one decision."""
+            if not self.game.is_terminal(state) and self.game.to_move(state) != CHANCE:
+                _check_decisions(self, trial, state, [self.game.to_move(state)], 1)
+
+        def reproduce(finding: Finding) -> Reproduction:
+            return Reproduction(self.game, self.game.initial(_position_rng(finding.seed)), examine, MAX_SEARCH_STATES)
+
+        return CheckSuite(partial(_play, self), reproduce, promises, seed, max(1, matches), patience)
 
     def trace(self, seed: int, matches: int) -> list[list[str]]:
-        """The position and the actions of each of the first plays of the checks; the answer, too, if there is one."""
+        """Return the position and the actions of the first plays of the checks, with the answer if there is one."""
         plays = []
         for number in range(matches):
             trial = Trial(name_of(self.kind), seed, number)
@@ -216,12 +223,20 @@ class AgentSetup(NamedTuple):
 def agent_setups(
     agent: Agent | type[Agent] | str, game: Game | type[Game] | str | None, registry: Registry | None
 ) -> Iterator[AgentSetup]:
-    """The agent on `game`, or on every game that it can play; Refused if it cannot play `game`."""
+    """Yield the agent on `game`, or on every game that it can play. Raises Refused if it cannot play `game`."""
     registry = registry or load_plugins()
     known = registry.agent(agent) if isinstance(agent, str) else agent
     kind = known if isinstance(known, type) else type(known)
     make = known if isinstance(known, type) else partial(kind, **settings(known))
-    for one in _games(kind, game, registry):
+    if game is None:
+        games = list(registry.games_for(kind).values())
+    else:
+        asked = registry.game(game) if isinstance(game, str) else game
+        games = [asked() if isinstance(asked, type) else asked]
+        reason = find_refusal(kind, games[0])
+        if reason:
+            raise Refused(reason)
+    for one in games:
         yield _setup(kind, make, one, registry)
 
 
@@ -235,18 +250,6 @@ def _setup(kind: type[Agent], make: Callable[[], Agent], game: Game, registry: R
     return AgentSetup(kind, make, game, evaluation, measure)
 
 
-def _games(kind: type[Agent], game: Game | type[Game] | str | None, registry: Registry) -> list[Game]:
-    if game is None:
-        return list(registry.games_for(kind).values())
-    if isinstance(game, str):
-        game = registry.game(game)
-    one = game() if isinstance(game, type) else game
-    reason = find_refusal(kind, one)
-    if reason:
-        raise Refused(reason)
-    return [one]
-
-
 def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
     for number in range(matches):
         trial = Trial(f"{name_of(setup.kind)} on {name_of(setup.game)}", seed, number, log, check="the game")
@@ -257,15 +260,6 @@ def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
                     trial.call("a method of the game", _check_claim, setup, trial)
             with trial.checking("threads"):
                 trial.expect(not died, THREADS, NO_THREAD, "".join([f"one that raised {describe(each)}" for each in died[:1]]))
-
-
-def _reproduction(setup: AgentSetup, finding: Finding) -> Reproduction:
-    def examine(trial: Trial, state: State) -> None:
-        """Ask for one decision."""
-        if not setup.game.is_terminal(state) and setup.game.to_move(state) != CHANCE:
-            _check_decisions(setup, trial, state, [setup.game.to_move(state)], 1)
-
-    return Reproduction(setup.game, setup.game.initial(_position_rng(finding.seed)), examine, MAX_SEARCH_STATES)
 
 
 def _position_rng(play: int) -> random.Random:
@@ -286,9 +280,9 @@ def _check_match(setup: AgentSetup, trial: Trial) -> None:
 
 
 def _check_claim(setup: AgentSetup, trial: Trial) -> None:
-    """Check at positions near a goal that no way of the agent is worse than a cheapest one, or than a shortest one.
+    """Check at positions near a goal that no path of the agent is worse than a cheapest one, or than a shortest one.
 
-    No position is checked if no goal is found.
+    If no goal is found, no position is checked.
     """
     puzzle, measure = setup.game, setup.measure
     assert isinstance(puzzle, Puzzle)
@@ -313,7 +307,7 @@ def _check_claim(setup: AgentSetup, trial: Trial) -> None:
 
 
 def _draw_state(setup: AgentSetup, trial: Trial, state: State) -> tuple[list[str], State]:
-    """A state of random play from `state`, and the actions that lead to it."""
+    """Return a state of random play from `state`, and the actions that lead to it."""
     game, rng = setup.game, trial.rng
     ways: list[tuple[list[str], State]] = []
     actions: list[str] = []
@@ -326,24 +320,34 @@ def _draw_state(setup: AgentSetup, trial: Trial, state: State) -> tuple[list[str
 
 
 def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], moves: int) -> None:
-    """Let the agent play on from `state`, with NODES nodes and with one, twice each."""
+    """Let the agent continue from `state`, with NODES nodes and with one node, twice each."""
     for check, nodes in (("plays", NODES), ("one node", 1)):
         if check == "one node" and "plays" in trial.log.failed:
-            break  # the same fault would be found
+            break  # it would find the same fault
         limits = Limits(nodes=nodes, moves=moves)
         way = list(trial.actions)
         first = _check_plays(setup, trial, state, seats, limits, check)
         with trial.checking("repeats"):
-            again = _elsewhere(partial(_play_from, setup, trial, state, seats, limits))
+            before = random.getstate()
+            random.seed("elsewhere")
+            try:
+                again = _play_from(setup, trial, state, seats, limits)
+            finally:
+                random.setstate(before)
             trial.on_time()
-            _check_same(trial, way, first, again)
+            if again.actions != first.actions:  # the violation shows the first different action
+                common = next(n for n, pair in enumerate(zip_longest(first.actions, again.actions)) if len(set(pair)) == 2)
+                trial.actions = [*way, *first.actions[:common]]
+                expected, got = [" ".join(record.actions[common : common + 1]) or "the end" for record in (first, again)]
+                raise trial.violation("the same seed gives the same actions", f"{expected}, as the first time", got)
+            trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)
         trial.actions = way
 
 
 def _check_plays(
     setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
 ) -> Record:
-    """Let the agent play on from `state` in some seats, and check its side effects and the ending; the trial gets the actions."""
+    """Let the agent continue from `state` in some seats, and check its side effects and the end. The trial gets the actions."""
     seen = SideEffects()
     with trial.own_randomness("the agent"):
         record = _play_from(setup, trial, state, seats, limits, seen)
@@ -364,26 +368,6 @@ def _check_plays(
             fault.add_note(record.traceback or "")
             raise fault
     return record
-
-
-def _check_same(trial: Trial, way: list[str], first: Record, again: Record) -> None:
-    """Check that two matches are equal; a violation shows the first action that is not."""
-    if again.actions != first.actions:
-        common = next(n for n, pair in enumerate(zip_longest(first.actions, again.actions)) if len(set(pair)) == 2)
-        trial.actions = [*way, *first.actions[:common]]
-        expected, got = [" ".join(record.actions[common : common + 1]) or "the end" for record in (first, again)]
-        raise trial.violation("the same seed gives the same actions", f"{expected}, as the first time", got)
-    trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)
-
-
-def _elsewhere(play: Callable[[], Record]) -> Record:
-    """Play with the global generator in another state; restore it."""
-    before = random.getstate()
-    random.seed("elsewhere")
-    try:
-        return play()
-    finally:
-        random.setstate(before)
 
 
 def _play_from(

@@ -1,4 +1,6 @@
-"""The process in which plugins are checked: it says which call it is at, and its end is a finding, not the end of the command."""
+"""The process in which plugins are checked. It records the current call; if it ends, that is a finding, and the command
+continues.
+"""
 
 import json
 import os
@@ -12,64 +14,64 @@ from secrets import token_hex
 from time import monotonic
 from typing import IO, Any
 
-from arena.api.cli import say
-from arena.api.run import ProcessTree, launch_command, python_environment, signal_name
+from arena.api.cli import LiveLine, say
+from arena.api.errors import Interrupted
+from arena.api.processes import ProcessTree, python_environment, signal_name
 from arena.api.spec import Key
-from arena.console.output import LiveLine
-from arena.errors import Interrupted
-from arena.processes.interrupts import INTERRUPTED_EXIT_CODE
-from arena.processes.process_tree import OF_AGENT, end_trees
 from arena_check.patience import SWALLOWED_EXIT_CODE
 from arena_check.trial import Trial, watch_calls
+from arena_isolation.child import launch_command
 
 HASHES = {"PYTHONHASHSEED": "0"}
-"""Texts have the same hashes in every check, unless the caller sets this variable."""
+"""Strings have the same hashes in every check, unless the caller sets this variable."""
 MEMORY_SHARE = 0.75
-"""The share of the machine's memory that a check may take, so that its end is an error of the plugin and not of the machine."""
+"""Share of the machine's memory that a check may use, so that the plugin runs out of memory before the machine does."""
 INTERRUPT_SECONDS = 5.0
-"""Seconds that an interrupted process has to print the call that it was at."""
+"""Seconds in which an interrupted process can print its current call."""
 LINE_SECONDS = 0.2
 """Seconds between two updates of the line on a terminal."""
 NOTICE_AFTER_SECONDS = 30.0
-"""Seconds after which every game gets a line if there is no terminal."""
+"""After this many seconds, every game gets a line if there is no terminal."""
 NOTE_VARIABLE = "ARENA_SHARED_NOTE"
-"""The environment variable that gives a child process the descriptor of the note."""
+"""Environment variable with the descriptor of the note for a child process."""
 
 
 class SharedNote:
-    """A JSON object in a file without a name, which a child process inherits; the last one written is read."""
+    """A JSON object in an unnamed file that a child process inherits. A reader gets the last one written."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
 
     @classmethod
     def new(cls) -> "SharedNote":
-        """A note for a child process."""
+        """Create a note for a child process."""
         with tempfile.TemporaryFile() as file:
             return cls(os.dup(file.fileno()))
 
     @classmethod
     def inherited(cls) -> "SharedNote | None":
-        """The note that the parent process has made for this one; None if there is none. Its own children do not get it."""
+        """Return the note that the parent process has created for this one; None if there is none. Its own children do not get
+        it.
+        """
         descriptor = os.environ.pop(NOTE_VARIABLE, "")
         return cls(int(descriptor)) if descriptor else None
 
     def write(self, values: Mapping[str, Any]) -> None:
-        """Replace what is there."""
+        """Replace the contents."""
         os.pwrite(self.descriptor, json.dumps(values).encode() + b"\n", 0)
 
     def read(self) -> dict[str, Any]:
-        """Return what was written last; an empty dictionary if that is nothing."""
+        """Return the contents written last; an empty dictionary if there are none."""
         text, _, _ = os.pread(self.descriptor, os.fstat(self.descriptor).st_size, 0).partition(b"\n")
         return dict(json.loads(text)) if text else {}
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the file."""
         os.close(self.descriptor)
 
 
 class CheckProgress:
-    """Says which call the checks are at: in a note to the process that waits, and on stderr."""
+    """Reports the current call of the checks: in a note to the waiting process, and on stderr."""
 
     def __init__(self, note: SharedNote, stream: IO[str]) -> None:
         self._note = note
@@ -81,41 +83,41 @@ class CheckProgress:
 
     @property
     def ended(self) -> list[Key]:
-        """The checks in processes that have ended before this one."""
+        """The checks in earlier processes that have ended."""
         return [tuple(key) for key in self._values.get("ended", ())]
 
     def begin(self, key: Key, source: str | None, written: str | None) -> None:
-        """Another thing is checked, written at `source`, with the method `written` that decides."""
+        """Begin to check another thing, written at `source`; `written` is the method that decides."""
         self._values = {"ended": self.ended, "key": key, "source": source, "written": written, "lines": []}
         self.at(f"checking {' '.join(key)}")
 
     def at(self, place: str, game: str | None = None, lines: Sequence[str] = ()) -> None:
-        """Say what is done from now on, on which game, and the lines so far that would be lost with this process."""
+        """Report the current step, its game, and the lines so far that would be lost with this process."""
         self._place = place
         self._values |= {"game": game, "lines": list(lines)}
         self._note.write(self._values)
         self._show(place)
 
     def finish(self) -> None:
-        """A thing is done: the result follows."""
+        """Note that a thing is finished: the result follows."""
         self._values["ended"] = [*self.ended, self._values.pop("key")]
         self._note.write(self._values)
         self.clear()
 
     def __call__(self, trial: Trial, what: str, asked_at: str | None) -> None:
-        """Note the call that is made now."""
+        """Note the current call."""
         call = {"check": trial.check, "call": what, "position": trial.position, "asked": asked_at}
         self._note.write(self._values | call)
         if monotonic() - self._shown >= LINE_SECONDS:
             self._show(f"{self._place}: {trial.check}")
 
     def clear(self) -> None:
-        """Make room for a result on the terminal."""
+        """Clear the line on the terminal for a result."""
         self._line.show("")
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Note the calls of checks inside the block, and its end."""
+        """Record the calls of checks inside the block, and its end."""
         try:
             with watch_calls(self):
                 yield
@@ -132,17 +134,16 @@ class CheckProgress:
 
 
 def supervise(words: Sequence[str], *, resume: bool) -> int:
-    """Run `arena` with these words in a process of its own, and return its exit code.
+    """Run `arena` with these words in a separate process, and return its exit code.
 
-    If a plugin ends the process, that is a finding on stdout, and the code is 1; with `resume` the rest is checked in another
-    process.
+    If a plugin ends the process, that is a finding on stdout, and the code is 1. With `resume` another process checks the rest.
     """
     note, code = SharedNote.new(), 0
     try:
         while True:
             ended = _run(words, note)
             said = note.read()
-            if said.get("over") or ended == INTERRUPTED_EXIT_CODE:
+            if said.get("over") or ended == Interrupted.EXIT_CODE:
                 return max(code, ended)
             if "key" not in said:
                 how = f"was ended by {signal_name(-ended)}" if ended < 0 else f"ended with code {ended}"
@@ -158,16 +159,16 @@ def supervise(words: Sequence[str], *, resume: bool) -> int:
 
 
 def _run(words: Sequence[str], note: SharedNote) -> int:
-    """Run the command to its end, whatever that is; the user's interrupt is passed on to it."""
+    """Run the command to its end, however it ends. The user's interrupt is passed on to it."""
     mark = f"{os.getpid()}-{token_hex(8)}"
     max_bytes = int(MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     command = [sys.executable, "-P", "-m", "arena", *words]
-    environment = {**HASHES, **python_environment(), NOTE_VARIABLE: str(note.descriptor), OF_AGENT: mark}
+    environment = {**HASHES, **python_environment(), NOTE_VARIABLE: str(note.descriptor), ProcessTree.OF_AGENT: mark}
     process = subprocess.Popen(  # noqa: S603 - this very program
         launch_command(command, max_bytes),
         env=environment,
         pass_fds=(note.descriptor,),
-        start_new_session=True,  # a key that interrupts reaches this process alone, which passes it on once
+        start_new_session=True,  # only this process receives the interrupt key, and passes it on once
     )
     try:
         return process.wait()
@@ -175,14 +176,14 @@ def _run(words: Sequence[str], note: SharedNote) -> int:
         with suppress(subprocess.TimeoutExpired, ProcessLookupError):
             process.send_signal(2)
             process.wait(INTERRUPT_SECONDS)
-        return INTERRUPTED_EXIT_CODE
+        return Interrupted.EXIT_CODE
     finally:
-        end_trees([ProcessTree(process.pid, OF_AGENT, mark)])
+        ProcessTree(process.pid, ProcessTree.OF_AGENT, mark).end()
         process.wait()
 
 
 def _describe_end(said: dict[str, Any], words: Sequence[str], code: int) -> str:
-    """The lines about a thing that has ended the process of its check."""
+    """Return the lines about a thing that ended the process of its check."""
     how = signal_name(-code) if code < 0 else f"code {code}"
     call = said.get("call", said["key"][-1])
     what = (

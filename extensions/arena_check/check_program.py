@@ -1,4 +1,4 @@
-"""The part of `arena check` that holds programs in other languages to the protocol, on the games that they play."""
+"""The part of `arena check` that checks programs in other languages against the protocol, on the games that they play."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,40 +7,40 @@ from typing import IO
 
 from arena import ArenaError, Game
 from arena.api.cli import load, results_alone
+from arena.api.errors import escape_controls
+from arena.api.games import make_default
 from arena.api.match import Program
-from arena.api.spec import make_default
-from arena.errors import escape_controls
-from arena.processes.interrupts import user_interrupts
-from arena_check.kit import Verdict
-from arena_check.program_checks import greeting_verdicts, program_of, program_verdicts
+from arena.api.processes import user_interrupts
+from arena_check.program_checks import greeting_verdicts, program_of, program_seat, program_verdicts
+from arena_check.verdicts import Verdict
 from arena_isolation.command import need_startable
 
 KNOWN_BY = ("ready", "plays")
-"""The checks that tell whether a program knows a game."""
+"""Checks that show whether a program knows a game."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """The checks of a program, printed as they come."""
+    """The checks of a program, printed as they finish."""
 
     target: str
     program: Program
     again: str
-    """The command that shows a fault again."""
+    """Command that reproduces a fault."""
     seed: int
     matches: int
     patience: float
     out: IO[str]
 
     def passes(self, games: Sequence[Game], *, named: bool) -> bool:
-        """Check the program on games, and print a line for every promise; True if all are kept.
+        """Check the program on games, and print a line for every promise. Return True if all are kept.
 
-        If the games are not `named`, those of which it cannot play a match are left out; if that leaves none, the fault of
-        the longest match is shown.
+        If the games are not `named`, games in which it cannot play a match are left out. If none is left, the fault of the
+        longest match is shown.
         """
         self._say(f"program {self.target}")
         kept = [self._print_verdict(verdict) for verdict in greeting_verdicts(self.program, patience=self.patience)]
-        if len(kept) == 1:  # no hello
+        if len(kept) == 1:  # no first message
             return False
         unknown = []
         for game in games:
@@ -60,10 +60,10 @@ class ProgramRun:
         return all(kept)
 
     def _verdicts(self, game: Game, matches: int) -> Iterator[Verdict]:
-        return program_verdicts(self.program, game, seed=self.seed, matches=matches, patience=self.patience)
+        return program_verdicts(program_seat(self.program), game, seed=self.seed, matches=matches, patience=self.patience)
 
     def _print_verdict(self, verdict: Verdict, game: Game | None = None) -> bool:
-        """Print a line for a promise, several for a broken one; True if it is kept."""
+        """Print a line for a promise, or several for a broken one. Return True if it is kept."""
         if verdict.violation is None:
             self._say(f"  ok      {verdict.check}: {verdict.promise}")
             return True
@@ -92,10 +92,10 @@ def check_program(
     matches: int,
     patience: float,
 ) -> int:
-    """Check a program on the games that are named, or on all installed ones that it plays; return the exit code.
+    """Check a program on the named `games`, or on all installed games that it plays, and return the exit code.
 
-    ArenaError if it cannot be started, or if a game that is named cannot be made; `again` is
-    the command that shows a fault again.
+    `target` is the user's text for `command`. `again` is the command that reproduces a fault. `plugins`, `seed`, `matches` and
+    `patience` are the options. Raises ArenaError if the program cannot be started, or if a named game cannot be created.
     """
     need_startable(target, command, f"arena check 'node {target}'; `arena docs other-languages` has the protocol")
     with results_alone() as out, user_interrupts():

@@ -1,4 +1,4 @@
-"""The checks of what a plugin brings: a line for every promise, and all that its author needs to mend it."""
+"""The checks of a plugin's contents: a line for every promise, with the details to fix a broken one."""
 
 import re
 import shlex
@@ -8,42 +8,36 @@ from dataclasses import asdict, dataclass, replace
 from inspect import getsourcefile, isclass, isfunction
 from typing import IO, Any
 
-from arena import Agent, ArenaError, Game
-from arena.api.cli import call_foreign, say, tracebacks_wanted
-from arena.api.spec import (
-    Key,
-    Registry,
-    bind,
-    find_refusal,
-    is_file,
-    load_board_module,
-    make_adapters,
-    make_default,
-    parameters_of,
-    source_line,
-)
-from arena.configured import initializer
-from arena.errors import Interrupted, escape_controls, is_authors
-from arena.traits import join_traits, read_games
+from arena import Agent, ArenaError, Game, Registry
+from arena.api.cli import say, tracebacks_wanted
+from arena.api.errors import Interrupted, call_foreign, escape_controls, is_authors
+from arena.api.games import bind, find_refusal, initializer, join_traits, make_default, parameters_of, read_games
+from arena.api.spec import Key, is_file, make_adapters, source_line
+from arena_catalog.board_files import load_board_module
+from arena_check.agent_checks import agent_verdicts
 from arena_check.check_process import CheckProgress
 from arena_check.compiled_checks import compiled_verdicts
+from arena_check.encoding_checks import encoding_verdicts
+from arena_check.finding import Violation
+from arena_check.game_checks import game_verdicts
+from arena_check.heuristic_checks import heuristic_verdicts
 from arena_check.information_checks import all_seeing, observations_of
-from arena_check.kit import Finding, Verdict, Violation, agent_verdicts, encoding_verdicts, game_verdicts, heuristic_verdicts
 from arena_check.patience import CALL_SECONDS
 from arena_check.second_process import SecondProcess
+from arena_check.verdicts import Verdict
 
 GAME_MATCHES_PER_AGENT_MATCH = 5
-"""An agent plays one match for so many of a game: its matches take longer, and it plays several games."""
+"""An agent plays one match for this many matches of a game, because its matches take longer and it plays several games."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The options of the command that the checks depend on."""
+    """The command's options for the checks."""
 
     seed: int = 0
     matches: int = 20
     patience: float = CALL_SECONDS
-    """Seconds that one call may take."""
+    """Timeout of one call in seconds."""
 
     @property
     def words(self) -> list[str]:
@@ -53,13 +47,13 @@ class CheckOptions:
         return words
 
     def command(self, target: str, games: Sequence[str], plugins: Sequence[str]) -> list[str]:
-        """The words of the command after `arena`."""
+        """Return the words of the command after `arena`."""
         named = [word for game in games for word in ("--game", game)]
         return ["check", target, *self.words, *named, *[word for plugin in plugins for word in ("--plugin", plugin)]]
 
 
 def _raise_refusal(error: Exception) -> None:
-    """Pass on why a game cannot be made here, such as a library that is not installed; that it needs parameters is no reason."""
+    """Raise the reason why a game cannot be created here, such as a missing library. Required parameters are not a reason."""
     if isinstance(error, ArenaError):
         raise error
 
@@ -76,18 +70,18 @@ class CheckRun:
     progress: CheckProgress
     second: SecondProcess
     games: Sequence[Game] = ()
-    """What agents are checked on; all that they can play if empty."""
+    """Games for the checks of agents; all that they can play if empty."""
     brief: bool = False
     """True if only broken promises get a line."""
     alone: bool = True
-    """True if the target is one thing, so that its name can be left out of a command."""
+    """True if the target is a single thing, so that its name can be left out of a command."""
 
     def passes(self, key: Key, value: Any) -> bool:
-        """Check one thing and print a line for every promise; True if all are kept."""
+        """Check one thing and print a line for every promise. Return True if all are kept."""
         self.progress.begin(key, source_line(value), method_at_fault(value, "plays", "") if key[0] == "agent" else None)
         try:
             lines = list(self._lines(key, value))
-        except Violation as violation:  # the object cannot be made
+        except Violation as violation:  # the object cannot be created
             lines = [(False, self._describe_fault(Verdict("making", "it can be made", violation), key, value))]
         except ArenaError as error:
             lines = [(False, f"  FAILED  {error}")]
@@ -103,7 +97,7 @@ class CheckRun:
 
     def _lines(self, key: Key, value: Any) -> Iterator[tuple[bool, str]]:
         how = asdict(self.how)
-        if isclass(value):  # the options of specs are checked by the hints of the constructor
+        if isclass(value) or key[0] == "heuristic":  # specs check options by the constructor's type hints
             constructor: Any = value
             try:
                 make_adapters(constructor)
@@ -126,7 +120,7 @@ class CheckRun:
             yield True, "  ok      it loads"
 
     def _check_game(self, key: Key, game: type[Game]) -> Iterator[tuple[bool, str]]:
-        """Check a game; if it keeps all promises, and can be made without parameters, a second process plays it as well."""
+        """Check a game. If it keeps all promises and can be created without parameters, a second process plays it as well."""
         make_default(game, _raise_refusal)
         found = list(game_verdicts(game, **asdict(self.how)))
         made = make_default(game) if all(each.kept for each in found) else None
@@ -137,15 +131,22 @@ class CheckRun:
         if default is not None and (key[1], default) not in self.registry.heuristics:
             known = " or ".join(map(repr, [*self.registry.heuristics_of(key[1]), None]))
             yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin brings"
-        if all(each.kept for each in found):  # compiled rules are held to those of the game
+        if all(each.kept for each in found):  # compiled rules are compared with the game's
             yield from self._check_compiled(key, game, game, None)
-        yield from self._show_observations(game)
+        # the observations of one state: only the author knows which facts must stay hidden
+        shown_game = make_default(game)
+        for seat, shown in enumerate([] if shown_game is None else observations_of(shown_game, self.how.seed)):
+            seen = [f"            {line}" for line in shown.splitlines() if line.strip()]
+            yield True, "\n".join([f"  look    seat {seat} sees, of one state:", *seen])
+        for seat in [] if shown_game is None else all_seeing(shown_game, self.how.seed):
+            note = f"seat {seat} tells all states apart that were met: its observation hides nothing from it"
+            yield True, f"  note    {note}"
         fault = load_board_module(game).note
         if fault is not None:
             yield True, f"  note    {fault}"
 
     def _check_compiled(self, key: Key, value: Any, game: type[Game], heuristic: Any) -> Iterator[tuple[bool, str]]:
-        """Check the rules and estimates that compiled searches run, if the game and the heuristic can be made."""
+        """Check the rules and estimates of compiled searches, if the game and the heuristic can be created."""
         made = call_foreign(lambda: make_default(game), lambda _: None)
         evaluation = call_foreign(lambda: bind(heuristic, made), lambda _: None) if heuristic is not None and made else None
         if made is None or (evaluation is None and heuristic is not None):
@@ -155,16 +156,6 @@ class CheckRun:
         ours = sorted(self.registry.agents.items(), key=lambda one: (not sources["agent", one[0]].own, one[0]))
         found = compiled_verdicts(made, evaluation, dict(ours), compiling=not self.brief, **asdict(self.how))
         yield from self._describe(found, key, value)
-
-    def _show_observations(self, game: type[Game]) -> Iterator[tuple[bool, str]]:
-        """Show what each seat sees of one state: only the author knows what it may not see."""
-        made = make_default(game)
-        for seat, shown in enumerate([] if made is None else observations_of(made, self.how.seed)):
-            seen = [f"            {line}" for line in shown.splitlines() if line.strip()]
-            yield True, "\n".join([f"  look    seat {seat} sees, of one state:", *seen])
-        for seat in [] if made is None else all_seeing(made, self.how.seed):
-            note = f"seat {seat} tells all states apart that were met: its observation hides nothing from it"
-            yield True, f"  note    {note}"
 
     def _check_agent(self, key: Key, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
         fitting = [game for game in self.games or self.registry.games_for(agent).values() if find_refusal(agent, game) is None]
@@ -199,7 +190,7 @@ class CheckRun:
         yield from lines
 
     def _verdicts_on(self, key: Key, agent: type[Agent], board: Game) -> Iterator[Verdict]:
-        """The verdicts on an agent on one game; the second process is asked if it repeats itself in this one."""
+        """Yield the verdicts on an agent on one game. If it repeats itself in this process, the second process is asked."""
         how = {**asdict(self.how), "matches": max(1, self.how.matches // GAME_MATCHES_PER_AGENT_MATCH)}
         for _, found in agent_verdicts(agent, board, registry=self.registry, **how):
             kept = {each.check for each in found if each.kept and each.reached}
@@ -227,22 +218,19 @@ class CheckRun:
         told = [headline, *map(str.strip, str(finding).splitlines()[1:-1])]
         method = None if where_of(finding.got) else method_at_fault(value, verdict.check, finding.what)
         told += [f"written at: {method}"] if method else []
-        told.append(f"see it again: {self._again(finding, key)}")
+        share = GAME_MATCHES_PER_AGENT_MATCH if key[0] == "agent" else 1
+        matches = 1 if finding.matches == 1 else max(self.how.matches, finding.matches * share)
+        how = replace(self.how, seed=finding.seed, matches=matches)
+        plugins = list(self.plugins) if self.alone else [*self.plugins, *([self.target] if is_file(self.target) else [])]
+        games = [game.name for game in self.games] if key[0] == "agent" else []
+        words = how.command(self.target if self.alone else key[-1], games, plugins)
+        told.append(f"see it again: {shlex.join(['arena', *words])}")
         if tracebacks_wanted():
             notes = [note for note in getattr(violation, "__notes__", ()) if note]
             if not notes and violation.__cause__ is not None:
                 notes = traceback.format_exception(violation.__cause__)
             told += [line for note in notes for line in note.splitlines()]
         return "\n          ".join(told)
-
-    def _again(self, finding: Finding, key: Key) -> str:
-        """The command that shows a finding again."""
-        share = GAME_MATCHES_PER_AGENT_MATCH if key[0] == "agent" else 1
-        matches = 1 if finding.matches == 1 else max(self.how.matches, finding.matches * share)
-        how = replace(self.how, seed=finding.seed, matches=matches)
-        plugins = list(self.plugins) if self.alone else [*self.plugins, *([self.target] if is_file(self.target) else [])]
-        games = [game.name for game in self.games] if key[0] == "agent" else []
-        return shlex.join(["arena", *how.command(self.target if self.alone else key[-1], games, plugins)])
 
 
 USUAL_METHODS = {
@@ -259,19 +247,19 @@ USUAL_METHODS = {
     "purity": "choose",
     "threads": "choose",
 }
-"""The method to look at first for each check, if the words of a finding name none."""
+"""The first suspected method for each check, if a finding names none."""
 
 
 def where_of(got: str) -> str | None:
-    """The file and line at the end of a description of an exception; None if there is none."""
+    """Return the file and line at the end of a description of an exception; None if there is none."""
     found = re.search(r"[^\s(]+:\d+(?=\)|$)", got)
     return found.group() if found else None
 
 
 def method_at_fault(value: Any, check: str, what: str) -> str | None:
-    """The method that a finding is about, as `returns (nim.py:25)`; None if the author has written no such method.
+    """Return the method that a finding is about, as `returns (nim.py:25)`; None if the author has written no such method.
 
-    `value` is a class or a function, `check` the name of the check, `what` the words of the finding.
+    `value` is a class or a function, `check` the name of the check, `what` the text of the finding.
     """
     if not isclass(value):
         return None

@@ -1,14 +1,14 @@
 """Checks of compiled rules and estimates: against the game, within 64 bits, as machine code, and in whole decisions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from arena import Agent, Game, State
-from arena.api.spec import Evaluation, name_of
+from arena.api.games import Evaluation, name_of
+from arena.api.search import search_engines
 from arena.compiled import NoEstimate, NotCompilable
-from arena.search_engines import search_engines
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.trial import CheckLog, Trial, walk
@@ -21,13 +21,13 @@ CHECKS = {
     CODE: "the compiled rules say what they say uncompiled",
     SEARCHES: "searches find the same compiled and plain",
 }
-"""The promises of compiled rules, by the names of their checks."""
+"""Promises of compiled rules, by the names of their checks."""
 MAX_ACTIONS = 200
-"""Actions of a random play."""
+"""Maximum number of actions in a random play."""
 MAX_STATES = 600
-"""States that are compared in all."""
+"""Maximum number of compared states."""
 NODES = (1, 7, 100, 5_000)
-"""The limits of nodes under which searches are compared."""
+"""Node limits under which searches are compared."""
 
 
 def compiled_verdicts(
@@ -40,11 +40,12 @@ def compiled_verdicts(
     patience: float,
     compiling: bool = True,
 ) -> Iterator[Verdict]:
-    """Yield a verdict for every promise of what compiled searches run of a game and a heuristic.
+    """Yield a verdict for every promise about the compiled searches of a game and a heuristic.
 
-    There is none for a game whose states and actions are no numbers and which gives no others, or of a kind that searches run
-    plain. If its own methods cannot be compiled, one verdict gives the reason: that is no fault, but rules that an author gives
-    are held to what they promise. `agents` are those that may decide for the comparison, by their names.
+    There is no verdict for a game whose states and actions are not numbers and that has no rules in numbers, or for a kind of
+    game that searches run plain. If the game's own methods cannot be compiled, one verdict gives the reason. This is not a
+    fault, but an author's compiled rules must keep their promises. `agents` may decide for the comparison, by their names.
+    `seed`, `matches` and `patience` are the same as in `check_game`; `compiling` allows compilation.
     """
     reason = None if compiling else "it takes too long"
     for engine in search_engines():
@@ -54,7 +55,7 @@ def compiled_verdicts(
 
 
 def _verdicts(setup: Any, seed: int, matches: int, patience: float) -> Iterator[Verdict]:
-    """The verdicts on what an engine compares: see `arena_compiled.checks.CompiledSetup`."""
+    """Yield the verdicts on a comparison: see `arena_compiled.checks.CompiledSetup`."""
     try:
         setup.begin()
     except NotCompilable as reason:
@@ -72,19 +73,16 @@ def _verdicts(setup: Any, seed: int, matches: int, patience: float) -> Iterator[
         return Reproduction(setup.game, position, partial(_probe_one if finding.check == CODE else _rehearse, setup))
 
     for verdict in CheckSuite(partial(_play, setup), reproduce, promises, seed, matches, patience).verdicts():
-        yield verdict if verdict.check != SEARCHES or not verdict.kept else _name_agents(setup, verdict)
+        if verdict.check != SEARCHES or not verdict.kept:
+            yield verdict
+        elif verdict.reached and setup.loops:
+            limits, named = ", ".join(f"{nodes:,}" for nodes in NODES), " and ".join(setup.loops)
+            yield Verdict(SEARCHES, f"compiled and plain are the same with {named} under limits of {limits} nodes")
+        else:
+            unreached = "no agent that is known here compiles" if verdict.reached else verdict.promise
+            yield Verdict(SEARCHES, unreached, reached=False)
     if setup.reason is not None:
         yield from [Verdict(name, f"not run: {setup.reason}", reached=False) for name in (CODE, SEARCHES)]
-
-
-def _name_agents(setup: Any, verdict: Verdict) -> Verdict:
-    """Return the verdict on searches with the agents that decided."""
-    if not (verdict.reached and setup.loops):
-        reason = "no agent that is known here compiles" if verdict.reached else verdict.promise
-        return Verdict(SEARCHES, reason, reached=False)
-    limits = ", ".join(f"{nodes:,}" for nodes in NODES)
-    named = " and ".join(setup.loops)
-    return Verdict(SEARCHES, f"compiled and plain are the same with {named} under limits of {limits} nodes")
 
 
 def _play(setup: Any, seed: int, matches: int, log: CheckLog) -> None:
@@ -102,13 +100,24 @@ def _play(setup: Any, seed: int, matches: int, log: CheckLog) -> None:
             for at, state in met[first:]:
                 _rehearse(setup, at, state)
     with suppress(Abandoned):
-        _probe(setup, met[-setup.rows :] + met[: setup.rows])
-        _search(setup, [met[0], met[len(met) // 2]])
+        if setup.probe is not None:  # all states in one call, and one by one if plain Python differs
+            probed = met[-setup.rows :] + met[: setup.rows]
+            states = [state for _, state in probed]
+            parts = [states[first : first + setup.rows] for first in range(0, len(states), setup.rows)]
+            if not all(setup.probe(part) == setup.probe.uncompiled(setup.space, part) for part in parts):
+                for at, state in probed:
+                    _probe_one(setup, at, state)
+        for name, (agent, loop) in setup.loops.items():
+            for at, state in (met[0], met[len(met) // 2]):
+                for nodes in () if setup.game.is_terminal(state) else NODES:
+                    with at.checking(SEARCHES):
+                        found, plain = [setup.decision(agent, state, nodes, used) for used in (loop, None)]
+                        at.expect(found == plain, f"{name} finds the same under a limit of {nodes:,} nodes", plain, found)
     log.passed |= {RULES, HELD, *([CODE, SEARCHES] if setup.probe is not None else [])}
 
 
 def _walk_states(game: Game, trial: Trial, most: int) -> list[tuple[Trial, State]]:
-    """Return some states of a random play, the last one among them, each with the play as it is there."""
+    """Return some states of a random play, including the last, each with the play up to it."""
     met: list[tuple[int, State]] = []
     for before, _, successor in walk(game, trial, MAX_ACTIONS):
         met[-1:] = [(len(trial.actions), before), (len(trial.actions) + 1, successor)]
@@ -136,18 +145,6 @@ def _rehearse(setup: Any, trial: Trial, state: State) -> None:
                 raise trial.violation("the compiled rules can be asked", "an answer", str(reason)) from reason
 
 
-def _probe(setup: Any, met: Sequence[tuple[Trial, State]]) -> None:
-    """Ask the machine code of all states in one go, and of one after the other if plain Python says something else."""
-    if setup.probe is None:
-        return
-    states = [state for _, state in met]
-    parts = [states[first : first + setup.rows] for first in range(0, len(states), setup.rows)]
-    if all(setup.probe(part) == setup.probe.uncompiled(setup.space, part) for part in parts):
-        return
-    for trial, state in met:
-        _probe_one(setup, trial, state)
-
-
 def _probe_one(setup: Any, trial: Trial, state: State) -> None:
     probe = setup.probe
     assert probe is not None
@@ -155,14 +152,3 @@ def _probe_one(setup: Any, trial: Trial, state: State) -> None:
         found, expected = probe([state]), probe.uncompiled(setup.space, [state])
         text = setup.game.format_state(state)
         trial.expect(found == expected, f"all that the compiled rules say of {text} is the same uncompiled", expected, found)
-
-
-def _search(setup: Any, met: Sequence[tuple[Trial, State]]) -> None:
-    for name, (agent, loop) in setup.loops.items():
-        for trial, state in met:
-            if setup.game.is_terminal(state):
-                continue
-            for nodes in NODES:
-                with trial.checking(SEARCHES):
-                    found, plain = [setup.decision(agent, state, nodes, used) for used in (loop, None)]
-                    trial.expect(found == plain, f"{name} finds the same under a limit of {nodes:,} nodes", plain, found)

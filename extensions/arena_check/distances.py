@@ -1,20 +1,20 @@
-"""Distances to the nearest goal of a puzzle, exact or bounded by a way that was found, and goals found without a heuristic."""
+"""Distances to the nearest goal of a puzzle, exact or bounded by a known path, and goals found without a heuristic."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import count
 
 from arena import Action, Puzzle, State
-from arena.api.spec import Evaluation
+from arena.api.games import Evaluation
 
 Known = tuple[State, float]
-"""A state and the cost of a way from it to a goal."""
+"""A state and the cost of a path from it to a goal."""
 Cost = Callable[[State, Action, State], float]
-"""The cost of a step, as `Puzzle.step_cost` gives it."""
+"""Cost of a step, as returned by `Puzzle.step_cost`."""
 
 
 def distances(puzzle: Puzzle, position: State, most: int) -> list[Known] | None:
-    """The exact distance to a goal of every state that can be reached from `position`; None if these are more than `most`.
+    """Return the exact goal distance of every state that can be reached from `position`; None if there are more than `most`.
 
     Dijkstra's algorithm from all goals at once, along reversed steps.
     """
@@ -35,11 +35,11 @@ def distances(puzzle: Puzzle, position: State, most: int) -> list[Known] | None:
 
 
 def near_goal(puzzle: Puzzle, ends: Iterable[Known], most: int) -> Iterator[Known]:
-    """Yield at most `most` states from which a way to a goal is known, the nearest first, each with the cost of the cheapest.
+    """Yield at most `most` states with a known path to a goal, the nearest first, each with the cost of the cheapest path.
 
-    Dijkstra's algorithm from the last states of a way, a goal among them, along the actions that can be undone: a state
-    comes before another if an action of either leads to the other. The cost is the distance if all actions can be undone
-    and the goal is the only one; else the distance may be less, never more.
+    Dijkstra's algorithm from the last states of a path, including a goal, along the actions that can be undone: a state comes
+    before another if an action of either leads to the other. The cost is the distance if all actions can be undone and there is
+    only one goal. Otherwise the distance may be less, but never more.
     """
 
     def edges(state: State) -> Iterator[Known]:
@@ -56,9 +56,9 @@ def near_goal(puzzle: Puzzle, ends: Iterable[Known], most: int) -> Iterator[Know
 
 
 def shortest_way(puzzle: Puzzle, position: State, most: int, cost: Cost | None = None) -> list[Known]:
-    """The states on a cheapest way to a goal with their distances; none if the search takes more than `most` states.
+    """Return the states on a cheapest path to a goal with their distances; none if the search needs more than `most` states.
 
-    Uniform-cost search; `cost` is that of a step, by default `Puzzle.step_cost`.
+    Uniform-cost search. `cost` is the cost of a step, by default `Puzzle.step_cost`.
     """
     cost = puzzle.step_cost if cost is None else cost
     cheapest: dict[State, tuple[float, State | None]] = {position: (0.0, None)}
@@ -89,10 +89,10 @@ def shortest_way(puzzle: Puzzle, position: State, most: int, cost: Cost | None =
 
 
 def way_to_goal(puzzle: Puzzle, position: State, most: int, estimate: Evaluation | None = None) -> list[Known]:
-    """The states on some way to a goal, the goal first, each with the cost from there; none if the search takes more than `most`.
+    """Return the states on a path to a goal, the goal first, each with its cost to go; none after more than `most` states.
 
-    Best-first search by an estimate of the distance if there is one; else breadth-first search if the path matters, so that a
-    goal is near, and depth-first search if it does not.
+    Best-first search by `estimate`, an estimate of the distance, if there is one. Otherwise breadth-first search if the path
+    matters, so that a goal is near, and depth-first search if it does not.
     """
     order = count() if estimate is not None or puzzle.path_matters else count(0, -1)
     frontier: list[tuple[float, int, State]] = [(0.0, next(order), position)]
@@ -100,7 +100,12 @@ def way_to_goal(puzzle: Puzzle, position: State, most: int, estimate: Evaluation
     while frontier and len(before) <= most:
         state = heappop(frontier)[2]
         if puzzle.is_goal(state):
-            return _way_back(puzzle, before, state)
+            way: list[Known] = [(state, 0.0)]
+            while (previous := before[way[-1][0]]) is not None:
+                later, cost = way[-1]
+                steps = [step for step in puzzle.actions(previous) if puzzle.result(previous, step) == later]
+                way.append((previous, cost + min(puzzle.step_cost(previous, step, later) for step in steps)))
+            return way
         for action in puzzle.actions(state):
             successor = puzzle.result(state, action)
             if successor not in before:
@@ -109,18 +114,8 @@ def way_to_goal(puzzle: Puzzle, position: State, most: int, estimate: Evaluation
     return []
 
 
-def _way_back(puzzle: Puzzle, before: Mapping[State, State | None], goal: State) -> list[Known]:
-    """The states of a way, the goal first, each with the cost from there; `before` tells the state before each."""
-    way: list[Known] = [(goal, 0.0)]
-    while (previous := before[way[-1][0]]) is not None:
-        state, cost = way[-1]
-        steps = [step for step in puzzle.actions(previous) if puzzle.result(previous, step) == state]
-        way.append((previous, cost + min(puzzle.step_cost(previous, step, state) for step in steps)))
-    return way
-
-
 def _settle(starts: Iterable[Known], edges: Callable[[State], Iterable[Known]]) -> Iterator[Known]:
-    """Dijkstra's algorithm from several starts: every state with its distance, the nearest first."""
+    """Dijkstra's algorithm from several starts: yield every state with its distance, the nearest first."""
     order = count()
     frontier = [(distance, next(order), state) for state, distance in starts]
     heapify(frontier)

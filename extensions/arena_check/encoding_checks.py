@@ -1,24 +1,22 @@
-"""Checks of encodings: their shape and range, and that equal observations have equal numbers."""
+"""Checks of encodings: their shape and range, and equal numbers for equal observations."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any
 
-from arena import CHANCE, Game, Refused, State
-from arena.api.spec import BoundEncoding, bind_encoding, load_plugins, name_of
-from arena.encoding import encoding_info_of
-from arena.processes.interrupts import user_interrupts
-from arena_check.finding import Abandoned, Finding
+from arena import CHANCE, Game, Refused, State, load_plugins
+from arena.api.games import BoundEncoding, bind_encoding, encoding_info_of, name_of
+from arena.api.processes import user_interrupts
+from arena_check.finding import Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
-from arena_check.trial import CheckLog, Trial, copy_value, given_game, walk
+from arena_check.trial import CheckLog, Trial, copy_value, given_game, play_matches, walk
 from arena_check.verdicts import CheckSuite, Verdict
 
 MAX_ACTIONS = 200
-"""Actions of one random play."""
+"""Maximum number of actions in one random play."""
 CHECKS = {
     "shape": "it gives as many numbers as its shape has, flat or nested",
     "range": "numbers are finite, and within low and high",
@@ -26,10 +24,10 @@ CHECKS = {
     "randomness": "no random number is used",
     "the game": "the game itself does what it must",
 }
-"""The promises of an encoding, by the names of their checks."""
+"""Promises of an encoding, by the names of their checks."""
 
 Met = list[tuple[Trial, State, int, Any]]
-"""Observations that were encoded, each with its seat and its numbers."""
+"""Encoded observations, each with its seat and its numbers."""
 
 
 @user_interrupts()
@@ -41,12 +39,12 @@ def check_encoding(
     matches: int = 20,
     patience: float = CALL_SECONDS,
 ) -> tuple[str, ...]:
-    """Encode what every seat of `game` observes in `matches` random plays; return the checks that were made, some of CHECKS.
+    """Encode every seat's observations in `matches` random plays of `game`, and return the names of the checks, from CHECKS.
 
-    `target` is the encoding. It is given observations alone, so what a seat may not see it cannot tell; checked is that equal
-    observations of a seat have equal numbers. No call may take longer than `patience` seconds. Violation, an AssertionError,
-    tells the broken promise with the actions before it, as few as could be found, and the seed that shows it again with one
-    match.
+    `target` is the encoding. It gets only observations, so it cannot reveal hidden facts. The checks test that equal
+    observations of a seat have equal numbers. No call may take longer than `patience` seconds. A broken promise raises
+    Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and a `seed` that
+    reproduces the fault with one match.
     """
     return tuple([name for name in _suite(target, game, seed, matches, patience).passed() if name != "the game"])
 
@@ -59,7 +57,7 @@ def encoding_verdicts(
     matches: int = 20,
     patience: float = CALL_SECONDS,
 ) -> Iterator[Verdict]:
-    """Do as `check_encoding` does, but go on after a fault: yield a verdict for every promise."""
+    """Do as `check_encoding` does, but continue after a fault: yield a verdict for every promise."""
     suite = _suite(target, game, seed, matches, patience)
     with user_interrupts():
         yield from suite.verdicts()
@@ -67,7 +65,7 @@ def encoding_verdicts(
 
 @dataclass(frozen=True, slots=True)
 class EncodingSetup:
-    """An encoding and the game that it is checked on."""
+    """An encoding and the game for its checks."""
 
     target: Callable[..., Any]
     subject: str
@@ -99,28 +97,23 @@ def _play(setup: EncodingSetup, seed: int, matches: int, log: CheckLog) -> None:
     start = Trial(setup.subject, seed, 0, log, check="shape")
     with start.own_randomness("the encoding"):
         bound, afresh = [start.call("the encoding cannot be made", bind_encoding, setup.target, setup.game) for _ in range(2)]
+    game = setup.game
     met: Met = []
-    for number in range(matches):
-        trial = Trial(setup.subject, seed, number, log, check="the game")
-        with suppress(Abandoned):
-            with trial.own_randomness("the encoding"):
-                trial.call("a method of the game", _check_play, setup.game, bound, trial, met)
-            log.passed.add("the game")
+
+    def check_play(trial: Trial) -> None:
+        _check_state(game, bound, trial, game.initial(trial.rng), met)
+        for before, action, successor in walk(game, trial, MAX_ACTIONS):
+            with trial.after(trial.text(game, before, action)):
+                _check_state(game, bound, trial, successor, met)
+
+    play_matches(start, matches, "the encoding", check_play)
     for trial, observation, seat, numbers in reversed(met):
         with trial.checking("repeats"):
             _expect_same(afresh, trial, observation, seat, numbers, "when nothing was encoded before")
 
 
-def _check_play(game: Game, bound: BoundEncoding, trial: Trial, met: Met) -> None:
-    state = game.initial(trial.rng)
-    _check_state(game, bound, trial, state, met)
-    for before, action, successor in walk(game, trial, MAX_ACTIONS):
-        with trial.after(trial.text(game, before, action)):
-            _check_state(game, bound, trial, successor, met)
-
-
 def _check_state(game: Game, bound: BoundEncoding, trial: Trial, state: State, met: Met) -> None:
-    """Encode what every seat sees of a state in which a seat decides, or of the end."""
+    """Encode every seat's observation of a state in which a seat decides, or of the end."""
     import numpy as np
 
     if not game.is_terminal(state) and game.to_move(state) == CHANCE:

@@ -4,16 +4,16 @@ import re
 from dataclasses import dataclass
 
 MAX_LISTED_ACTIONS = 100
-"""The most actions that a message lists."""
+"""Maximum number of actions listed in a message."""
 LAST_LISTED_ACTIONS = 10
-"""The last actions, which a message lists if there are more than MAX_LISTED_ACTIONS."""
+"""If there are more than MAX_LISTED_ACTIONS, a message lists only this many of the last ones."""
 NO_RETURN = "does not return"
-"""The end of the promise of a call that did not return in time."""
+"""End of the promise of a call that did not return in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One broken promise, with all that shows it again."""
+    """One broken promise, with everything needed to reproduce it."""
 
     subject: str
     """The plugin at fault, such as `nim`, or `blocker on nim`."""
@@ -26,19 +26,19 @@ class Finding:
     got: str
     """The actual value."""
     seed: int
-    """The seed whose first play shows it; the seed of the whole check if one play does not show it."""
+    """The seed whose first play shows it; the seed of the whole check if no single play shows it."""
     matches: int
-    """The number of plays that show it."""
+    """Number of plays that show it."""
     position: str | None = None
-    """The text of the position where the play began; None if it has none."""
+    """Text of the position at the beginning of the play; None if it has none."""
     actions: tuple[str, ...] = ()
-    """The texts of the actions from there."""
+    """Texts of the following actions."""
     played: int = 0
-    """The number of actions of the play that found it."""
+    """Number of actions in the play that found it."""
 
     @property
     def rule(self) -> tuple[str, str]:
-        """The promise and the type of the exception, without values: equal for two findings of one fault."""
+        """The promise and the type of the exception, without values. It is equal for two findings of one fault."""
         raised = re.match(r"(\w+)(?=:|\Z| \()", self.got) if self.expected == "no exception" else None
         return _VALUES.sub("", self.what), raised.group() if raised else ""
 
@@ -60,7 +60,7 @@ class Finding:
         return self.what.endswith(NO_RETURN)
 
     def played_out(self) -> str:
-        """The actions for a message, with their number in the play that found it."""
+        """Return the actions for a message, with their number in the play that found the fault."""
         listed = ", ".join(self.actions) or "none"
         if len(self.actions) > MAX_LISTED_ACTIONS:
             listed = f"{len(self.actions) - LAST_LISTED_ACTIONS:,} others, {', '.join(self.actions[-LAST_LISTED_ACTIONS:])}"
@@ -73,7 +73,7 @@ _VALUES = re.compile(r"\(.*\)|'.*'|\".*\"|-?\d[\d.,]*")
 
 
 class Violation(AssertionError):
-    """A plugin breaks a promise; `finding` holds the parts of the message."""
+    """A plugin breaks a promise. `finding` holds the parts of the message."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(str(finding))

@@ -6,11 +6,10 @@ from dataclasses import replace
 from functools import partial
 from math import isfinite
 
-from arena import CHANCE, Action, Game, Puzzle, State
-from arena.api.spec import find_grid_fault, gives, gives_grid, load_plugins, name_of, overrides
-from arena.plugins.members import GRID
-from arena.processes.interrupts import user_interrupts
-from arena.returns import bounds
+from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
+from arena.api.games import bounds, gives, gives_grid, name_of
+from arena.api.processes import user_interrupts
+from arena_catalog.grids import GRID, find_cells, find_grid_fault
 from arena_check import information_checks
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
@@ -30,9 +29,9 @@ from arena_check.trial import PLAY, CheckLog, Trial, copy_value, position_text, 
 from arena_check.verdicts import CheckSuite, Verdict
 
 MAX_PLIES = 10_000
-"""Plies after which a game is taken to have no end."""
+"""After this many plies a game counts as endless."""
 MAX_WALK_ACTIONS = 200
-"""Actions of a random walk through a puzzle, which may have no end."""
+"""Maximum number of actions in a random walk through a puzzle, which may have no end."""
 CHECKS = {
     "play": "initial, to_move, actions, result and is_terminal answer in every state met",
     "positions": "the same seed draws the same position",
@@ -51,23 +50,24 @@ CHECKS = {
     "randomness": "no random number comes from elsewhere than the generator handed in",
     **information_checks.CHECKS,
 }
-"""The promises of a game, by the names of their checks."""
+"""Promises of a game, by the names of their checks."""
 
 
 @user_interrupts()
 def check_game(
     game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20, patience: float = CALL_SECONDS
 ) -> tuple[str, ...]:
-    """Play `matches` random matches and hold a game to its contract; return the checks that were made, some of CHECKS.
+    """Play `matches` random matches and check a game against its contract. Return the names of the checks, from CHECKS.
 
-    Checked are: the same position from the same seed; states and actions that hash, compare by value and pickle; seats in
-    range; actions in a fixed order without duplicates; `result` that changes nothing and always says the same, also with
-    another match played in between; both text notations there and back; rows of short texts from `grid`; an end to every
-    match; returns in range, and zero-sum if claimed; threats that win; of a puzzle the goal, the step costs and the views
-    for local search; probabilities of chance; observations that hide something, forget nothing, and tell as much as the legal
-    actions do; and that the global random generator is left alone. No call may take longer than `patience` seconds. Violation, an
-    AssertionError, tells the broken promise with the actions before it, as few as could be found, and the seed that shows it
-    again with one match. ValueError for less than one match.
+    The checks are: the same `seed` gives the same position; states and actions hash, compare by value and pickle; seats are in
+    range; actions have a fixed order without duplicates; `result` changes nothing and always returns the same, even with
+    another match in between; both text notations can be read back; `grid` returns rows of short texts; every match ends;
+    returns are in range, and zero-sum if claimed; threats win; for a puzzle the goal, the step costs and the views for local
+    search; probabilities of chance; observations hide something, forget nothing, and reveal as much as the legal actions do;
+    and the global random generator is not used. No call may take longer than `patience` seconds.
+
+    A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
+    a seed that reproduces the fault with one match. Raises ValueError for less than one match.
     """
     if matches < 1:
         raise ValueError(f"matches: expected at least 1, got {matches}")
@@ -77,7 +77,7 @@ def check_game(
 def game_verdicts(
     game: Game | type[Game] | str, *, seed: int = 0, matches: int = 20, patience: float = CALL_SECONDS
 ) -> Iterator[Verdict]:
-    """Do as `check_game` does, but go on after a fault: yield a verdict for every promise."""
+    """Do as `check_game` does, but continue after a fault: yield a verdict for every promise."""
     suite = _suite(game, seed, matches, patience)
     with user_interrupts():
         yield from suite.verdicts()
@@ -147,7 +147,7 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     trial.position = position_text(game, first)
     with trial.checking("positions"):
         drawn_twice(trial, "initial", game.initial)
-    trial.legal(game, first)  # also if play is over at once
+    trial.legal(game, first)  # even if play is over at once
     steps: list[PlayedStep] = []
     state = first
     puzzle = isinstance(game, Puzzle)
@@ -183,8 +183,11 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
         trial.expect(isinstance(drawn, str), "render gives text", "text", drawn)
     if gives_grid(type(game)):
         with trial.checking("grid"):
-            fault = find_grid_fault(trial.call("grid", game.grid, state))
+            rows = trial.call("grid", game.grid, state)
+            fault = find_grid_fault(rows)
             trial.expect(fault is None, "grid gives rows of short texts", GRID, fault)
+            if not game.is_terminal(state) and game.to_move(state) != CHANCE:
+                trial.call("cells", find_cells, game, state, game.actions(state), rows)
     seat = trial.call("to_move", game.to_move, state)
     seats = f"0 to {game.players - 1}{', or CHANCE' if gives(game, 'chance_outcomes') else ''}"
     trial.expect(information_checks.is_mover(game, seat), "to_move gives a seat", seats, seat)
@@ -213,7 +216,7 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
 
 
 def _check_step(game: Game, trial: Trial, state: State, before: State, action: Action, successor: State) -> None:
-    """Check a step; `before` is a copy of `state` that was taken before it."""
+    """Check a step. `before` is an earlier copy of `state`."""
     again = trial.call("result", game.result, state, action)
     with trial.checking("purity"):
         trial.expect(state == before, "result changes the state it is given", before, state)
@@ -262,14 +265,14 @@ def _check_returns(game: Game, trial: Trial, state: State) -> list[float]:
 
 
 def _call_methods(game: Game, trial: Trial, state: State, action: Action) -> Iterator[tuple[str, object]]:
-    """The results of methods for a state and an action, which must be the same at every call."""
+    """Yield the results of methods for a state and an action, which must be the same at every call."""
     yield "to_move", trial.call("to_move", game.to_move, state)
     yield "actions", trial.legal(game, state)
     yield f"result of {action!r}", trial.call(f"result of {action!r}", game.result, state, action)
 
 
 def _check_again(game: Game, steps: list[PlayedStep], when: str, check: str) -> None:
-    """Call the methods for every step again, the last first."""
+    """Call the methods for every step again, in reverse order."""
     for trial, state, action, told in reversed(steps):
         trial.check = check
         for method, again in _call_methods(game, trial, state, action):

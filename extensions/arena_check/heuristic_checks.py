@@ -1,35 +1,32 @@
-"""Checks of heuristics: their range and symmetry, and what they claim about the true distance."""
+"""Checks of heuristics: their range and symmetry, and their claims about the true distance."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isfinite
 from typing import Any
 
-from arena import Action, Game, Puzzle, Refused, State
-from arena.api.spec import Evaluation, bind, info_of, load_plugins
-from arena.heuristic import HeuristicInfo
-from arena.processes.interrupts import user_interrupts
-from arena.returns import bounds
+from arena import Action, Game, Puzzle, Refused, State, load_plugins
+from arena.api.games import Evaluation, HeuristicInfo, bind, bounds, info_of
+from arena.api.processes import user_interrupts
 from arena_check.admissibility import TOLERANCE, WHOLE_PUZZLE_STATES, Admissibility, Extent
 from arena_check.distances import Known, way_to_goal
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
-from arena_check.trial import CheckLog, Trial, given_game, walk
+from arena_check.trial import CheckLog, Trial, given_game, play_matches, walk
 from arena_check.verdicts import CheckSuite, Verdict
 
 MAX_ACTIONS = 200
-"""Actions of one random play."""
+"""Maximum number of actions in one random play."""
 MAX_STATES = 300_000
-"""States after which the search for a goal gives up."""
+"""Maximum number of states in the search for a goal."""
 LED_STATES = 5_000
-"""States for every match of the check after which the search that the heuristic leads gives up."""
+"""Maximum number of states in the search guided by the heuristic, for every match of the check."""
 BOUND = 0.99
 
 Met = list[tuple[Trial, State, list[float]]]
-"""States that were evaluated, with their values to every seat."""
+"""Evaluated states, with their values for every seat."""
 
 CHECKS = {
     "range": "values are in range, and 0 at goals",
@@ -41,7 +38,7 @@ CHECKS = {
     "randomness": "no random number is used",
     "the game": "the game itself does what it must",
 }
-"""The promises of a heuristic, by the names of their checks."""
+"""Promises of a heuristic, by the names of their checks."""
 
 
 @user_interrupts()
@@ -53,15 +50,17 @@ def check_heuristic(
     matches: int = 20,
     patience: float = CALL_SECONDS,
 ) -> tuple[str, ...]:
-    """Evaluate the states of `matches` random plays and hold the heuristic `h` to its contract; return the checks that were made.
+    """Evaluate the states of `matches` random plays and check the heuristic `h`. Return the names of the checks.
 
-    Of a game: values within [-0.99, 0.99], or within the returns if these are infinite on a side; opposite for the two
-    seats of a zero-sum game. Of a puzzle: 0 or more, and 0 at goals. The same value at every call, whatever was evaluated
-    before. If claimed: consistency on every step met, and admissibility against the distance to a goal: over the whole
-    puzzle if it has at most 20,000 states, else backward from a goal if actions can be undone, and along the
-    cheapest ways from a few positions; the more `matches`, the more states. If these are too few, the claim is neither
-    refuted nor said to hold. No call may take longer than `patience` seconds. Violation, an AssertionError, tells the
-    broken promise with the actions before it, as few as could be found, and the seed that shows it again with one match.
+    For a game, values are within [-0.99, 0.99], or within the returns if these are infinite on a side, and opposite for the two
+    seats of a zero-sum game. For a puzzle, they are 0 or more, and 0 at goals. Every call returns the same value, whatever was
+    evaluated before. Claims are checked, too: consistency on every step, and admissibility against the distance to a goal. The
+    distances are computed over the whole puzzle if it has at most 20,000 states, or else backward from a goal if actions can be
+    undone, and along the cheapest paths from a few positions. More `matches` give more states. With too few states, the claim
+    is neither refuted nor confirmed. No call may take longer than `patience` seconds.
+
+    A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
+    a `seed` that reproduces the fault with one match on `game`.
     """
     setup = _setup(h, game)
     setup.suite(seed, matches, patience).passed()
@@ -76,7 +75,7 @@ def heuristic_verdicts(
     matches: int = 20,
     patience: float = CALL_SECONDS,
 ) -> Iterator[Verdict]:
-    """Do as `check_heuristic` does, but go on after a fault: yield a verdict for every promise."""
+    """Do as `check_heuristic` does, but continue after a fault: yield a verdict for every promise."""
     setup = _setup(h, game)
     with user_interrupts():
         found = list(setup.suite(seed, matches, patience).verdicts())
@@ -92,18 +91,18 @@ def heuristic_verdicts(
 
 @dataclass(slots=True)
 class HeuristicSetup:
-    """A heuristic and the game that it is checked on."""
+    """A heuristic and the game for its checks."""
 
     target: Callable[..., Any]
     info: HeuristicInfo
     game: Game
     extents: dict[str, Extent] = field(default_factory=dict)
-    """The extents of some checks, such as `at 120 states`, by their names."""
+    """Extents of some checks, such as `at 120 states`, by their names."""
     way: list[Known] = field(default_factory=list)
-    """The states on some way to a goal, the goal first, each with the cost from there; none if no goal was found."""
+    """The states on some path to a goal, the goal first, each with its cost to go; none if no goal was found."""
 
     def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
-        """The checks of the heuristic on its game."""
+        """Return the checks of the heuristic on its game."""
         promises = {name: promise for name, promise in CHECKS.items() if name not in self.inapplicable()}
 
         def reproduce(finding: Finding) -> Reproduction:
@@ -113,7 +112,7 @@ class HeuristicSetup:
         return CheckSuite(partial(_play, self), reproduce, promises, seed, max(1, matches), patience)
 
     def describe_checks(self) -> tuple[str, ...]:
-        """The checks that were made, with their extent."""
+        """Return the checks that were made, with their extent."""
         words = ["range", "repeats"]
         if isinstance(self.game, Puzzle):
             claims = {"consistent": self.info.consistent, "admissible": self.info.admissible}
@@ -123,7 +122,7 @@ class HeuristicSetup:
         return tuple([f"{word} {self.extents[word].words}" if word in self.extents else word for word in words])
 
     def inapplicable(self) -> set[str]:
-        """The checks of what this heuristic does not claim, or its kind of game does not promise."""
+        """Return the checks for claims that this heuristic does not make, or that do not apply to its kind of game."""
         claims = {"consistent": self.info.consistent, "admissible": self.info.admissible}
         if isinstance(self.game, Puzzle):
             return {"antisymmetric", *[name for name, claimed in claims.items() if not claimed]}
@@ -147,16 +146,18 @@ def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None
     with start.own_randomness("the heuristic"):
         evaluate, afresh = [start.call("the heuristic cannot be made", bind, setup.target, game) for _ in range(2)]
     met: Met = []
-    for number in range(matches):
-        trial = Trial(start.subject, seed, number, log, check="the game")
-        with suppress(Abandoned):
-            with trial.own_randomness("the heuristic"):
-                trial.call("a method of the game", _check_play, setup, evaluate, trial, met)
-            log.passed.add(trial.check)
+
+    def check_play(trial: Trial) -> None:
+        for state, action, successor in walk(game, trial, MAX_ACTIONS):
+            met.append((trial.now(), state, _check_step(setup, evaluate, trial, state, action, successor)))
+            if isinstance(game, Puzzle) and game.is_goal(successor):
+                _check_values(game, evaluate, trial, successor)
+
+    play_matches(start, matches, "the heuristic", check_play)
     for trial, state, values in reversed(met):  # `afresh` has seen none of them
         with trial.checking("repeats"):
             again = _values(game, afresh, trial, state)
-            trial.expect(again == values, f"h({_text(game, state)}) depends on what was evaluated before", values, again)
+            trial.expect(again == values, f"h({game.format_state(state)}) depends on what was evaluated before", values, again)
     if isinstance(game, Puzzle):
         start.check = "the game"
         with start.checking("goals"):
@@ -186,18 +187,10 @@ def _examine(setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, state: S
         _check_step(setup, evaluate, trial, state, action, game.result(state, action))
 
 
-def _check_play(setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, met: Met) -> None:
-    game = setup.game
-    for state, action, successor in walk(game, trial, MAX_ACTIONS):
-        met.append((trial.now(), state, _check_step(setup, evaluate, trial, state, action, successor)))
-        if isinstance(game, Puzzle) and game.is_goal(successor):
-            _check_values(game, evaluate, trial, successor)
-
-
 def _check_step(
     setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, state: State, action: Action, successor: State
 ) -> list[float]:
-    """Check the values of a state, and that they drop by no more than the cost of `action`; return them."""
+    """Check the values of a state, and that they drop by no more than the cost of `action`. Return the values."""
     game = setup.game
     values = _check_values(game, evaluate, trial, state)
     if isinstance(game, Puzzle) and setup.info.consistent:
@@ -205,7 +198,7 @@ def _check_step(
             most = game.step_cost(state, action, successor) + _check_values(game, evaluate, trial, successor)[0]
             trial.expect(
                 values[0] <= most + TOLERANCE,
-                f"h({_text(game, state)}) is at most the cost of {action} and h after it",
+                f"h({game.format_state(state)}) is at most the cost of {action} and h after it",
                 f"at most {most}",
                 values[0],
             )
@@ -213,11 +206,11 @@ def _check_step(
 
 
 def _values(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> list[float]:
-    return [trial.call(f"h({_text(game, state)})", evaluate, state, seat) for seat in range(game.players)]
+    return [trial.call(f"h({game.format_state(state)})", evaluate, state, seat) for seat in range(game.players)]
 
 
 def _check_values(game: Game, evaluate: Evaluation, trial: Trial, state: State) -> list[float]:
-    text = _text(game, state)
+    text = game.format_state(state)
     before, trial.check = trial.check, "range"
     values = _values(game, evaluate, trial, state)
     trial.check = before
@@ -252,7 +245,7 @@ def _check_range(game: Game, trial: Trial, state: State, text: str, values: list
 
 
 def _find_way(puzzle: Puzzle, evaluate: Evaluation, trial: Trial, matches: int) -> list[Known]:
-    """The states on a way to a goal, searched best first by the heuristic itself, since random play seldom meets one."""
+    """Return the states on a path to a goal, found best first by the heuristic itself. Random play seldom reaches a goal."""
     position = trial.call("initial", puzzle.initial, trial.rng)
     led = way_to_goal(
         puzzle,
@@ -261,7 +254,3 @@ def _find_way(puzzle: Puzzle, evaluate: Evaluation, trial: Trial, matches: int) 
         lambda state: _check_values(puzzle, evaluate, trial, state)[0],
     )
     return led or way_to_goal(puzzle, position, MAX_STATES if puzzle.path_matters else WHOLE_PUZZLE_STATES)
-
-
-def _text(game: Game, state: State) -> str:
-    return game.format_state(state)

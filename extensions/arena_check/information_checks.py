@@ -1,13 +1,12 @@
-"""Checks of chance and of observations: what a game tells its seats, and what it must not."""
+"""Checks of chance and of observations: the facts that a game must show to its seats, and the facts that it must hide."""
 
 import random
 from collections.abc import Hashable, Sequence
 from typing import Any
 
 from arena import CHANCE, Action, Game, GameError, Simultaneous, State
-from arena.api.cli import call_foreign
-from arena.api.match import chance_outcomes
-from arena.api.spec import gives
+from arena.api.errors import call_foreign
+from arena.api.games import chance_outcomes, gives
 from arena_check.state_checks import PlayedStep
 from arena_check.trial import Trial, copy_value
 
@@ -19,7 +18,7 @@ CHECKS = {
     "recall": "an observation tells all that its seat has seen and done before, unless perfect_recall is False",
     "action space": "action_space has every action that is legal, once",
 }
-"""The promises of chance and observations, by the names of their checks."""
+"""Promises of chance and observations, by the names of their checks."""
 NEEDED = {
     "chance": "chance_outcomes",
     "observations": "observation",
@@ -28,33 +27,38 @@ NEEDED = {
     "recall": "observation",
     "action space": "action_space",
 }
-"""The optional method that each of them is about."""
+"""The optional method behind each of them."""
 MAX_SUCCESSORS = 12
-"""Actions of a state whose successors are compared."""
+"""Number of actions of a state whose successors are compared."""
 MAX_PLIES = 200
-"""Plies of a random play that is looked at for what is hidden."""
+"""Maximum number of plies in a random play that is examined for hidden facts."""
 PLAYS = 20
-"""Random plays that are looked at for it."""
+"""Number of random plays that are examined for hidden facts."""
 SHOWN_PLIES = 6
 """Plies of random play before the state whose observations are shown."""
 
 
 def inapplicable(game: Game | type[Game]) -> set[str]:
-    """Return the checks of what a game does not have."""
+    """Return the checks that do not apply to a game."""
     lacking = {check for check, method in NEEDED.items() if not gives(game, method)}
     return lacking | ({"recall"} if game.perfect_recall is False else set())
 
 
 def is_mover(game: Game, seat: Any) -> bool:
-    """Tell whether `to_move` may give a seat: one of the game, or CHANCE if it has outcomes of chance."""
+    """Return whether `to_move` may return a seat: one of the game, or CHANCE if it has outcomes of chance."""
     return seat in range(game.players) or (seat == CHANCE and gives(game, "chance_outcomes"))
 
 
 def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequence[Action]) -> None:
-    """Check what is promised of a single state in which `seat` moves."""
+    """Check the promises about a single state in which `seat` moves."""
     if seat == CHANCE:
         with trial.checking("chance"):
-            _check_outcomes(game, trial, state)
+            try:
+                trial.tell("chance_outcomes")
+                chance_outcomes(game, state)
+                trial.call("chance_stream must be hashable: hash(chance_stream)", hash, game.chance_stream(state))
+            except GameError as error:
+                raise trial.violation("chance_outcomes gives actions with probabilities", CHECKS["chance"], str(error)) from error
     elif gives(game, "action_space"):
         with trial.checking("action space"):
             space = trial.list_values("action_space", game.action_space)
@@ -76,7 +80,7 @@ def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequen
 
 
 def check_plays(game: Game, steps: Sequence[PlayedStep]) -> None:
-    """Check what is promised of the states of many plays together."""
+    """Check the promises about the states of many plays together."""
     if not gives(game, "observation"):
         return
     trial = steps[0].trial
@@ -108,17 +112,8 @@ def check_plays(game: Game, steps: Sequence[PlayedStep]) -> None:
         last[seat] = (seen, step.action)
 
 
-def _check_outcomes(game: Game, trial: Trial, state: State) -> None:
-    try:
-        trial.tell("chance_outcomes")
-        chance_outcomes(game, state)
-        trial.call("chance_stream must be hashable: hash(chance_stream)", hash, game.chance_stream(state))
-    except GameError as error:
-        raise trial.violation("chance_outcomes gives actions with probabilities", CHECKS["chance"], str(error)) from error
-
-
 def _check_observation(game: Game, trial: Trial, state: State, observer: int, seat: int, legal: Sequence[Action]) -> None:
-    """Check the observation of one seat: a value, and of the seat that moves one with the state's actions."""
+    """Check the observation of one seat: it is a value, and the seat to move can derive the state's actions from it."""
     before = copy_value(state)
     seen = trial.call("observation", game.observation, state, observer)
     trial.call("observations must be hashable: hash(observation)", hash, seen)
@@ -135,7 +130,7 @@ def _check_observation(game: Game, trial: Trial, state: State, observer: int, se
 
 
 def _positions_hide(game: Game, trial: Trial) -> bool:
-    """Tell whether some seat observes alike two positions that are drawn, or one and what is resampled from its observation."""
+    """Return whether some seat has equal observations of two drawn positions, or of one and its resampled version."""
     drawn = [game.initial(random.Random(number)) for number in range(100)]
     if _alike(game, drawn):
         return True
@@ -147,7 +142,7 @@ def _positions_hide(game: Game, trial: Trial) -> bool:
 
 
 def _alike(game: Game, states: Sequence[State]) -> bool:
-    """Tell whether some seat observes alike two of some states that are not equal."""
+    """Return whether some seat has equal observations of two unequal states."""
     distinct = list(dict.fromkeys(states))
     return any(_looks_alike(game, distinct, seat) for seat in range(game.players))
 
@@ -157,9 +152,9 @@ def _looks_alike(game: Game, distinct: Sequence[State], seat: int) -> bool:
 
 
 def all_seeing(game: Game, seed: int = 0) -> list[int]:
-    """Return the seats from which nothing was hidden in some random plays, though something was from others.
+    """Return the seats from which random plays hide nothing although they hide something from others.
 
-    None if seats act at once: the seat that is asked first sees no more than the one that is asked last.
+    None if seats act at once, because the seat that is asked first sees no more than the one that is asked last.
     """
     if not gives(game, "observation") or isinstance(game, Simultaneous):
         return []
@@ -182,7 +177,7 @@ def all_seeing(game: Game, seed: int = 0) -> list[int]:
 
 
 def observations_of(game: Game, seed: int = 0) -> list[str]:
-    """Return what each seat sees of one state of random play, drawn, for an author to look at; none without observations."""
+    """Return each seat's view of one state of random play, drawn, for an author's review; none without observations."""
     if not gives(game, "observation"):
         return []
     rng = random.Random(seed)

@@ -1,7 +1,7 @@
-"""Fewer actions that show the same fault: breadth-first search from the position, then delta debugging.
+"""Finds fewer actions that show the same fault: breadth-first search from the position, then delta debugging.
 
 A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input, IEEE Transactions on Software Engineering 28(2),
-2002; here of its two steps only the one that leaves a part out, since a part alone can seldom be played.
+2002. Of its two steps, only the one that leaves a part out is used, because a part alone can seldom be played.
 """
 
 from collections import deque
@@ -10,18 +10,18 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from arena import Action, Game, State
-from arena.api.cli import call_foreign
+from arena.api.errors import call_foreign
 from arena_check.finding import Finding, Violation
 from arena_check.trial import Trial, position_text
 
 MAX_STATES = 1_000
-"""The most states that the breadth-first search expands."""
+"""Maximum number of states that the breadth-first search expands."""
 MAX_REPLAYS = 100
-"""The most sequences that deleting tries."""
+"""Maximum number of sequences that deletion tries."""
 
 
 class Reproduction(NamedTuple):
-    """The search for a known fault: a game, the position where its play began, and the checks of one state."""
+    """The search for a known fault: a game, the first position of its play, and the checks of one state."""
 
     game: Game
     position: State
@@ -31,15 +31,15 @@ class Reproduction(NamedTuple):
 
 
 def shorten(finding: Finding, reproduce: Callable[[Finding], Reproduction]) -> Finding:
-    """The same fault after as few actions as could be found; `finding` itself if none are fewer.
+    """Return the same fault after as few actions as possible; `finding` itself if there are no fewer.
 
-    If the fault lies within `states` states of the position, the number of actions is the least possible. Otherwise none of them
-    can be left out alone, unless that takes too many tries. Gives up if the fault is a match without an end, if a call does not
-    return, or if the game raises what the finding is not about.
+    If the fault lies within MAX_STATES states of the position, the number of actions is the minimum. Otherwise no single action
+    can be left out, unless this takes too many tries. It gives up if the fault is a match without an end, if a call does not
+    return, or if the game raises an error that the finding is not about. `reproduce` prepares the search.
     """
     if not finding.actions or finding.check == "termination":
         return finding
-    return call_foreign(lambda: _shorten(finding, reproduce(finding)), lambda _: finding)  # so broken that it cannot be repeated
+    return call_foreign(lambda: _shorten(finding, reproduce(finding)), lambda _: finding)  # the fault cannot be repeated
 
 
 def _shorten(finding: Finding, case: Reproduction) -> Finding:
@@ -48,12 +48,12 @@ def _shorten(finding: Finding, case: Reproduction) -> Finding:
         return finding
     text = finding.position or position_text(case.game, case.position)
     if finding.hung:
-        found = replace(found, expected=finding.expected, got=finding.got)  # the search waits for less long than the check
+        found = replace(found, expected=finding.expected, got=finding.got)  # the search has a shorter timeout than the check
     return replace(found, seed=finding.seed, matches=finding.matches, position=text, played=len(finding.actions))
 
 
 def _nearest(finding: Finding, case: Reproduction) -> Finding | None:
-    """The fault after the least number of actions; None if it is not within reach."""
+    """Return the fault after the minimum number of actions; None if it is out of reach."""
     game = case.game
     frontier: deque[tuple[State, tuple[str, ...]]] = deque([(case.position, ())])
     seen = {case.position}
@@ -72,7 +72,7 @@ def _nearest(finding: Finding, case: Reproduction) -> Finding | None:
 
 
 def _steps(game: Game, state: State) -> Iterator[tuple[Action, State]]:
-    """The actions and successors of a state, without the actions that raise: nothing can be reached by them."""
+    """Yield the actions and successors of a state, except actions that raise: they lead nowhere."""
     try:
         legal = () if game.is_terminal(state) else game.actions(state)
     except Exception:
@@ -85,7 +85,7 @@ def _steps(game: Game, state: State) -> Iterator[tuple[Action, State]]:
 
 
 def _find_again(finding: Finding, state: State, way: Sequence[str], case: Reproduction) -> Finding | None:
-    """The same fault in `state`; None if the checks of that state do not find it."""
+    """Return the same fault in `state`; None if the checks of that state do not find it."""
     trial = Trial(finding.subject, finding.seed, 0, actions=list(way), position=finding.position)
     try:
         case.examine(trial, state)
@@ -98,7 +98,7 @@ def _find_again(finding: Finding, state: State, way: Sequence[str], case: Reprod
 
 
 def _delete(finding: Finding, case: Reproduction) -> Finding | None:
-    """Leave out halves of the actions, then quarters, and so on, as long as the rest is legal and shows the fault."""
+    """Leave out halves of the actions, then quarters, and so on, while the rest is legal and shows the fault."""
     best: Finding | None = None
     way = list(finding.actions)
     tries = 0
@@ -121,7 +121,7 @@ def _delete(finding: Finding, case: Reproduction) -> Finding | None:
 
 
 def _replay(case: Reproduction, way: Sequence[str]) -> State | None:
-    """The state after the actions of `way`; None if one of them is not legal."""
+    """Return the state after the actions of `way`; None if one of them is not legal."""
     game, state = case.game, case.position
     for text in way:
         legal = {game.format_action(state, action): action for action in game.actions(state)}

@@ -1,6 +1,7 @@
-"""The command new: it writes the first file of a plugin, or the folder of its package, from templates."""
+"""The command `new` writes the first file of a plugin, or the folder of its package, from templates."""
 
 import re
+import shlex
 import sys
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +14,9 @@ from typing import NamedTuple
 
 import click
 
-from arena import ArenaError, Puzzle
-from arena.api.cli import load, plugin_option, results_alone
-from arena.api.spec import Registry, find_first_game
-from arena.plugins.contract import NAME
+from arena import ArenaError, Puzzle, Registry
+from arena.api.cli import is_given, load, plugin_option, results_alone
+from arena.api.spec import NAME
 
 KINDS = ("agent", "game", "puzzle", "heuristic")
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -35,9 +35,13 @@ def new(kind: str, name: str, game: str | None, package: bool, features: tuple[s
     """Write the first file of an agent, a game, a puzzle or a heuristic. It runs at once."""
     with results_alone() as out:
         registry = load(plugins)
+        name = name.removesuffix(".py").replace("_", "-")  # the name of the file does as well
         written = write(kind, name, Path(), registry, game=game, package=package, features=frozenset(features))
         print(*[f"wrote {file}" for file in written], sep="\n", file=out)
-        print(f"next: arena try {written[0]}", file=out)
+        words = ["arena", "try", str(written[0])]
+        words += ["--game", game] if game is not None and kind == "agent" else []
+        words += [word for plugin in plugins if is_given("plugins") for word in ("--plugin", plugin)]
+        print(f"next: {shlex.join(words)}", file=out)
         if package:
             print(f"then: pip install --editable {name}", file=out)
     return 0
@@ -51,7 +55,7 @@ class Opponent(NamedTuple):
 
 
 class CannotWrite(ArenaError):
-    """`arena new` does not write the file; the message tells the reason."""
+    """`arena new` does not write the file; the message gives the reason."""
 
 
 def write(
@@ -64,11 +68,12 @@ def write(
     package: bool = False,
     features: frozenset[str] = frozenset(),
 ) -> list[Path]:
-    """Write the file of a plugin, or the folder of a package, into `folder`, and return what was written.
+    """Write the file of a plugin, or the folder of a package, into `folder`, and return the written paths.
 
-    `kind` is one of KINDS, `name` the key in the registry, `game` the first game of an agent or the game of a heuristic, which
-    must be given, `features` what a new game has of `chance`, `hidden` and `simultaneous`. Nothing is written if this raises:
-    CannotWrite for a name that cannot be used or a file that exists, UnknownName for a game that no plugin brings.
+    `kind` is one of KINDS, `name` the key in the registry, `game` the first game of an agent or the game of a heuristic
+    (required), `features` a selection of `chance`, `hidden` and `simultaneous` for a new game. `package` writes a package.
+    `registry` lists the existing plugins. Nothing is written if it raises: CannotWrite for an unusable name or an existing
+    file, UnknownName for an unknown game.
     """
     if features and kind != "game":
         named = " ".join([f"--{feature}" for feature in sorted(features)])
@@ -89,19 +94,21 @@ def write(
 
 
 def starter(game: str, registry: Registry, name: str = "my-agent") -> str:
-    """Return the text of a file with an agent that plays `game` as it stands; UnknownName for a game that no plugin brings."""
+    """Return the text of a file with an agent that plays `game` without changes. Raises UnknownName for an unknown game."""
     return FilePlan("agent", name, _find_opponent("agent", game, registry)).module_text
 
 
 def _find_opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
-    """Return the named game, or the first; UnknownName if no plugin brings it, ArenaError if a new plugin has or needs none."""
+    """Return the named game, or the first. Raises UnknownName for an unknown game, ArenaError if a new plugin must not have
+    one.
+    """
     if kind in ("game", "puzzle"):
         if game is not None:
             raise ArenaError(f"--game {game}: a new {kind} belongs to no other game; leave it out")
         return Opponent("", False)
     if game is None and kind == "heuristic":
         raise ArenaError(f"a heuristic belongs to a game; expected --game with one of {', '.join(sorted(registry.games))}")
-    named = game or find_first_game(registry, puzzle=False)
+    named = game or registry.find_first_game(puzzle=False)
     if named is None:
         raise ArenaError("there is no game to try an agent on; `arena plugins` tells what became of the plugins")
     return Opponent(named, issubclass(registry.game(named), Puzzle))
@@ -118,17 +125,17 @@ class FilePlan:
 
     @property
     def module(self) -> str:
-        """The name of the Python module."""
+        """Name of the Python module."""
         return self.name.replace("-", "_")
 
     @property
     def file(self) -> str:
-        """The name of the file."""
+        """Name of the file."""
         return f"{self.module}.py"
 
     @property
     def template(self) -> str:
-        """The name of the template: agents and heuristics of puzzles have templates of their own, and so have kinds of games."""
+        """Name of the template. Agents and heuristics of puzzles have separate templates, and so have the kinds of games."""
         if "simultaneous" in self.features:
             return "game_simultaneous" if len(self.features) == 1 else "game_simultaneous_chance"
         if self.features:
@@ -137,21 +144,20 @@ class FilePlan:
 
     @cached_property
     def module_text(self) -> str:
-        """The text of the plugin's file."""
-        raw = _read_template(self.template)
-        return self._fill(raw, set(WORD.findall(raw.replace("$class", "").replace("$function", ""))))
+        """Text of the plugin's file."""
+        return self._fill(self.template)
 
     def package(self) -> dict[Path, str]:
-        """The text of every file of a package."""
+        """Return the text of every file of a package."""
         top = Path(self.name)
         test = "heuristic" if self.kind == "heuristic" else "play" if self.features else self.template
-        raw = _read_template(self.template)
-        taken = set(WORD.findall(raw.replace("$class", "").replace("$function", "")))
         texts = {"pyproject.toml": "pyproject", "README.md": "readme", f"tests/test_{self.module}.py": f"test_{test}"}
-        filled = {top / file: self._fill(_read_template(name), taken) for file, name in texts.items()}
+        filled = {top / file: self._fill(name) for file, name in texts.items()}
         return {top / self.file: self.module_text, **filled}
 
-    def _fill(self, text: str, taken: set[str]) -> str:
+    def _fill(self, template: str) -> str:
+        """Return the text of a template with the names of the plugin. The template uses other words for them."""
+        taken = set(WORD.findall(_read_template(self.template).replace("$class", "").replace("$function", "")))
         title = "".join(word[:1].upper() + word[1:] for word in self.name.split("-")) or self.kind.title()
         if not title.isidentifier() or iskeyword(title) or title in taken:
             title = f"{self.kind.title()}{title}"
@@ -159,7 +165,7 @@ class FilePlan:
         if not function.isidentifier() or iskeyword(function) or function in taken:
             function = f"value_{function}"
         words = {"class": title, "function": function, "name": self.name, "module": self.module, "file": self.file}
-        return Template(text).substitute(words, kind=self.kind, game=self.opponent.name)
+        return Template(_read_template(template)).substitute(words, kind=self.kind, game=self.opponent.name)
 
 
 def _check_name(plan: FilePlan, registry: Registry) -> None:

@@ -1,4 +1,4 @@
-"""Ends a call of a plugin that does not return in time: an alarm of the system looks at the stack every now and then."""
+"""Ends a call of a plugin that does not return in time: an alarm of the system examines the stack every now and then."""
 
 import os
 import signal
@@ -7,22 +7,22 @@ import threading
 from time import monotonic
 from types import FrameType
 
-from arena.errors import is_authors
+from arena.api.errors import is_authors
 
 CALL_SECONDS = 10.0
-"""Seconds that a check waits for one call of a plugin."""
+"""Timeout of a check for one call of a plugin, in seconds."""
 SHORTENING_CALL_SECONDS = 1.0
-"""Seconds that it waits for one while it searches for fewer actions."""
+"""The same timeout during a search for fewer actions."""
 MAX_SWALLOWED = 20
-"""The number of CallTooLong that a call may swallow before the process is ended."""
+"""If a call swallows more CallTooLong exceptions than this, the process is ended."""
 SWALLOWED_EXIT_CODE = 75
-"""The exit code of a process that is ended for that."""
+"""Exit code of a process that is ended for this reason."""
 
 
 class CallTooLong(BaseException):
-    """A call of a plugin has not returned in time. No Exception, so that `except Exception` does not swallow it.
+    """A call of a plugin has not returned in time. Not an Exception, so that `except Exception` does not swallow it.
 
-    `call` is the name of the function, `seconds` the time that it had, and `place` the file and line that it was at.
+    `call` is the name of the function, `seconds` its timeout, and `place` its current file and line.
     """
 
     def __init__(self, call: str, seconds: float, place: str) -> None:
@@ -35,10 +35,10 @@ class CallTooLong(BaseException):
 class Patience:
     """Raises CallTooLong in every call inside a `with` block that has not returned after `seconds`.
 
-    A call is the outermost frame inside the block that belongs neither to arena nor to Python, so that nothing has to be done
-    where it is made. The alarm goes off a few times in `seconds`: a call costs nothing, and no thread is needed. There is no
-    limit outside the main thread, on systems without timers, and inside a function written in C that does not check for signals.
-    An alarm that was set before goes off in time, and is set again after the block.
+    A call is the outermost frame inside the block that belongs neither to arena nor to Python, so callers need no extra code.
+    The alarm goes off a few times in `seconds`: a call costs nothing, and no thread is needed. There is no limit outside the
+    main thread, on systems without timers, and inside a C function that does not check for signals. An earlier alarm goes off
+    in time, and is set again after the block.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -62,7 +62,7 @@ class Patience:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Set the alarm that was there before."""
+        """Restore the earlier alarm."""
         if not self._armed:
             return
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -73,16 +73,22 @@ class Patience:
             signal.setitimer(signal.ITIMER_REAL, max(1e-3, self._due - monotonic()), self._interval)
 
     def taken(self) -> CallTooLong | None:
-        """The last exception since the last call of this method, even if it was swallowed; None if there is none."""
+        """Return the last exception since the last call of this method, even if it was swallowed; None if there is none."""
         late, self._late = self._late, None
         return late
 
     def _look(self, signum: int, frame: FrameType | None) -> None:
         now = monotonic()
-        if self._due is not None and now >= self._due and callable(self._handler):  # the alarm that was set before
+        if self._due is not None and now >= self._due and callable(self._handler):  # the earlier alarm
             self._due = now + self._interval if self._interval else None
             self._handler(signum, frame)
-        calls = self._calls(frame)
+        calls = []  # the authors' frames inside the block, the innermost first
+        inner = frame
+        while inner is not None and inner is not self._base:
+            if is_authors(inner.f_code.co_filename):
+                calls.append(inner)
+            inner = inner.f_back
+        calls = calls if inner is not None else []
         if not calls or calls[-1] is not self._call:
             self._call, self._since, self._raised = (calls[-1] if calls else None), now, 0
         elif now - self._since >= self.seconds:
@@ -90,26 +96,17 @@ class Patience:
             self._late = CallTooLong(code.co_qualname, self.seconds, place)
             self._raised += 1
             around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
-            if self._raised > MAX_SWALLOWED and getattr(around, "at_once", False):  # the process is the command line's
+            if self._raised > MAX_SWALLOWED and getattr(around, "at_once", False):  # the process belongs to the command line
                 text = f"{self._late}, and swallows whatever is raised in it, so that it cannot be ended ({place})\n"
                 os.write(2, text.encode())
                 os._exit(SWALLOWED_EXIT_CODE)
             raise self._late
 
-    def _calls(self, frame: FrameType | None) -> list[FrameType]:
-        """The frames of authors inside the block, the innermost first."""
-        found = []
-        while frame is not None and frame is not self._base:
-            if is_authors(frame.f_code.co_filename):
-                found.append(frame)
-            frame = frame.f_back
-        return found if frame is not None else []
-
 
 _waiting: list[Patience] = []
-"""The running blocks, the innermost last. Global, since signal handlers are those of the process."""
+"""The running blocks, the innermost last. Global, because signal handlers belong to the process."""
 
 
 def overdue() -> CallTooLong | None:
-    """The last CallTooLong of the innermost block since the last call of this function; None if there is none."""
+    """Return the last CallTooLong of the innermost block since the last call of this function; None if there is none."""
     return _waiting[-1].taken() if _waiting else None

@@ -1,35 +1,36 @@
-"""Checks of programs in other languages: what can be seen of the protocol from outside."""
+"""Checks of agents in separate processes, including programs in other languages, as far as they are visible from outside."""
 
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from arena import Game, GameError, Puzzle, State
-from arena.api.match import FAULTS, Forfeit, Limits, Match, Position, Program, Record, Seat, play_match, position_stream
-from arena.api.run import ChildLost, pack
-from arena.api.spec import name_of
-from arena.errors import IsolationError
-from arena.match.openings import play_opening
-from arena.spec import make_seat
+from arena import Game, GameError, Limits, Puzzle, Record, State
+from arena.api.errors import IsolationError
+from arena.api.games import name_of
+from arena.api.match import FAULTS, Forfeit, Match, Position, Program, Seat, play_match, play_opening, position_stream
+from arena.api.spec import make_seat
 from arena_check.agent_checks import MOVES, NODES, Anyone
 from arena_check.finding import Violation
 from arena_check.patience import CALL_SECONDS
 from arena_check.trial import Trial, position_text
 from arena_check.verdicts import Verdict
 from arena_isolation.agent_process import AgentLost, AgentProcess, AgentProcesses
+from arena_isolation.child import ChildLost
 from arena_isolation.command import ExternalAgent, called
+from arena_isolation.helper import pack
 from arena_isolation.remote import RemotePlayer, player_maker
 
 DECISION_SECONDS = 1.0
-"""The limit of a decision that a program must keep."""
+"""Time limit that a program must keep for a decision."""
 LIMIT_MOVES = 8
-"""The moves of the matches in which limits must be kept."""
+"""Number of moves in the matches in which limits must be kept."""
 MAX_RANDOM_PLIES = 5
-"""The random plies before a program sits down in every seat are fewer."""
+"""Upper bound (exclusive) of the random plies before a program plays in all seats."""
 
 HELLO = "it says which version of the protocol it speaks, and what it can"
 QUITS = "it ends after `quit`"
@@ -37,20 +38,22 @@ CHECKS = {
     "ready": "a start is answered by `ready`, also where another match was not over",
     "plays": "legal actions or solutions, against a random player and against itself",
     "repeats": "the same start and the same moves get the same answers, from the same process and from a new one",
-    "limits": f"a decision keeps limits.seconds of {DECISION_SECONDS:g}, and by the program's own count limits.nodes of {NODES}",
+    "limits": "a decision keeps its limit of seconds, and by the agent's own count that of nodes",
 }
-"""The promises of a program on every game, by the names of their checks."""
+"""Promises on every game, by the names of their checks."""
+LIMITS = (Limits(seconds=DECISION_SECONDS), Limits(nodes=NODES))
+"""Limits that a decision must keep, each in a separate match."""
 
 
 class PatientProcess(AgentProcess):
-    """An agent process that has `patience` seconds for every answer, also if it has no limit."""
+    """An agent process that has `patience` seconds for every answer, even without a limit."""
 
     def __init__(self, patience: float, program: Program, memory_mb: int | None, isolation: str) -> None:
         self.patience = patience
         super().__init__(program, memory_mb, isolation)
 
     def quits(self) -> bool:
-        """Ask it to end, and tell whether it does; it is gone afterwards."""
+        """Ask the process to end, and return whether it does. It is gone afterwards."""
         self.wake()
         try:
             self._process.send(pack({"type": "quit"}), None)
@@ -59,7 +62,7 @@ class PatientProcess(AgentProcess):
             self._process.wait(self.patience)
         except subprocess.TimeoutExpired:
             return False
-        except (ChildLost, OSError):  # it is gone already
+        except (ChildLost, OSError):  # it is already gone
             pass
         finally:
             self.end()
@@ -67,12 +70,18 @@ class PatientProcess(AgentProcess):
 
 
 def program_of(command: Sequence[str]) -> Program:
-    """The program of a command, run in the working folder."""
+    """Return the program of a command, run in the working folder."""
     return Program(called(command), {}, None, (), str(Path.cwd()), tuple(command))
 
 
+def program_seat(program: Program) -> Seat:
+    """Return the seat of a program in matches of a check."""
+    name = program.agent
+    return Seat(name, ExternalAgent, True, None, Limits(), "", name, isolation="process", program=program)
+
+
 def greeting_verdicts(program: Program, *, patience: float = CALL_SECONDS) -> Iterator[Verdict]:
-    """Start a program and end it: yield whether it says hello as it must, and whether it ends when it is asked to."""
+    """Start a program and end it. Yield whether its first message is correct, and whether it ends on request."""
     trial = Trial(program.agent, 0, 0)
     try:
         quits = PatientProcess(patience, program, None, "process").quits()
@@ -85,22 +94,22 @@ def greeting_verdicts(program: Program, *, patience: float = CALL_SECONDS) -> It
 
 
 def program_verdicts(
-    program: Program,
+    seat: Seat,
     game: Game,
     *,
     seed: int = 0,
     matches: int = 4,
     patience: float = CALL_SECONDS,
-    isolation: str = "process",
-    start: Callable[[Program, int | None, str], AgentProcess] | None = None,
+    limits: Sequence[Limits] = LIMITS,
+    processes: AgentProcesses | None = None,
 ) -> Iterator[Verdict]:
-    """Let a program play a game: yield a verdict for every promise; after a broken one the others are not reached.
+    """Let an agent in a separate process play a game: yield a verdict for every promise.
 
-    Its opponents play at random, and it is told a limit of nodes, which nobody can count but itself. No answer may take longer
-    than `patience` seconds, or what the processes that `start` makes allow.
+    After a broken promise the others are not reached. Its opponents play at random. It gets a node limit, which only the agent
+    itself can count. No answer may take longer than `patience` seconds, or than `processes` allow.
     """
-    with AgentProcesses(start or partial(PatientProcess, patience)) as processes:
-        check = ProgramCheck(program, game, processes, seed, matches, isolation)
+    with processes or AgentProcesses(partial(PatientProcess, patience)) as kept:
+        check = ProgramCheck(seat, game, kept, seed, matches, limits)
         broken = False
         for name, promise in CHECKS.items():
             try:
@@ -114,19 +123,26 @@ def program_verdicts(
 
 
 class ProgramCheck(NamedTuple):
-    """The checks of one program on one game, in processes that are kept from match to match."""
+    """The checks of one agent on one game, in processes that are kept from match to match."""
 
-    program: Program
+    seat: Seat
     game: Game
     processes: AgentProcesses
     seed: int
     matches: int
-    isolation: str
+    kept: Sequence[Limits] = LIMITS
 
     @property
     def steps(self) -> Mapping[str, Callable[[], None]]:
-        """The checks by the names of their promises."""
+        """Checks by the names of their promises."""
         return {"ready": self.ready, "plays": self.plays, "repeats": self.repeats, "limits": self.limits}
+
+    def first_move(self) -> str | None:
+        """Let the agent make the first move of a match, within the limits of its seat. Return its fault, if any."""
+        trial, state = self._draw_state("plays", 0)
+        limits = replace(self.seat.limits, moves=1)
+        record = play_match(self._match(trial, state, [0], limits), make_player=player_maker(self.processes))
+        return f"{record.termination}: {record.message}" if record.termination in FAULTS else None
 
     def ready(self) -> None:
         """Begin two matches, one after the other, and play neither."""
@@ -138,7 +154,7 @@ class ProgramCheck(NamedTuple):
             except Forfeit as forfeit:
                 message = f"{forfeit.ending.reason}: {forfeit.ending.message}"
                 raise _violation(trial, "ready", "a start is answered by ready", "ready", message) from forfeit
-            except IsolationError as refused:  # it does not observe
+            except IsolationError as refused:  # it does not support observations
                 raise _violation(trial, "ready", "it plays from what a seat observes", "observe", str(refused)) from refused
             finally:
                 player.leave()
@@ -169,33 +185,25 @@ class ProgramCheck(NamedTuple):
             _check_same(trial, first, again, process)
 
     def limits(self) -> None:
-        """Play a few moves under a limit of time, then under one of nodes; a program that reports no nodes keeps it."""
+        """Play a few moves under each of the limits. An agent that reports no nodes passes the node limit."""
         trial, state = self._draw_state("limits", 0)
-        self._play_match(trial, state, [0], Limits(seconds=DECISION_SECONDS, moves=LIMIT_MOVES))
-        record = self._play_match(trial, state, [0], Limits(nodes=NODES, moves=LIMIT_MOVES))
-        for ply, decision in enumerate(record.decisions):
-            if decision.nodes > NODES:
-                trial.actions = list(record.actions[:ply])
-                raise _violation(trial, "limits", "keeps limits.nodes", f"at most {NODES} nodes", f"{decision.nodes:,} reported")
+        for limits in self.kept:
+            record = self._play_match(trial, state, [0], replace(limits, moves=LIMIT_MOVES))
+            for ply, decision in enumerate(record.decisions):
+                if limits.nodes is not None and decision.seat == 0 and decision.nodes > limits.nodes:
+                    trial.actions = list(record.actions[:ply])
+                    most, reported = f"at most {limits.nodes} nodes", f"{decision.nodes:,} reported"
+                    raise _violation(trial, "limits", "keeps limits.nodes", most, reported)
 
     def _draw_state(self, check: str, number: int) -> tuple[Trial, State]:
-        trial = Trial(f"{self.program.agent} on {name_of(self.game)}", self.seed, number, check=check)
+        trial = Trial(f"{self.seat.agent} on {name_of(self.game)}", self.seed, number, check=check)
         return trial, self.game.initial(position_stream(f"check/{trial.play}"))
 
     def _match(self, trial: Trial, state: State, seats: Sequence[int], limits: Limits) -> Match:
-        """The match of a trial: the program in some seats, random players in the others."""
+        """Return the match of a trial: the agent in some seats, random players in the others."""
         puzzle = isinstance(self.game, Puzzle)
-        own = Seat(
-            self.program.agent,
-            ExternalAgent,
-            True,
-            None,
-            limits,
-            "",
-            self.program.agent,
-            isolation=self.isolation,
-            program=self.program,
-        )
+        given = self.seat.limits
+        own = replace(self.seat, limits=replace(limits, memory_mb=given.memory_mb, start_seconds=given.start_seconds))
         other = make_seat(Anyone, {}, None, None, limits, "anyone", puzzle)
         seated = tuple([own if seat in seats else other for seat in range(self.game.players)])
         return Match(
@@ -203,7 +211,7 @@ class ProgramCheck(NamedTuple):
         )
 
     def _play_match(self, trial: Trial, state: State, seats: Sequence[int], limits: Limits) -> Record:
-        """Play a match and return its record; Violation if the program is at fault."""
+        """Play a match and return its record. Raises Violation if the agent is at fault."""
         trial.position = position_text(self.game, state)
         record = play_match(self._match(trial, state, seats, limits), make_player=player_maker(self.processes))
         trial.actions = list(record.actions)
@@ -214,7 +222,7 @@ class ProgramCheck(NamedTuple):
 
 
 def _check_same(trial: Trial, first: Record, again: Record, process: str) -> None:
-    """Check that two matches are equal; a violation shows the first action that is not."""
+    """Check that two matches are equal. A violation shows the first different action."""
     what = f"the same answers from {process}"
     if again.answer != first.answer:
         raise _violation(trial, "repeats", what, f"{first.answer}, as the first time", str(again.answer))

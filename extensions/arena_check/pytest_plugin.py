@@ -1,13 +1,13 @@
-"""A pytest plugin: games and agents as fixtures, and conformance as a marker, for the tests of an author's own plugin.
+"""A pytest plugin for the tests of an author's own plugin: games and agents as fixtures, and conformance as a marker.
 
 `@pytest.mark.arena(game=..., agent=..., heuristic=..., seed=0, matches=..., patience=10, check=True)` runs the conformance kit
-before the test's body: on a heuristic and its game, else on an agent and the game or every installed one that fits, else on a
-game. Each is a class, an object, or a name that an installed plugin or one of the ini option `arena_plugins` brings. A call that
-takes longer than `patience` seconds is ended, and fails. `check=False` leaves the kit out. The fixtures `arena_game` and
-`arena_agent` are those of the marker, or else of the ini options of the same names; `arena_registry` is everything that is
-installed.
+before the test's body: on a heuristic and its game, or else on an agent and the game (or every suitable installed one), or else
+on a game. Each is a class, an object, or the name of a plugin, either installed or listed in the ini option `arena_plugins`. A
+call that takes longer than `patience` seconds is ended, and fails. `check=False` leaves the kit out. The fixtures `arena_game`
+and `arena_agent` come from the marker, or else from the ini options of the same names. `arena_registry` contains everything
+that is installed.
 
-In a project that uses none of these, nothing of arena is imported but its top-level names.
+In a project that uses none of these, only the top-level names of arena are imported.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 if TYPE_CHECKING:
-    from arena import Agent, Game
-    from arena.api.spec import Registry
+    from arena import Agent, Game, Registry
 
 Value = TypeVar("Value")
 
 NAMES = ("game", "agent", "heuristic", "seed", "matches", "patience", "check")
-"""The arguments of the marker."""
+"""Arguments of the marker."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,7 +68,7 @@ def arena_agent(request: pytest.FixtureRequest) -> Agent:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Run the conformance kit as the marker of a test asks for, before the test itself."""
+    """Run the conformance kit as requested by a test's marker, before the test itself."""
     if item.get_closest_marker("arena") is not None:
         marked = _marker_arguments(item)
         if marked.get("check", True):
@@ -77,7 +76,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 
 def _marker_arguments(item: pytest.Item) -> Mapping[str, Any]:
-    """The arguments of the marker; those of the test come before those of its class, and these before those of its module."""
+    """Return the arguments of the marker. A test's marker overrides its class's, which overrides its module's."""
     found: dict[str, Any] = {}
     for marker in reversed(list(item.iter_markers("arena"))):
         unknown = [name for name in marker.kwargs if name not in NAMES]
@@ -89,8 +88,10 @@ def _marker_arguments(item: pytest.Item) -> Mapping[str, Any]:
 
 
 def _conform(marked: Mapping[str, Any], config: pytest.Config) -> None:
-    from arena.api.spec import info_of
-    from arena_check.kit import check_agent, check_game, check_heuristic
+    from arena.api.games import info_of
+    from arena_check.agent_checks import check_agent
+    from arena_check.game_checks import check_game
+    from arena_check.heuristic_checks import check_heuristic
 
     agent = marked.get("agent") or config.getini("arena_agent") or None
     game = marked.get("game") or config.getini("arena_game") or None
@@ -111,8 +112,8 @@ def _conform(marked: Mapping[str, Any], config: pytest.Config) -> None:
 
 
 def _registry(config: pytest.Config) -> Registry:
-    """The registry of this run, loaded at the first call."""
-    from arena.api.spec import load_plugins
+    """Return the registry of this run, loaded at the first call."""
+    from arena import load_plugins
 
     if _REGISTRY not in config.stash:
         folder = config.inipath.parent if config.inipath else config.rootpath
@@ -132,7 +133,7 @@ def _game(given: Any, config: pytest.Config) -> Game:
 
 
 def _agent(given: Any, config: pytest.Config) -> Agent:
-    from arena.api.spec import settings
+    from arena.api.games import settings
 
     name, options = _split_parameters(given)
     kind = _registry(config).agent(name) if isinstance(name, str) else name
@@ -141,7 +142,7 @@ def _agent(given: Any, config: pytest.Config) -> Agent:
 
 
 def _split_parameters(given: Any) -> tuple[Any, dict[str, Any]]:
-    """A name, a class or an object, with the parameters of a mapping such as {"name": "nim", "heap": 7}."""
+    """Split a name, a class or an object from the parameters of a mapping such as {"name": "nim", "heap": 7}."""
     if not isinstance(given, Mapping):
         return given, {}
     key = "agent" if "agent" in given else "name"
@@ -149,9 +150,9 @@ def _split_parameters(given: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _call(call: Callable[[], Value]) -> Value:
-    """The value of a call; an error of arena fails the test with its message alone, without frames of arena."""
+    """Return the value of a call. An error of arena fails the test with its message alone, without frames of arena."""
     from arena import ArenaError
-    from arena_check.kit import Violation
+    from arena_check.finding import Violation
 
     try:
         return call()

@@ -1,7 +1,7 @@
-"""A second process that plays what a check has played, with other hashes of texts: what follows from them differs there.
+"""A second process that repeats the plays of a check with other string hashes, so that results that depend on them differ.
 
-`python -m arena_check.second_process PLUGIN...` loads plugins and answers lines of JSON: for [kind, name, game, seed, matches]
-the position and the actions of each play, or null for what cannot be played.
+`python -m arena_check.second_process PLUGIN...` loads plugins and answers lines of JSON. For [kind, name, game, seed, matches]
+it returns the position and the actions of each play, or null if they cannot be played.
 """
 
 import os
@@ -11,22 +11,25 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Self
 
-from arena import Game
-from arena.api.run import ChildLost, Helper, pack, serve, take_pipes
-from arena.api.spec import Key, Registry, load_plugins, name_of
-from arena.errors import Interrupted
+from arena import Game, Registry, load_plugins
+from arena.api.errors import Interrupted
+from arena.api.games import name_of
+from arena.api.processes import take_pipes
+from arena.api.spec import Key
 from arena_check.agent_checks import agent_setups
 from arena_check.finding import Finding, Violation
 from arena_check.trial import Trial, walk
 from arena_check.verdicts import Verdict
+from arena_isolation.child import ChildLost
+from arena_isolation.helper import Helper, pack, serve
 
 MAX_ANSWER_BYTES = 1 << 20
 HASHES = "PYTHONHASHSEED"
-"""The environment variable from which the hashes of texts follow."""
+"""Environment variable that determines string hashes."""
 MAX_PLAYS = 2
-"""The most plays that are compared."""
+"""Maximum number of compared plays."""
 MAX_ACTIONS = 200
-"""The most actions of a play of a game."""
+"""Maximum number of actions in a play of a game."""
 ANSWER_SECONDS = 60.0
 PROMISE = "what is chosen follows the order of a set, or the hash of a text"
 
@@ -34,7 +37,7 @@ Plays = list[list[str]]
 
 
 class SecondProcess:
-    """Starts when it is first asked, and ends with the block."""
+    """Starts at the first request, and ends with the block."""
 
     def __init__(self, registry: Registry, plugins: Sequence[str]) -> None:
         self._registry = registry
@@ -51,9 +54,9 @@ class SecondProcess:
             self._helper.end()
 
     def verdict(self, key: Key, game: Game, check: str, seed: int, matches: int) -> Verdict | None:
-        """Compare plays of a game, or of an agent on it, with those of this process; None if they are the same.
+        """Compare plays of a game, or of an agent on it, with this process's plays; None if they are the same.
 
-        Nothing is said if they cannot be played, here or there: the other checks tell why.
+        If they cannot be played, here or there, the result is None, too: the other checks report the reason.
         """
         question = key[0], key[1], name_of(game), seed, min(matches, MAX_PLAYS)
         with suppress(ChildLost, OSError):
@@ -66,17 +69,25 @@ class SecondProcess:
             there: Plays | None = self._helper.answer(perf_counter() + ANSWER_SECONDS)
             for number, (mine, other) in enumerate(zip(here or (), there or (), strict=False)):
                 if mine != other:
-                    return Verdict(check, PROMISE, _violation(key, game, check, seed + number, mine, other))
+                    pairs = enumerate(zip(mine, other, strict=False))
+                    same = next((n for n, pair in pairs if pair[0] != pair[1]), min(len(mine), len(other)))
+                    expected, got = ["".join(play[same : same + 1]) or "the end" for play in (mine, other)]
+                    subject = name_of(game) if key[0] == "game" else f"{key[1]} on {name_of(game)}"
+                    expected += f", as with {HASHES}={os.environ.get(HASHES, 'random')}"
+                    got += f", with {HASHES}={other_hashes()}"
+                    actions = tuple(mine[1:same])
+                    finding = Finding(subject, check, PROMISE, expected, got, seed + number, 1, mine[0], actions, len(actions))
+                    return Verdict(check, PROMISE, Violation(finding))
         return None
 
 
 def other_hashes() -> str:
-    """A value of PYTHONHASHSEED that is not that of this process."""
+    """Return a value of PYTHONHASHSEED that differs from this process's."""
     return "2" if os.environ.get(HASHES) == "1" else "1"
 
 
 def plays(registry: Registry, kind: str, name: str, game: str, seed: int, matches: int) -> Plays | None:
-    """The position and the actions of some plays of a game, or of an agent on a game; None if they cannot be played."""
+    """Return the position and the actions of some plays of a game, or of an agent on it; None if they cannot be played."""
     try:
         if kind == "agent":
             (setup,) = agent_setups(name, game, registry)
@@ -91,30 +102,19 @@ def plays(registry: Registry, kind: str, name: str, game: str, seed: int, matche
         return found
     except Interrupted:
         raise
-    except BaseException:  # the plugin's own fault, whatever it raises
+    except BaseException:  # a plugin may raise anything
         return None
 
 
-def _violation(key: Key, game: Game, check: str, seed: int, mine: Sequence[str], other: Sequence[str]) -> Violation:
-    """The first difference of two plays."""
-    same = next((n for n, pair in enumerate(zip(mine, other, strict=False)) if pair[0] != pair[1]), min(len(mine), len(other)))
-    expected, got = ["".join(play[same : same + 1]) or "the end" for play in (mine, other)]
-    subject = name_of(game) if key[0] == "game" else f"{key[1]} on {name_of(game)}"
-    expected += f", as with {HASHES}={os.environ.get(HASHES, 'random')}"
-    got += f", with {HASHES}={other_hashes()}"
-    actions = tuple(mine[1:same])
-    return Violation(Finding(subject, check, PROMISE, expected, got, seed, 1, mine[0], actions, len(actions)))
-
-
 def main(plugins: Sequence[str]) -> None:
-    """Answer until there are no more questions; what plugins print goes nowhere, since the first process has shown it."""
+    """Answer requests until there are no more. Plugins' output is discarded, because the first process has shown it."""
     pipes = take_pipes()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     registry = load_plugins(plugins)
     serve(lambda question: pack(plays(registry, *question)), *pipes)
-    os._exit(0)  # whatever threads plugins have left
+    os._exit(0)  # plugins may have left threads
 
 
 if __name__ == "__main__":

@@ -1,24 +1,23 @@
-"""Checks of single states and their actions: that they are values, with texts that read back.
+"""Checks of single states and their actions: they are values, and their texts can be read back.
 
-Those of a puzzle's views for local and genetic search are here too: states at random, neighbours, views that change in place.
+Includes a puzzle's views for local and genetic search: random states, neighbours, and views that change in place.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import isfinite
 from typing import Any, NamedTuple
 
-from arena import Action, Game, Puzzle, State
-from arena.api.spec import overrides
+from arena import Action, Game, Puzzle, State, overrides
 from arena_check.trial import Trial, copy_value
 
 VIEWS = ("random_state", "neighbors", "local", "mutate", "crossover")
-"""The optional methods of a puzzle for local and genetic search."""
+"""Optional methods of a puzzle for local and genetic search."""
 LOCAL_VIEW = ("cost", "propose", "delta", "apply", "state")
-"""The members that a local view must have."""
+"""Required members of a local view."""
 
 
 class PlayedStep(NamedTuple):
-    """One action of a play, and what the game's methods returned before it."""
+    """One action of a play, and the earlier results of the game's methods."""
 
     trial: Trial
     state: State
@@ -27,7 +26,7 @@ class PlayedStep(NamedTuple):
 
 
 def drawn_twice(trial: Trial, what: str, function: Callable[..., State], *arguments: Any) -> State:
-    """Draw a state, and check that the same seed draws the same."""
+    """Draw a state, and check that the same seed draws the same state."""
     first = trial.call(what, function, *arguments, trial.rng)
     check_value(trial, first)
     again = trial.call(what, function, *arguments, trial.rng)
@@ -44,7 +43,7 @@ def check_value(trial: Trial, state: State) -> State:
 
 
 def check_notation(game: Game, trial: Trial, state: State) -> None:
-    """Check that a state has a text that reads back."""
+    """Check that a state has a text that can be read back."""
     text = trial.call("format_state", game.format_state, state)
     plain = isinstance(text, str) and text != "" and "\n" not in text
     trial.expect(plain, "format_state gives one line", "one line of text", repr(text))
@@ -67,7 +66,7 @@ def check_actions(game: Game, trial: Trial, state: State, legal: list[Action]) -
 
 
 def check_action_notation(game: Game, trial: Trial, state: State, legal: list[Action]) -> None:
-    """Check that each action has a text that reads back."""
+    """Check that each action has a text that can be read back."""
     texts = [trial.call("format_action", game.format_action, state, action) for action in legal]
     for text in texts:
         plain = isinstance(text, str) and text == text.strip() != "" and "\n" not in text
@@ -79,15 +78,21 @@ def check_action_notation(game: Game, trial: Trial, state: State, legal: list[Ac
 
 
 def is_solved(puzzle: Puzzle, trial: Trial, state: State) -> bool:
-    """Return what a puzzle says of a state; Violation unless that is yes or no."""
+    """Return a puzzle's answer for a state. Raises Violation unless it is a boolean."""
     solved = trial.call("is_goal", puzzle.is_goal, state)
     trial.expect(isinstance(solved, bool), "is_goal tells yes or no", "True or False", solved)
     return solved
 
 
 def check_local_search(puzzle: Puzzle, trial: Trial, position: State) -> None:
-    """Check every view that a puzzle has, in some of its states."""
-    states = list(_complete_states(puzzle, trial, position))
+    """Check every view of a puzzle, in some of its states."""
+    states = [position] if any(overrides(puzzle, view) for view in VIEWS) else []
+    if overrides(puzzle, "random_state"):
+        states = [drawn_twice(trial, "random_state", puzzle.random_state)]
+        rng = trial.rng
+        for _ in range(2):
+            another = trial.call("random_state", puzzle.random_state, rng)
+        states.append(another)
     for state in states:
         copy = _check_complete(puzzle, trial, state)
         if overrides(puzzle, "neighbors"):
@@ -101,17 +106,6 @@ def check_local_search(puzzle: Puzzle, trial: Trial, position: State) -> None:
         if overrides(puzzle, "crossover"):
             _check_complete(puzzle, trial, drawn_twice(trial, "crossover", puzzle.crossover, state, states[0]))
         trial.expect(copy == state, "a view for local search changes the state it is given", copy, state)
-
-
-def _complete_states(puzzle: Puzzle, trial: Trial, position: State) -> Iterator[State]:
-    if overrides(puzzle, "random_state"):
-        yield drawn_twice(trial, "random_state", puzzle.random_state)
-        rng = trial.rng
-        for _ in range(2):
-            another = trial.call("random_state", puzzle.random_state, rng)
-        yield another
-    elif any(overrides(puzzle, view) for view in VIEWS):
-        yield position
 
 
 def _check_complete(puzzle: Puzzle, trial: Trial, state: State) -> State:

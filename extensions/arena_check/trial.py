@@ -1,39 +1,38 @@
-"""Random play in which plugins are checked: it records its actions, so that a violation can tell them."""
+"""Random play in which plugins are checked. It records its actions, so that a violation can list them."""
 
 import pickle
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from arena import Action, Game, State
-from arena.api.cli import call_foreign, cut, describe
-from arena.api.spec import load_plugins, name_of
-from arena.errors import Interrupted, represent
+from arena import Action, Game, State, load_plugins
+from arena.api.errors import Interrupted, call_foreign, cut, describe
+from arena.api.games import name_of
 from arena_check.finding import NO_RETURN, Abandoned, Finding, Violation
 from arena_check.patience import CallTooLong, overdue
 
 Value = TypeVar("Value")
 
 PLAY = "play"
-"""The check of the methods without which there is no play; it is running if no other is."""
+"""Name of the check of the methods required for play. It is active if no other check is."""
 SEEDS = 2**63
 MAX_VALUE_CHARACTERS = 300
-"""Characters of a value in a message."""
+"""Maximum length of a value in a message, in characters."""
 MAX_ACTIONS = 100_000
-"""Actions of one state: a list of more is told, and not made."""
+"""Maximum number of actions in a state. A longer list is reported, and not created."""
 
 Watcher = Callable[["Trial", str, str | None], None]
-"""Is told before each call of a plugin: the play, the name of the function, and the text of the state if a decision is made."""
+"""Called before each call of a plugin with the play, the name of the function, and the state's text if it is a decision."""
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 @contextmanager
 def watch_calls(watcher: Watcher) -> Iterator[None]:
-    """Tell `watcher` of every call that is checked inside the block."""
+    """Call `watcher` for every checked call inside the block."""
     token = _watcher.set(watcher)
     try:
         yield
@@ -43,13 +42,13 @@ def watch_calls(watcher: Watcher) -> Iterator[None]:
 
 @dataclass(slots=True)
 class CheckLog:
-    """The checks that have passed somewhere, and those that are known to fail."""
+    """The checks that have passed somewhere, and the checks that are known to fail."""
 
     passed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     """A further violation of one of these raises Abandoned instead of Violation."""
     over: bool = False
-    """True if nothing more is called, since a call has not returned or has left a thread running."""
+    """True if nothing more is called, because a call has not returned or has left a thread running."""
 
 
 @dataclass(slots=True)
@@ -59,21 +58,21 @@ class Trial:
     subject: str
     seed: int
     number: int
-    """Play k of a seed is play 0 of the seed that is larger by k."""
+    """Play k of a seed is play 0 of the seed plus k."""
     log: CheckLog = field(default_factory=CheckLog)
     actions: list[str] = field(default_factory=list)
     plies: int | None = None
-    """The number of actions that a violation tells; None for all."""
+    """Number of actions in the message of a violation; None for all."""
     position: str | None = None
     check: str = PLAY
 
     def now(self) -> "Trial":
-        """The play as it is now; actions that follow are not told."""
+        """Return the play up to now; later actions are not included."""
         return replace(self, plies=len(self.actions))
 
     @contextmanager
     def checking(self, name: str) -> Iterator[None]:
-        """Run one check; if it meets a known fault, the play goes on after the block."""
+        """Run one check. If it meets a known fault, the play continues after the block."""
         before, self.check = self.check, name
         try:
             yield
@@ -101,7 +100,7 @@ class Trial:
 
     @property
     def rng(self) -> random.Random:
-        """A fresh generator of this play; always the same numbers."""
+        """A fresh generator of this play; always with the same numbers."""
         return random.Random(str(self.play))
 
     def expect(self, holds: bool, what: str, expected: object, got: object) -> None:
@@ -110,7 +109,7 @@ class Trial:
             raise self.violation(what, expected, got)
 
     def violation(self, what: str, expected: object, got: object) -> Violation | Abandoned:
-        """The exception for a broken promise, with all that shows it again; Abandoned if the check is known to fail."""
+        """Return the exception for a broken promise, with everything to reproduce it; Abandoned if the check is known to fail."""
         if self.check in self.log.failed:
             return Abandoned()
         actions = tuple(self.actions[: self.plies])
@@ -130,14 +129,18 @@ class Trial:
         )
 
     def call(self, what: str, function: Callable[..., Value], *arguments: Any) -> Value:
-        """The value of a plugin's function; Violation if it raises or does not return in time."""
+        """Return the value of a plugin's function. Raises Violation if it raises or does not return in time."""
         self.tell(what)
         try:
             value = function(*arguments)
         except (Violation, Abandoned):
             raise
-        except Interrupted as error:
-            self._note(error)
+        except Interrupted as interrupt:  # users interrupt slow checks: name the running one
+            if not any(self.subject in note for note in getattr(interrupt, "__notes__", ())):
+                place = describe(interrupt).partition(" (")[2].rstrip(")")
+                finding = Finding(self.subject, self.check, self.check, "", "", self.play, 1, self.position, tuple(self.actions))
+                lines = [f"{self.subject}: {self.check}", f"  position: {self.position}", f"  actions: {finding.played_out()}"]
+                interrupt.add_note("\n".join([*lines, *([f"  at: {place}"] if place else [])]))
             raise
         except BaseException as error:
             self.on_time()
@@ -146,7 +149,7 @@ class Trial:
         return value
 
     def tell(self, what: str, asked_at: Callable[[], str | None] | None = None) -> None:
-        """Tell whoever watches the checks that a function of a plugin is called; `asked_at` gives the state of a decision."""
+        """Report the call of a plugin's function to the watcher. `asked_at` returns the state of a decision."""
         watcher = _watcher.get()
         if watcher is not None:
             watcher(self, what, None if asked_at is None else asked_at())
@@ -159,18 +162,11 @@ class Trial:
             expected = f"an answer within {late.seconds:g} s"
             raise self.violation(f"{late.call} {NO_RETURN}", expected, f"none; it was at {late.place}") from late
 
-    def _note(self, interrupt: Interrupted) -> None:
-        """Add a note to the user's interrupt: the check that was running, for users who interrupt what takes long."""
-        if not any(self.subject in note for note in getattr(interrupt, "__notes__", ())):
-            place = describe(interrupt).partition(" (")[2].rstrip(")")
-            finding = Finding(self.subject, self.check, self.check, "", "", self.play, 1, self.position, tuple(self.actions))
-            lines = [f"{self.subject}: {self.check}", f"  position: {self.position}", f"  actions: {finding.played_out()}"]
-            interrupt.add_note("\n".join([*lines, *([f"  at: {place}"] if place else [])]))
-
     def list_values(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """The values of a plugin's function; Violation if it raises, does not return in time, or gives no iterable.
+        """Return the values of a plugin's function as a list.
 
-        So it is for more than MAX_ACTIONS values, which are not waited for.
+        Raises Violation if it raises, does not return in time, returns no iterable, or yields more than MAX_ACTIONS values,
+        which are not all awaited.
         """
         given = self.call(what, function, *arguments)
         self.expect(isinstance(given, Iterable), f"{what} gives a list", "a list or a tuple", given)
@@ -180,11 +176,13 @@ class Trial:
         return values
 
     def text(self, game: Game, state: State, action: Action) -> str:
-        """The text of an action; Violation as for `call`."""
+        """Return the text of an action. Raises Violation as `call` does."""
         return str(self.call("format_action", game.format_action, state, action))
 
     def legal(self, game: Game, state: State) -> list[Action]:
-        """The actions of a state; Violation as for `call`, if they are no sequence, or more than MAX_ACTIONS."""
+        """Return the actions of a state. Raises Violation as `call` does, or if they are not a sequence or more than
+        MAX_ACTIONS.
+        """
         given = self.call("actions", game.actions, state)
         self.expect(isinstance(given, Sequence), "actions gives a sequence", "a list or a tuple", given)
         number = self.call("actions", len, given)
@@ -207,19 +205,19 @@ class Trial:
 
 
 def given_game(game: Game | type[Game] | str) -> Game:
-    """Return a game that is given by its name, its class or itself; Violation if it cannot be made."""
+    """Return a game, given by its name, its class or itself. Raises Violation if it cannot be created."""
     kind = load_plugins().game(game) if isinstance(game, str) else game
     return Trial(name_of(kind), 0, 0).call("the game cannot be made", kind) if isinstance(kind, type) else kind
 
 
 def copy_value(value: Value) -> Value:
-    """A copy through pickle, which shares nothing with `value`."""
+    """Return a copy through pickle, which shares nothing with `value`."""
     copy: Value = pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
     return copy
 
 
 def position_text(game: Game, state: State) -> str | None:
-    """The text of a position for a message; None if the game has none of one line."""
+    """Return the text of a position for a message; None if it has no text of one line."""
     # the check of the notation reports an exception
     text = call_foreign(lambda: _short(game.format_state(copy_value(state))), lambda _: "\n")
     return None if "\n" in text else text
@@ -242,10 +240,23 @@ def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action
         state = successor
 
 
+def play_matches(start: Trial, matches: int, subject: str, check: Callable[[Trial], None]) -> None:
+    """Let `check` play matches with the plugin `subject`, and skip matches that end by known faults."""
+    for number in range(matches):
+        trial = Trial(start.subject, start.seed, number, start.log, check="the game")
+        with suppress(Abandoned):
+            with trial.own_randomness(subject):
+                trial.call("a method of the game", check, trial)
+            start.log.passed.add("the game")
+
+
 def some_action(trial: Trial, legal: Sequence[Action]) -> None:
     """Check that a state that is not terminal has an action."""
     trial.expect(len(legal) > 0, "a state that is not terminal has no actions", "at least one action", legal)
 
 
 def _short(value: object) -> str:
-    return cut(value if isinstance(value, str) else represent(value), MAX_VALUE_CHARACTERS)
+    """Return a text, or the `repr` of a value. If the author's `repr` fails, return the name of its type."""
+    if not isinstance(value, str):
+        value = call_foreign(lambda: repr(value), lambda _: f"an object of type {type(value).__name__}")
+    return cut(value, MAX_VALUE_CHARACTERS)

@@ -1,36 +1,50 @@
-"""A board of `arena try`: played until its time is up, with built-in agents as rivals, and the place of an entry on it."""
+"""A board of `arena try`: played until its time is up, with built-in agents as rivals, and an entry's place on it."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import IO, Any, NamedTuple
 
-from arena import Agent, Game, run
+from arena import CHANCE, Agent, ArenaError, Game, Registry, Spec, play, run
 from arena.api.cli import room
-from arena.api.results import Leaderboard, Row, Tally, count_pairs, describe_board, estimate_score, figures, folded, render
+from arena.api.errors import escape_controls
+from arena.api.match import steps
+from arena.api.results import (
+    Leaderboard,
+    Row,
+    Tally,
+    count_pairs,
+    describe_board,
+    estimate_score,
+    figures,
+    folded,
+    leaderboard,
+    render,
+)
 from arena.api.run import PlayedMatch
-from arena.api.spec import Registry, Spec, load_spec
-from arena.commands.catalogue import text_width
-from arena.errors import escape_controls
-from arena.results.leaderboard import leaderboard
-from arena.stats.observations import Pair, swapped
+from arena.api.spec import load_spec
+from arena.stats import Pair, swapped
+from arena_catalog.catalogue import text_width
 from arena_check.check_process import CheckProgress
 
-NODES = {True: 5_000, False: 200}
-"""Nodes of a decision, on a puzzle and in a game."""
+PUZZLE_NODES = 5_000
+GAME_NODES = (200, 1_500)
+"""Minimum and maximum node limit of a decision in a game."""
+PLIES_SEEN = 2
+"""Number of plies for which the nodes of a decision suffice. `lookahead` needs this many, and has no move otherwise."""
 MAX_MOVES = 200
 ROUNDS = 20
-"""The most rounds of a board."""
+"""Maximum number of rounds of a board."""
 MAX_CRASHES = 3
-"""Crashes of the tried agent that end a board."""
+"""A board ends after this many crashes of the tried agent."""
 
 MIN_PAIRS = 5
-"""The fewest pairs of games that can tell two entries apart: 0.05 ** (1 / 5) is above one half, 0.05 ** (1 / 4) is not."""
+"""Minimum number of game pairs to tell two entries apart: 0.05 ** (1 / 5) is above one half, 0.05 ** (1 / 4) is not."""
 SURE_SUPERIORITY = 0.975
-"""The likelihood of superiority that tells two entries apart if there are no pairs of games: three or more at one table."""
+"""Likelihood of superiority that tells two entries apart if there are no game pairs: three or more at one table."""
 TOO_FEW_PAIRS = "scores against"
-"""The words for a result of too few pairs that differ."""
+"""Text for a result of too few pairs that differ."""
 
 
 class Enough(Exception):
@@ -42,12 +56,12 @@ class Tried(NamedTuple):
 
     board: Leaderboard
     pairs: Mapping[tuple[str, str], Sequence[Pair]]
-    """The pairs of games of every two entries, in either order; empty for games of more than two seats."""
+    """Game pairs of every two entries, in either order; empty for games of more than two seats."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialBoard:
-    """The boards of one thing that is tried, until `until` on the monotonic clock."""
+    """The boards of one tried thing, until `until` on the monotonic clock."""
 
     registry: Registry
     file: str
@@ -57,7 +71,9 @@ class TrialBoard:
     until: float
     progress: CheckProgress
     only: tuple[str, ...] = ()
-    """The games that agents play instead of all that they can; empty for all."""
+    """Games for agents; empty for all that they can play."""
+    told: set[str] = field(default_factory=set)
+    """Remarks below the boards so far. Each is printed once."""
 
     def say(self, text: str = "") -> None:
         """Print a part of the result, wrapped to the terminal."""
@@ -66,30 +82,49 @@ class TrialBoard:
 
     @property
     def width(self) -> int:
-        """The columns that text may take."""
+        """Number of columns for text."""
         return text_width(self.out)
 
     def games(self, agent: type[Agent]) -> list[Game]:
-        """The games that an agent can play with their default parameters: those of the file, then the built-in ones."""
+        """Return the games that an agent can play with their default parameters. Raises ArenaError if there are none.
+
+        Games of the file come first, then games of requested plugins, then the built-in ones.
+        """
         fitting, sources = self.registry.games_for(agent), self.registry.sources
-        mine = [game for name, game in fitting.items() if sources["game", name].name == self.file]
-        return mine + [game for name, game in fitting.items() if sources["game", name].own]
+        asked = [name for name in fitting if sources["game", name].asked]
+        asked.sort(key=lambda name: sources["game", name].name != self.file)
+        if not fitting:
+            raise ArenaError(f"{self.file}: no game fits; name the plugin of its game: --plugin GAME.py")
+        return [fitting[name] for name in [*asked, *[name for name in fitting if sources["game", name].own]]]
+
+    def nodes(self, game: Game) -> int:
+        """Return the node limit of a decision. In a game it suffices for a search of PLIES_SEEN plies, within GAME_NODES.
+
+        The number of actions is the maximum in a random match.
+        """
+        if game.players == 1:
+            return PUZZLE_NODES
+        record = play(game, ["random"] * game.players, seed=self.seed, limits={"moves": MAX_MOVES})
+        states = [step.state for step in steps(game, record)]
+        asked = [state for state in states if not game.is_terminal(state) and game.to_move(state) is not CHANCE]
+        widest: int = max([len(game.actions(state)) for state in asked], default=0)
+        fewest, most = GAME_NODES
+        return min(most, max(fewest, sum([int(widest**ply) for ply in range(1, PLIES_SEEN + 1)])))
 
     def spec(self, game: Game, agents: Sequence[str | Mapping[str, Any]]) -> Spec:
-        """The spec of a board: a game with its default parameters, ROUNDS rounds."""
-        puzzle = game.players == 1
+        """Return the spec of a board: a game with its default parameters, ROUNDS rounds."""
         keys = {
             "name": "try",
             "game": game.name,
             "agents": list(agents),
             "rounds": ROUNDS,
             "seed": self.seed,
-            "limits": {"nodes": NODES[puzzle], "moves": MAX_MOVES},
+            "limits": {"nodes": self.nodes(game), "moves": MAX_MOVES},
         }
         return load_spec(keys, plugins=self.plugins)
 
     def play(self, spec: Spec, seconds: float, watched: str | None = None) -> Tried:
-        """Play for `seconds`, print the leaderboard of whole rounds, and return it with its pairs of games.
+        """Play for `seconds`, print the leaderboard of whole rounds, and return it with its game pairs.
 
         Matches of an unfinished round count if it is the first, or if the entry `watched` has crashed MAX_CRASHES times.
         """
@@ -116,20 +151,26 @@ class TrialBoard:
             tally.add(one.number, one.pairing, one.record)
         board = leaderboard(tally, finished=True)
         self.say()
-        self.say(render(replace(spec, name=self.file), [replace(board, cross=None)], width=room(self.out)))
+        shown = replace(board, cross=None, remarks=tuple([one for one in board.remarks if one not in self.told]))
+        self.told.update(board.remarks)
+        self.say(render(replace(spec, name=self.file), [shown], width=room(self.out)))
         if crashes == MAX_CRASHES:
             self.say(f"{watched} crashed {MAX_CRASHES} times, which is enough.")
         elif len(whole) < ROUNDS * a_round:
             rounds = f"{finished_rounds} round{'s' * (finished_rounds != 1)}"
             matches = rounds if len(whole) >= a_round else f"{len(whole)} of the {a_round} matches of a round"
             self.say(f"{matches} in the time of a try.")
+        budget = f"Each decision has {spec.boards[0].seats[0].limits.nodes:,} nodes; `arena run SPEC` takes any `limits`."
+        if budget not in self.told:
+            self.told.add(budget)
+            self.say(budget)
         labels = tally.sheet.labels
         there = {(labels[one], labels[two]): pairs for (one, two), pairs in tally.matches.pairings().items()}
         return Tried(board, there | {(two, one): [swapped(pair) for pair in pairs] for (one, two), pairs in there.items()})
 
 
 def place(board: Leaderboard, label: str) -> str:
-    """The place as `place 2 of 6`, and `shared` if another entry has it too; an entry that has failed has none."""
+    """Return the place as `place 2 of 6`, and `shared` if another entry has it, too. A failed entry has none."""
     row = row_of(board, label)
     if row.get("failures"):
         matches = row["games"] if board.kind == "versus" else row["attempts"]
@@ -140,9 +181,9 @@ def place(board: Leaderboard, label: str) -> str:
 
 
 def against_each(tried: Tried, label: str) -> str:
-    """The entries that it beats, loses to and cannot be told from, with its scores; scores alone after too few pairs.
+    """Return the entries that it beats, loses to and cannot be told from, with its scores. After too few pairs, only scores.
 
-    By the 95 % interval of its share of the points, computed from pairs of games as in `arena compare`.
+    It uses the 95 % interval of its share of the points, computed from game pairs as in `arena compare`.
     """
     board = tried.board
     labels = [row["agent"] for row in board.rows]
@@ -174,10 +215,10 @@ def _compare(tried: Tried, label: str, other: str) -> str:
 
 
 def row_of(board: Leaderboard, label: str) -> Row:
-    """The row of one entry."""
+    """Return the row of one entry."""
     return next(row for row in board.rows if row["agent"] == label)
 
 
 def percent(share: float | None) -> str:
-    """A share for a sentence."""
+    """Format a share for a sentence."""
     return figures.share(share, 0)

@@ -14,13 +14,13 @@ class Verdict:
     """The result of checking one promise."""
 
     check: str
-    """Its name, such as `returns`."""
+    """Name, such as `returns`."""
     promise: str
-    """The promise, or the reason why it could not be checked."""
+    """The promise, or why it could not be checked."""
     violation: Violation | None = None
-    """The violation that was found, None if there is none."""
+    """The violation found; None if there is none."""
     reached: bool = True
-    """False if no play came so far that the promise could be checked."""
+    """False if no play came far enough to check the promise."""
 
     ended: bool = False
     """True if nothing was checked after it, because a call has not returned or has left a thread running."""
@@ -35,8 +35,8 @@ class Verdict:
 class CheckSuite:
     """The checks of one game, agent or heuristic.
 
-    `play` plays `matches` matches from `seed`, and raises Violation for every fault but those that the log knows. `reproduce`
-    returns what a search for fewer actions needs. `promises` are the checks by name.
+    `play` plays `matches` matches from `seed`, and raises Violation for every fault that is not in the log. `reproduce`
+    prepares a search for fewer actions. `promises` are the checks by name.
     """
 
     play: Callable[[int, int, CheckLog], None]
@@ -47,7 +47,7 @@ class CheckSuite:
     patience: float
 
     def passed(self) -> tuple[str, ...]:
-        """Play, and return the names of the checks that were made; Violation, with few actions, for the first fault."""
+        """Play, and return the names of the checks that were made. Raises Violation, with few actions, for the first fault."""
         log = CheckLog()
         violation = self._first(self.seed, self.matches, log)
         if violation is not None:
@@ -55,7 +55,7 @@ class CheckSuite:
         return tuple([name for name in self.promises if name in log.passed])
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Play again and again, each time past the faults that are known, and yield a verdict for every promise."""
+        """Play repeatedly, each time past the known faults, and yield a verdict for every promise."""
         log = CheckLog()
         found: dict[str, Violation] = {}
         while (violation := self._first(self.seed, self.matches, log)) is not None and violation.finding.check not in found:
@@ -80,10 +80,10 @@ class CheckSuite:
         return None
 
     def _replayable(self, violation: Violation, log: CheckLog) -> Violation:
-        """The violation with few actions, and with a seed and a number of matches that show it again."""
+        """Return the violation with few actions, and with a seed and a number of matches that reproduce it."""
         with Patience(min(SHORTENING_CALL_SECONDS, self.patience)):
             finding = shorten(violation.finding, self.reproduce)
-        if not log.over:  # after a call that does not return, playing again would cost the whole patience once more
+        if not log.over:  # after a call that does not return, another play would use the full timeout again
             again = self._first(finding.seed, 1, CheckLog(failed=set(log.failed)))
             if again is None or again.finding.rule != finding.rule:
                 finding = replace(finding, seed=self.seed, matches=self.matches)

@@ -1,1 +1,1 @@
-"""The same tournament on the machines of a Dask cluster: they play, this process alone keeps the records."""
+"""Tournaments on the machines of a Dask cluster. The nodes play, and only this process keeps the records."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
-from arena.errors import ClusterError
+from arena.api.errors import ClusterError
 
 EXPECTED_ADDRESS = "expected tcp://HOST:PORT, tls://HOST:PORT, a scheduler file or local:N"
 MAX_LOCAL_WORKERS = 1024
@@ -21,20 +21,20 @@ _EXPOSED = (
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A scheduler, or how many workers to start on this machine."""
+    """A scheduler, or a number of workers to start on this machine."""
 
     given: str
-    """The text that the user wrote."""
+    """The user's text."""
     url: str = ""
-    """Of the scheduler; empty where there is none yet."""
+    """URL of the scheduler; empty if there is none yet."""
     workers: int = 0
-    """The number of workers to start here; 0 if there is a scheduler."""
+    """Number of workers to start here; 0 if there is a scheduler."""
     file: str | None = None
-    """The scheduler file that named it."""
+    """The scheduler file, if the address came from one."""
 
     @property
     def encrypted(self) -> bool:
-        """True if both ends prove who they are and nobody else can listen."""
+        """True if both ends are authenticated and the connection is encrypted."""
         return self.url.startswith("tls://")
 
     @property
@@ -49,17 +49,22 @@ class Address:
 
     @property
     def exposed(self) -> bool:
-        """True if others may listen or take part: neither encrypted nor on this machine alone."""
-        return bool(self.url) and not self.encrypted and not _loopback(self.host)
+        """True if others can listen or take part, because the connection is not encrypted and not limited to this machine."""
+        if not self.url or self.encrypted or self.host == "localhost":
+            return False
+        try:
+            return not ip_address(self.host.partition("%")[0]).is_loopback
+        except ValueError:  # a name, which may mean any machine
+            return True
 
     @property
     def warning(self) -> str | None:
-        """The warning of an address that is exposed; None of any other."""
+        """Warning for an exposed address; None for any other."""
         return _EXPOSED.format(self.url) if self.exposed else None
 
 
 def address_of(given: str) -> Address:
-    """The address that a text means; ClusterError says what is wrong with it."""
+    """Parse an address. ClusterError says how it is wrong."""
     kind, colon, number = given.partition(":")
     if kind == "local" and colon:
         if not number.isascii() or not number.isdecimal() or not 1 <= int(number) <= MAX_LOCAL_WORKERS:
@@ -103,12 +108,3 @@ def _of_file(given: str) -> str:
     if not isinstance(url, str):
         raise ClusterError(f"{where}: names no address; expected what `dask scheduler --scheduler-file` writes")
     return _url(where, url)
-
-
-def _loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:  # a name, which may mean any machine
-        return False

@@ -1,4 +1,4 @@
-"""Finds a scheduler, or says in words that help why there is none."""
+"""Connects to a scheduler, or explains clearly why that fails."""
 
 import logging
 import queue
@@ -13,8 +13,8 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from arena.errors import ClusterError
-from arena.version import install_command
+from arena.api.cli import install_command
+from arena.api.errors import ClusterError
 from arena_cluster.address import Address
 
 if TYPE_CHECKING:
@@ -24,14 +24,15 @@ T = TypeVar("T")
 ANSWER_SECONDS = 10.0
 """Seconds to wait for a scheduler's first answer."""
 GREETING_SECONDS = 3.0
-"""Seconds in which a scheduler begins to speak; here it takes less than one millisecond."""
+"""Seconds in which a scheduler must send its greeting. It normally takes less than a millisecond."""
 GREETING_LENGTH_BYTES = 8
 MAX_GREETING_BYTES = 1 << 20
+USE_TLS = "TLS is spoken there; use tls:// and the certificates of the cluster"
 _OPTIONS = ("distributed.comm.tls.ca-file", "distributed.comm.tls.client.cert", "distributed.comm.tls.client.key")
 
 
 def connect(address: Address) -> tuple["Client", "LocalCluster | None"]:
-    """A client of the scheduler at an address, and the cluster where it was started here; ClusterError where there is none."""
+    """Return a client of the scheduler at an address, and the cluster if it was started here. Raises ClusterError on failure."""
     try:
         import distributed
     except ImportError as error:
@@ -47,11 +48,11 @@ def _start_cluster(address: Address) -> tuple["Client", "LocalCluster"]:
     quiet = {"logging": {"distributed": "critical", "tornado": "critical", "asyncio": "critical"}}
     cluster = None
     try:
-        with dask.config.set(quiet), _delay_interrupts():  # the workers take both over
+        with dask.config.set(quiet), _delay_interrupts():  # the workers inherit both
             cluster = LocalCluster(
                 n_workers=address.workers,
                 threads_per_worker=1,
-                memory_limit=0,  # matches are played in processes of their own
+                memory_limit=0,  # matches are played in separate processes
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",  # any port: there may be another cluster
                 silence_logs=logging.CRITICAL,
@@ -70,10 +71,11 @@ def _start_cluster(address: Address) -> tuple["Client", "LocalCluster"]:
 
 @contextmanager
 def _delay_interrupts() -> Iterator[None]:
-    """Have Ctrl-C wait: what is half started says much when it is torn apart. Threads and processes that are started in the
-    block never hear of it; see `arena_cluster.deaf`.
+    """Delay Ctrl-C, because a half-started cluster prints many errors when it is interrupted.
+
+    Threads and processes that start in the block never receive the signal; see `arena_cluster.deaf`.
     """
-    resource_tracker.ensure_running()  # it would unblock the signal when it is started later
+    resource_tracker.ensure_running()  # it would unblock the signal if it started later
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -85,25 +87,32 @@ def _connect_to(address: Address) -> "Client":
     from distributed import Client
     from distributed.security import Security
 
-    security = Security()  # what Dask's own configuration says
+    security = Security()  # from Dask's own configuration
     if address.encrypted:
-        _check_certificates(address, security)
+        named = (security.tls_ca_file, security.tls_client_cert, security.tls_client_key)
+        for option, value in zip(_OPTIONS, named, strict=True):
+            variable = f"DASK_{option.upper().replace('.', '__').replace('-', '_')}"
+            where = f"--cluster {address.given}: {option}"
+            if value is None and not option.endswith("key"):  # it may be in the file of the certificate
+                raise ClusterError(f"{where} is not set; set it in Dask's configuration, or {variable} to the path of the file")
+            if value is not None and "-----BEGIN" not in value and not Path(value).is_file():
+                raise ClusterError(f"{where}: no such file: {value}; see Dask's configuration, or {variable}")
     _probe(address)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of other versions of what Dask stands on; those that matter here are compared later
+            warnings.simplefilter("ignore")  # about versions of Dask's dependencies; relevant ones are compared later
             return call_within(
                 3 * ANSWER_SECONDS,
                 lambda: Client(
                     address.url, security=security, timeout=ANSWER_SECONDS, set_as_default=False, name="arena", **_CODECS
                 ),
             )
-    except Exception as error:  # a stranger may have Dask fail in any way
+    except Exception as error:  # a stranger can make Dask fail in any way
         raise ClusterError(_why_not(address, error)) from error
 
 
 def call_within(seconds: float, call: Callable[[], T]) -> T:
-    """The result of a call that may hang; TimeoutError if it takes longer, and its thread is left alone."""
+    """Return the result of a call that may hang. If it takes longer, raise TimeoutError and abandon its thread."""
     found: queue.SimpleQueue[tuple[T | None, Exception | None]] = queue.SimpleQueue()
 
     def attempt() -> None:
@@ -123,22 +132,11 @@ def call_within(seconds: float, call: Callable[[], T]) -> T:
 
 
 _CODECS: dict[str, Any] = {"deserializers": ["dask", "msgpack", "error"]}
-"""Codecs of results: no pickles, which would run code of a node. (Dask unpickles what a task raises, whatever is set.)"""
-
-
-def _check_certificates(address: Address, security: Any) -> None:
-    named = (security.tls_ca_file, security.tls_client_cert, security.tls_client_key)
-    for option, value in zip(_OPTIONS, named, strict=True):
-        variable = f"DASK_{option.upper().replace('.', '__').replace('-', '_')}"
-        where = f"--cluster {address.given}: {option}"
-        if value is None and not option.endswith("key"):  # it may be in the file of the certificate
-            raise ClusterError(f"{where} is not set; set it in Dask's configuration, or {variable} to the path of the file")
-        if value is not None and "-----BEGIN" not in value and not Path(value).is_file():
-            raise ClusterError(f"{where}: no such file: {value}; see Dask's configuration, or {variable}")
+"""Codecs of results. They exclude pickles, which would run code of a node. (Dask always unpickles exceptions of tasks.)"""
 
 
 def _probe(address: Address) -> None:
-    """ClusterError where nobody listens; quicker than Dask, which tries again and again."""
+    """Raise ClusterError if nothing listens at the address. Faster than Dask, which retries for long."""
     where = f"--cluster {address.given}"
     stale = ""
     if address.file is not None:
@@ -146,7 +144,7 @@ def _probe(address: Address) -> None:
         stale = "; the file is stale: start the scheduler with --scheduler-file once more, and it is written anew"
     try:
         with socket.create_connection((address.host, address.port), timeout=ANSWER_SECONDS) as connection:
-            greets = address.encrypted or _greets(connection)  # who speaks TLS waits for the other to begin
+            greets = address.encrypted or _greets(connection)  # a TLS server waits for the client to begin
     except (socket.gaierror, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ClusterError(f"{where}: no such host {address.host!r}: {reason}{stale}") from error
@@ -156,16 +154,17 @@ def _probe(address: Address) -> None:
         raise ClusterError(f"{where}: nobody answers there: {reason}{hint}") from error
     if not greets:
         if _speaks_tls(address):
-            raise ClusterError(_use_tls(where))
+            raise ClusterError(f"{where}: {USE_TLS}")
         raise ClusterError(
             f"{where}: what answers there is no Dask scheduler{stale or '; expected one, as `dask scheduler` starts it'}"
         )
 
 
 def _greets(connection: socket.socket) -> bool:
-    """True if a scheduler begins to speak, as Dask's does: the length of a short message in eight bytes, lowest first.
+    """Return True if the server sends the greeting of a Dask scheduler: the length of a short message, 8 bytes, little-endian.
 
-    Everything else would be taken for one: `HTTP/1.1` announces three exbibytes, and a server that waits has Dask wait, too.
+    Without this check, any server would be taken for a scheduler. `HTTP/1.1` would announce three exbibytes, and Dask would
+    hang on a silent server.
     """
     connection.settimeout(GREETING_SECONDS)
     said = b""
@@ -181,25 +180,21 @@ def _greets(connection: socket.socket) -> bool:
 
 
 def _why_not(address: Address, error: Exception) -> str:
-    """The reason why there is no client although somebody listens."""
+    """Explain why there is no client although the port is open."""
     where = f"--cluster {address.given}"
     speaks = _speaks_tls(address)
     if address.encrypted and not speaks:
         return f"{where}: no TLS is spoken there; use tcp://, or start scheduler and workers with TLS"
     if not address.encrypted and speaks:
-        return _use_tls(where)
+        return f"{where}: {USE_TLS}"
     root = _root(error)
     if address.encrypted and isinstance(root, ssl.SSLError):
         return f"{where}: the two ends do not trust each other: {root}; expected certificates of the same authority on both"
     return f"{where}: what answers there is no Dask scheduler that this Dask can speak to: {' '.join(str(root).split())}"
 
 
-def _use_tls(where: str) -> str:
-    return f"{where}: TLS is spoken there; use tls:// and the certificates of the cluster"
-
-
 def _root(error: BaseException) -> BaseException:
-    """The error at the bottom of it all."""
+    """Return the root cause of an error."""
     while error.__cause__ is not None or (error.__context__ is not None and not error.__suppress_context__):
         error = error.__cause__ or error.__context__ or error
     return error
@@ -208,12 +203,12 @@ def _root(error: BaseException) -> BaseException:
 def _speaks_tls(address: Address) -> bool:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # nothing is sent: it is only to see who is there
+    context.verify_mode = ssl.CERT_NONE  # no data is sent: this only identifies the server
     try:
         plain = socket.create_connection((address.host, address.port), timeout=2.0)
         with closing(plain), closing(context.wrap_socket(plain, server_hostname=address.host)):
             return True
     except ssl.SSLError as error:
-        return error.reason is not None and "ALERT" in error.reason  # it answered in TLS that it wants a certificate
+        return error.reason is not None and "ALERT" in error.reason  # it demanded a certificate, in TLS
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""The coordinator: shares a schedule out among the nodes of a cluster, and hands on what they have played."""
+"""The coordinator divides a schedule among the nodes of a cluster and passes on the played matches."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -8,36 +8,34 @@ from math import inf
 from secrets import token_hex
 from time import monotonic
 
-from arena.api.match import Record
-from arena.api.run import Scheduled, make_unplayed
-from arena.api.spec import Spec, escape_line
-from arena.errors import ClusterError
-from arena.schedule.schedule import Backlog, Take
+from arena import Record, Spec
+from arena.api.errors import ClusterError, escape_line
+from arena.api.run import Backlog, Batch, Scheduled, make_unplayed
 from arena_cluster import wire
-from arena_cluster.engine import Change, Engine, Order, Reply
+from arena_cluster.engine import Engine, Order, Reply
 
 POLL_SECONDS = 0.25
-"""Seconds between two looks for nodes that have come or gone."""
+"""Seconds between two checks for nodes that have joined or left."""
 MAX_REASON_CHARACTERS = 600
-"""Characters of a node's reason not to play."""
+"""Maximum length of a node's reason for a refusal, in characters."""
 ALONE_NOTICE_SECONDS = 5.0
-"""Seconds without any node after which that is said."""
+"""After this many seconds without a node, a notice is printed."""
 MAX_LOST_ORDERS = 10
-"""Orders in a row for each of its threads, all lost on the way, after which a node is refused."""
+"""A node is refused after this many lost orders in a row for each of its threads."""
 OVERDUE_SECONDS = 60.0
-"""Seconds after which an order that should have taken far less is given to an idle node, too."""
+"""After this many seconds, an order that should have taken far less is also given to an idle node."""
 OVERDUE_FACTOR = 10
-"""The multiple of the usual time of its matches after which an order is overdue."""
+"""An order is overdue if it takes this multiple of the usual time of its matches."""
 JOB_SECONDS = 1.0
-"""Seconds that a job should take: long against what Dask takes for a task, about 2 ms, short against the run."""
+"""Target duration of a job in seconds: long compared with Dask's overhead (about 2 ms per task), short compared with the run."""
 MAX_JOB_MATCHES = 5000
-"""Matches of a job, at the most."""
+"""Maximum number of matches in a job."""
 QUICK_SECONDS = 5.0
-"""Jobs that take longer than this are not sent ahead: another node may be idle by then."""
+"""Jobs that take longer than this are not queued at a busy node, because another node may become idle first."""
 MAX_NODES_LOST = 2
-"""The number of nodes that may be lost while they play a match."""
+"""Number of nodes that may be lost while they play the same match."""
 ORDERS_AHEAD_PER_THREAD = 2
-"""Orders for each thread of a node: one that is played, and one that waits, so that the node need not."""
+"""Orders for each thread of a node: one in progress and one waiting, so that the node is never idle."""
 
 Finished = tuple[Scheduled, Record]
 Say = Callable[[str], object]
@@ -49,57 +47,57 @@ class Job:
 
     matches: list[Scheduled]
     lost: int = 0
-    """The number of nodes that were lost while they played it."""
+    """Number of nodes that were lost while they played it."""
     orders: set[str] = field(default_factory=set)
-    """The keys of the orders that are out for it: mostly one, two where the first is long overdue."""
+    """Keys of its current orders: usually one, or two if the first is long overdue."""
 
 
 @dataclass(slots=True)
 class Pace:
-    """The time that a match takes, from those played so far, and so the size of a job."""
+    """Average time of a match so far, which determines the size of a job."""
 
     seconds: float | None = None
-    """Of a match, lately; None before the first."""
+    """Recent time of a match; None before the first."""
     size: int = 1
 
     def note(self, matches: int, seconds: float) -> None:
-        """Take in that so many matches took so long."""
+        """Add the time that some matches took."""
         latest = max(seconds, 1e-6) / matches
         self.seconds = latest if self.seconds is None else 0.7 * self.seconds + 0.3 * latest
         self.size = max(1, min(MAX_JOB_MATCHES, self.size * 2, int(JOB_SECONDS / self.seconds)))
 
     @property
     def quick(self) -> bool:
-        """True if a job takes so little time that the next one may wait at the node."""
+        """True if a job is so short that the next one may wait at the node."""
         return self.seconds is not None and self.seconds * self.size <= QUICK_SECONDS
 
 
 class JobQueue:
-    """The backlog of some nodes in jobs, and during which of them a node was lost."""
+    """The backlog of some nodes as jobs, with the number of nodes that each job has lost."""
 
-    def __init__(self, take: Take, total: int | None) -> None:
+    def __init__(self, take: Callable[[int], Batch], total: int | None) -> None:
         self.pace = Pace()
         self._backlog = Backlog(take, total)
         self._suspects: deque[Job] = deque()
 
     def next(self, threads: int) -> Job | None:
-        """The next job for one of so many threads; None where there is nothing to play now."""
+        """Return the next job for a node with this many threads; None if there is nothing to play now."""
         if self._suspects:
             return self._suspects.popleft()
         matches = self._backlog.share(self.pace.size, threads)
         return Job(matches) if matches else None
 
     def put_back(self, job: Job) -> None:
-        """Take back a job that nobody has begun."""
+        """Take back a job that no node has begun."""
         if job.lost:
             self._suspects.append(job)
         else:
             self._backlog.put_back(job.matches)
 
     def lost(self, job: Job) -> Scheduled | None:
-        """Take back a job whose node was lost while it played; return the match that has lost its second one, if there is one.
+        """Take back a job whose node was lost while it played. If a match has now lost its second node, return that match.
 
-        Which match of several it was nobody knows: each is played alone from now on.
+        If the job has several matches, it is unknown which one was being played, so each is played alone from now on.
         """
         if len(job.matches) == 1 and job.lost + 1 >= MAX_NODES_LOST:
             return job.matches[0]
@@ -107,12 +105,12 @@ class JobQueue:
         return None
 
     def any_left(self) -> bool:
-        """Tell whether there is something to play now; where need be, take a match from the schedule to know."""
+        """Return whether there is something to play now. If necessary, take a match from the schedule to find out."""
         return bool(self._suspects) or self._backlog.any_left()
 
     @property
     def over(self) -> bool:
-        """True if the schedule has no more matches, apart from those that are to be played again."""
+        """True if the schedule has no more matches, except matches to be repeated."""
         return self._backlog.over
 
 
@@ -124,7 +122,7 @@ class Sent:
     ids: Sequence[str]
     node: str
     told: bool
-    """True if the parcel went with it."""
+    """True if the parcel was sent with it."""
     since: float = field(default_factory=monotonic)
 
     def __str__(self) -> str:
@@ -134,32 +132,33 @@ class Sent:
 
 @dataclass(slots=True, eq=False)
 class NodeState:
-    """A node and what it was sent."""
+    """A node and the orders sent to it."""
 
     threads: int
     orders: dict[str, Sent] = field(default_factory=dict)
     """By key, in the order in which the node plays them."""
     lost: int = 0
-    """The number of orders in a row that were lost on the way."""
+    """Number of orders in a row that were lost on the way."""
 
 
 class Coordinator:
     """Plays the matches of a spec on the nodes of an engine.
 
-    `parcel` is that of the spec; `take` and `total` are those of the schedule, as in `Pool`: whoever iterates over `play` tells
-    the schedule about a result before asking for the next. Nothing is recorded twice: only the reply to an order that is out
-    counts, and the first one where a match is in two orders. That happens when nothing else is left to play and an order is
-    long overdue: then a node that is idle is given it, too (the backup tasks of Dean and Ghemawat, MapReduce, OSDI 2004).
+    `parcel` contains the spec. `take` and `total` come from the schedule, as in `Pool`: the code that iterates over `play` must
+    report each result to the schedule before it asks for the next. Nothing is recorded twice. Only the reply to a current order
+    counts, and if a match is in two orders, the first reply counts. A match gets a second order if nothing else is left to play
+    and its first order is long overdue: then an idle node gets it, too (the backup tasks of Dean and Ghemawat, MapReduce, OSDI
+    2004).
 
-    A node that is lost costs the matches which it was playing one of two tries, and the rest nothing; all are sent to others.
-    A match whose second node is lost, too, is a `crash` of its agent where there is but one, and void where there are several,
-    since nobody can say whose turn it was. (An agent that takes down the process in which it plays is found out on its node,
-    and costs no node.)
+    If a node is lost, each match that it was playing loses one of two tries. All its orders are sent to other nodes. A match
+    that loses its second node is a `crash` of its agent if it has only one agent. With several agents it is void, because the
+    agent to move is unknown. (If an agent crashes the process in which it plays, its node detects this, and no node is lost.)
 
-    A node is refused if it has another version of anything, or sends a record that cannot be one: `say` is told why, and the node
-    gets nothing more. ClusterError if no node is left. Nodes are trusted apart from that: nothing is played a second time.
+    A node is refused if it has another version of anything, or if it sends an invalid record. `say` is called with the reason,
+    and the node gets nothing more. ClusterError is raised if no node is left. Apart from that, nodes are trusted: no match is
+    played a second time for verification.
 
-    `check` is called every POLL_SECONDS or so; what it raises ends the iteration.
+    `check` is called about every POLL_SECONDS. An exception from it ends the iteration.
     """
 
     def __init__(
@@ -167,7 +166,7 @@ class Coordinator:
         spec: Spec,
         parcel: bytes,
         engine: Engine,
-        take: Take,
+        take: Callable[[int], Batch],
         say: Say,
         *,
         total: int | None = None,
@@ -183,28 +182,34 @@ class Coordinator:
         self._jobs = JobQueue(take, total)
         self._nodes: dict[str, NodeState] = {}
         self._room: dict[str, None] = {}
-        """Nodes that may take more, those first that have waited longest."""
+        """Nodes that can take more orders, the longest-waiting first."""
         self._out: dict[str, Sent] = {}
         self._refused: dict[str, str] = {}
         self.threads = 0
-        """The number of matches that all nodes together play at a time."""
+        """Number of matches that all nodes together play at a time."""
         self.alone = False
-        """True if there is no node, and there has been none for some time."""
+        """True if there has been no node for some time."""
         self._number = 0
         self._alone_since: float | None = monotonic()
         self._heard = monotonic()
-        """The time of the last reply; infinite once it was said that nothing comes."""
+        """Time of the last reply; infinite after the notice that no replies come."""
 
     def play(self) -> Generator[Finished, None, None]:
-        """Yield every match with its record as it comes, in no particular order; to be iterated by one thread.
+        """Yield every match with its record as it arrives, in no particular order. Only one thread may iterate.
 
-        Closing it takes back what is out and has the nodes forget the tournament. ClusterLost where the cluster is gone.
+        Closing the iterator cancels all current orders and makes the nodes forget the tournament. Raises ClusterLost if the
+        cluster is gone.
         """
         try:
             while True:
                 self._check()
                 for change in self._engine.changes():
-                    yield from self._apply(change)
+                    yield from self._part_from(change.node, leave=change.leave)
+                    self._refused.pop(change.node, None)  # a node that rejoins may be a different one
+                    if change.threads:
+                        self._nodes[change.node] = NodeState(change.threads)
+                        self.threads += change.threads
+                        self._room[change.node] = None
                 self._hand_out()
                 if not self._out and not self._jobs.any_left():
                     if not self._jobs.over:
@@ -220,7 +225,7 @@ class Coordinator:
             self._engine.close(self._run)
 
     def staff(self) -> str:
-        """The number of workers and of their threads, as text; safe to call from any thread."""
+        """Return the number of workers and of their threads as text. Safe to call from any thread."""
         workers, threads = len(self._nodes), self.threads
         found = "no worker" if not workers else "1 worker" if workers == 1 else f"{workers:,} workers"
         return found if threads == workers else f"{found} of {threads:,} threads"
@@ -247,7 +252,7 @@ class Coordinator:
                 self._send(late.job, node, told=False)
 
     def _find_overdue(self, node: str | None) -> Sent | None:
-        """The oldest order that is long overdue, is out once, and with another node."""
+        """Return the oldest order that is long overdue, has no second order, and is with another node."""
         now = monotonic()
         for sent in self._out.values():
             if now - sent.since < OVERDUE_SECONDS:
@@ -296,7 +301,12 @@ class Coordinator:
             self._refuse(sent.node, f"sent what is no answer: {invalid}")
             return
         if answer.records is not None:
-            self._call_off(sent.job)
+            for key in sent.job.orders:  # orders of another node for the same matches
+                other = self._out.pop(key)
+                del self._nodes[other.node].orders[key]
+                self._room[other.node] = None
+                self._engine.drop(key)
+            sent.job.orders.clear()
             self._jobs.pace.note(len(answer.records), answer.seconds)
             yield from zip(sent.job.matches, answer.records, strict=True)
         elif answer.asks and not sent.told:
@@ -306,27 +316,10 @@ class Coordinator:
             reason = answer.refused or "asks for what it was told"
             self._refuse(sent.node, escape_line(reason)[:MAX_REASON_CHARACTERS])
 
-    def _call_off(self, job: Job) -> None:
-        """Take back the other orders for matches that have been played."""
-        for key in job.orders:
-            other = self._out.pop(key)
-            del self._nodes[other.node].orders[key]
-            self._room[other.node] = None
-            self._engine.drop(key)
-        job.orders.clear()
-
     # Nodes
 
-    def _apply(self, change: Change) -> Iterator[Finished]:
-        yield from self._part_from(change.node, leave=change.leave)
-        self._refused.pop(change.node, None)  # who comes back may be another
-        if change.threads:
-            self._nodes[change.node] = NodeState(change.threads)
-            self.threads += change.threads
-            self._room[change.node] = None
-
     def _part_from(self, node: str, *, leave: bool) -> Iterator[Finished]:
-        """Let go of a node, and see to its orders: those that it was playing are blamed, unless it went in good order."""
+        """Drop a node and handle its orders. Unless it left in good order, the orders that it was playing are blamed."""
         state = self._nodes.pop(node, None)
         if state is None:
             return
@@ -342,7 +335,7 @@ class Coordinator:
                 yield from self._blame(sent)
 
     def _put_back(self, job: Job) -> None:
-        if not job.orders:  # else another node is still at it
+        if not job.orders:  # else another node is still playing it
             self._jobs.put_back(job)
 
     def _blame(self, sent: Sent) -> Iterator[Finished]:
@@ -355,7 +348,7 @@ class Coordinator:
                 yield culprit, make_unplayed(self._spec, culprit, message=f"{message}; whose turn it was is not known")
 
     def _refuse(self, node: str, reason: str) -> None:
-        """Give a node nothing more."""
+        """Refuse a node: it gets no more orders."""
         self._refused[node] = reason
         for _ in self._part_from(node, leave=True):
             raise AssertionError("nobody is blamed for leaving")

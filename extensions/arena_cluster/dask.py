@@ -1,7 +1,7 @@
-"""Dask as the engine: an order is a task that may run on one worker alone.
+"""Dask as the engine: an order is a task that may run on one worker only.
 
-That is why Dask itself never plays an order again elsewhere: the coordinator does, who knows what it means. What may block
-while a scheduler does not answer is done in threads; the thread of the coordinator never waits for the network.
+For this reason Dask itself never repeats an order on another worker. The coordinator does, because it knows the consequences.
+Calls that may block while a scheduler is silent run in threads. The thread of the coordinator never waits for the network.
 """
 
 import atexit
@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from arena.api.cli import describe
-from arena.errors import ClusterLost
+from arena.api.errors import ClusterLost, describe
 from arena_cluster import node as nodes
 from arena_cluster import wire
 from arena_cluster.address import Address
@@ -26,25 +25,25 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
 SCHEDULER_SILENCE_SECONDS = 10.0
-"""Seconds without an answer after which a scheduler counts as gone."""
+"""Seconds without an answer after which a scheduler counts as lost."""
 PULSE_POLL_SECONDS = 5.0
-"""Seconds between two questions to a scheduler when it has last heard of each worker."""
+"""Seconds between two queries of the scheduler for the last heartbeat of each worker."""
 WORKER_SILENCE_SECONDS = 30.0
-"""Seconds of silence after which a worker counts as gone; Dask itself waits for 5 to 10 minutes."""
+"""Seconds of silence after which a worker counts as lost. Dask itself waits for 5 to 10 minutes."""
 POLL_SECONDS = 1.0
-"""Seconds between two questions who is there."""
+"""Seconds between two queries for the list of workers."""
 END_SECONDS = 5.0
-"""Seconds that leaving may take."""
+"""Timeout for disconnecting, in seconds."""
 
 
 class Workers:
-    """The workers that are there, by the scheduler's events and by its answers, which may cross."""
+    """The connected workers, from the scheduler's events and from its answers. The two may arrive in either order."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._there: dict[str, int] = {}
         self._gone: dict[str, float] = {}
-        """The times of departures, for as long as an older answer may still name the worker."""
+        """Times of departures. Each is kept as long as an older answer may still list the worker."""
         self._changes: list[Change] = []
 
     def changes(self) -> Sequence[Change]:
@@ -54,12 +53,12 @@ class Workers:
         return changes
 
     def again(self) -> None:
-        """Tell of all that are there once more, with the next changes: for whoever comes to know them."""
+        """Report all connected workers once more with the next changes, for a new reader."""
         with self._lock:
             self._changes = [Change(address, number) for address, number in self._there.items()]
 
     def seen(self, threads: Mapping[str, int], asked: float) -> None:
-        """Take in who was there, as answered to a question that was asked at a time."""
+        """Add an answer with the connected workers. `asked` is the time of the question."""
         with self._lock:
             for address in self._there.keys() - threads.keys():
                 self._leave(address, leave=False)
@@ -70,7 +69,7 @@ class Workers:
                     self._changes.append(Change(address, number))
 
     def gone(self, address: str, *, leave: bool) -> None:
-        """Take in that one has gone."""
+        """Note that a worker has left."""
         with self._lock:
             self._gone[address] = monotonic()
             self._leave(address, leave=leave)
@@ -81,39 +80,39 @@ class Workers:
 
 
 class Pulses:
-    """Finds workers of which nothing has been heard for long: frozen, cut off, or their machine gone without a word.
+    """Detects workers that have been silent for long: frozen, disconnected, or on a machine that went down.
 
-    Only that a time has changed counts, not which it is: the clocks of machines differ.
+    It only matters whether a heartbeat's time has changed, and not its value, because the clocks of machines differ.
     """
 
     def __init__(self) -> None:
         self.still: frozenset[str] = frozenset()
-        """Workers that count as gone until they are heard of again."""
+        """Workers that count as lost until the next heartbeat."""
         self.due = 0.0
-        """The time of the next question."""
+        """Time of the next query."""
         self._last: dict[str, tuple[float, float]] = {}
-        """By worker, the scheduler's time, and since when it has been that."""
+        """For each worker, the scheduler's time, and since when it has had this value."""
 
     def take(self, heard: Mapping[str, float], now: float) -> None:
-        """Take in when each worker was heard of."""
+        """Note the time of each worker's last heartbeat."""
         self.due = now + PULSE_POLL_SECONDS
         before = self._last
         self._last = {
             address: before[address] if address in before and before[address][0] == last else (last, now)
             for address, last in heard.items()
         }
-        silence = max(WORKER_SILENCE_SECONDS, len(heard) / 20)  # Dask's own beat slows down to 200 a second in all
+        silence = max(WORKER_SILENCE_SECONDS, len(heard) / 20)  # Dask limits heartbeats to 200 a second in all
         self.still = frozenset([address for address, (_, since) in self._last.items() if now - since > silence])
 
     def restart(self) -> None:
-        """Begin anew, since the scheduler has been away."""
+        """Start over, because the scheduler was away."""
         self.still = frozenset()
         self._last = {}
 
 
 @contextmanager
 def dask_engine(address: Address) -> Iterator["DaskEngine"]:
-    """The engine at an address, for as long as the block lasts; ClusterError where there is none."""
+    """Provide the engine at an address for the duration of the block. Raises ClusterError if there is none."""
     with _silence_logs(), _allow_large_parcels():
         client, cluster = connect(address)
         engine = DaskEngine(client, cluster, address)
@@ -125,10 +124,10 @@ def dask_engine(address: Address) -> Iterator["DaskEngine"]:
 
 @contextmanager
 def _allow_large_parcels() -> Iterator[None]:
-    """Keep Dask from warning of parcels above 10 MB: each goes to a node but once."""
+    """Suppress Dask's warning about parcels above 10 MB. Each is sent to a node only once."""
     try:
         from dask import config
-    except ImportError:  # told where the connection is made
+    except ImportError:  # reported when the connection is made
         yield
         return
     with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
@@ -137,7 +136,7 @@ def _allow_large_parcels() -> Iterator[None]:
 
 @contextmanager
 def _silence_logs() -> Iterator[None]:
-    """Keep Dask from logging: what matters of it is said by arena, in one line."""
+    """Silence Dask's logging. Arena reports the relevant events, each in one line."""
     with suppress(ImportError):
         import distributed  # noqa: F401 - sets its loggers up
     names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado", "asyncio")]
@@ -149,7 +148,7 @@ def _silence_logs() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        interrupted = True  # threads that are still starting a cluster must not speak after the command's last word
+        interrupted = True  # threads that still start a cluster must print nothing after the command's last line
         raise
     finally:
         if not interrupted:
@@ -169,7 +168,7 @@ class DaskEngine:
         self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
         self._workers = Workers()
         self._heard = 0
-        """The number of answers of the scheduler."""
+        """Number of answers of the scheduler."""
         self._noted = 0
         self._silence = 0.0
         self._lost = False
@@ -182,9 +181,11 @@ class DaskEngine:
     # For the coordinator
 
     def changes(self) -> Sequence[Change]:
-        """Workers that have come and gone since the last call; ClusterLost if the scheduler has been silent for long."""
+        """Return the workers that have joined or left since the last call. Raises ClusterLost after a long silence of the
+        scheduler.
+        """
         now = monotonic()
-        elapsed, self._asked = min(now - self._asked, 1.0), now  # time in which this process itself stood still counts little
+        elapsed, self._asked = min(now - self._asked, 1.0), now  # time in which this process itself was stopped counts little
         self._silence = 0.0 if self._heard != self._noted else self._silence + elapsed
         self._noted = self._heard
         if self._silence > SCHEDULER_SILENCE_SECONDS:
@@ -209,21 +210,21 @@ class DaskEngine:
             future = self._client.submit(
                 nodes.play, plain, key=order.key, workers=[node], allow_other_workers=False, pure=False, retries=0
             )
-        except Exception:  # the scheduler is gone, or about to be heard of again
+        except Exception:  # the scheduler is gone, or will soon reconnect
             self._replies.put(Reply(order.key))
             return
         self._futures[order.key] = future
         future.add_done_callback(self._done.put)
 
     def drop(self, key: str) -> None:
-        """Take an order back."""
+        """Cancel an order."""
         future = self._futures.pop(key, None)
         if future is not None:
             with suppress(Exception):
                 future.release()
 
     def replies(self, seconds: float) -> Sequence[Reply]:
-        """The replies that have come; waits for the first one, but not longer than `seconds`."""
+        """Return the replies that have arrived. Wait for the first one, but at most `seconds`."""
         found: list[Reply] = []
         with suppress(queue.Empty):
             found.append(self._replies.get(timeout=seconds))
@@ -234,9 +235,9 @@ class DaskEngine:
         return found
 
     def close(self, run: str) -> None:
-        """Take back all orders, and have every worker forget the tournament. It takes END_SECONDS at most.
+        """Cancel all orders and make every worker forget the tournament. It takes END_SECONDS at most.
 
-        Who plays the next tournament gets all workers that are there as his first changes.
+        The next tournament gets all connected workers as its first changes.
         """
         for key in list(self._futures):
             self.drop(key)
@@ -246,25 +247,25 @@ class DaskEngine:
         _try_within(lambda: self._client.run(nodes.forget, run, on_error="ignore"))
 
     def leave(self) -> None:
-        """Close the connection, and the cluster where it was started for this run."""
+        """Close the connection, and the cluster if it was started for this run."""
         self._over.set()
         self._wake.set()
         self._done.put(None)
         if not self._lost:
-            with suppress(Exception):  # who leaves while he listens makes the scheduler complain
+            with suppress(Exception):  # the scheduler complains about a client that leaves while it listens
                 self._client.unsubscribe_topic("all")
         _try_within(lambda: self._client.close(timeout=END_SECONDS), 2.0 if self._lost else END_SECONDS)
         if self._cluster is not None:
-            with suppress(ImportError):  # when Python ends, Dask would close it once more, and Ctrl-C would tear that apart
+            with suppress(ImportError):  # at exit Dask would close it again, and Ctrl-C would interrupt that
                 from distributed.deploy.spec import close_clusters
 
                 atexit.unregister(close_clusters)
             _try_within(self._cluster.close)
 
-    # In threads of their own
+    # In separate threads
 
     def _ask(self) -> None:
-        """Ask the scheduler again and again who is there."""
+        """Query the scheduler repeatedly for its workers."""
         listening = False
         pulses = Pulses()
         while not self._over.is_set():
@@ -279,7 +280,7 @@ class DaskEngine:
                     # Not scheduler_info(), which leaves workers out in some versions.
                     found = self._client.sync(self._client.scheduler.identity)
                     pulses.take({address: worker["last_seen"] for address, worker in found["workers"].items()}, began)
-            except Exception:  # the scheduler does not answer, and one that comes back has forgotten us
+            except Exception:  # the scheduler does not answer, and after a restart it does not know this client
                 listening = False
                 pulses.restart()
             else:
@@ -288,7 +289,7 @@ class DaskEngine:
             self._wake.wait(POLL_SECONDS)
 
     def _take_event(self, event: tuple[float, Any]) -> None:
-        """Take in an event of the scheduler. Called in the thread of Dask's client."""
+        """Process an event of the scheduler. Called in the thread of Dask's client."""
         said = event[1]
         action = said.get("action") if isinstance(said, dict) else None
         if action == "remove-worker":
@@ -297,9 +298,9 @@ class DaskEngine:
             self._wake.set()
 
     def _gather(self) -> None:
-        """Fetch the results of tasks that are done."""
+        """Fetch the results of finished tasks."""
         over = False
-        while not over:
+        while True:
             done: list[Future] = []
             with suppress(queue.Empty):
                 one = self._done.get()
@@ -309,21 +310,19 @@ class DaskEngine:
                     else:
                         done.append(one)
                     one = self._done.get_nowait()
-            if not over:
-                self._fetch(done)
-
-    def _fetch(self, done: Sequence["Future"]) -> None:
-        finished = {future.key: future for future in done if future.status == "finished"}
-        bodies: Mapping[str, Any] = {}
-        with suppress(Exception):  # lost on the way
-            bodies = self._client.gather(finished, errors="skip")
-        for future in done:
-            body = bodies.get(future.key)
-            self._replies.put(_failure(future) if body is None else Reply(future.key, body))
+            if over:
+                return
+            finished = {future.key: future for future in done if future.status == "finished"}
+            bodies: Mapping[str, Any] = {}
+            with suppress(Exception):  # lost on the way
+                bodies = self._client.gather(finished, errors="skip")
+            for future in done:
+                body = bodies.get(future.key)
+                self._replies.put(_failure(future) if body is None else Reply(future.key, body))
 
 
 def _failure(future: "Future") -> Reply:
-    """The reply of a task that has no result."""
+    """Return the reply for a task without a result."""
     if future.status != "error":
         return Reply(future.key)
     try:
@@ -335,11 +334,11 @@ def _failure(future: "Future") -> Reply:
         if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] == "arena":
             return Reply(future.key, failed=f"arena {versions()['arena']} is not installed there; install it on every machine")
         return Reply(future.key, failed="gave no reason" if error is None else describe(error))
-    except BaseException as error:  # whatever the node has put into its exception: this thread must go on
+    except BaseException as error:  # the node's exception may be anything, and this thread must go on
         return Reply(future.key, failed=f"its failure cannot be read: {type(error).__name__}")
 
 
 def _try_within(call: Callable[[], object], seconds: float = END_SECONDS) -> None:
-    """Do what may hang or fail, and leave it alone when it does."""
+    """Run a call that may hang or fail. Ignore it in both cases."""
     with suppress(Exception):
         call_within(seconds, call)

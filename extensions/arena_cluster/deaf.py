@@ -1,4 +1,4 @@
-"""Loaded by the workers of `local:N`: Ctrl-C in the terminal reaches them, too, and is the coordinator's alone to handle."""
+"""Loaded by the workers of `local:N`. Ctrl-C in the terminal reaches them, too, but only the coordinator handles it."""
 
 import signal
 

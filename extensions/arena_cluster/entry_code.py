@@ -1,7 +1,7 @@
-"""The code that entries bring, for a node: which files go along, and where they lie there.
+"""The code that entries bring, for a node: which files are sent, and their places on the node.
 
-Each version lies in a folder of its own, below which its files have the paths that they have at the coordinator. So a file finds
-there what it finds at home, no entry finds the code of another, and nothing that is told of a file depends on the node.
+Each version has a folder of its own, in which its files have the same relative paths as at the coordinator. So a file finds the
+same neighbours as at home, no entry finds the code of another, and messages about files do not depend on the node.
 """
 
 import os
@@ -10,11 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from arena import Spec
+from arena.api.errors import ClusterError
 from arena.api.match import Seat
-from arena.api.run import pack
-from arena.api.spec import Spec, make_absolute, resolve_place
-from arena.errors import ClusterError
-from arena_isolation import protocol
+from arena.api.spec import make_absolute, resolve_place
 from arena_isolation.command import COMMAND
 from arena_isolation.versions import (
     CODE,
@@ -22,6 +21,7 @@ from arena_isolation.versions import (
     Described,
     PluginVersion,
     SharedCode,
+    Told,
     moved_path,
     readable_files,
     shared_code,
@@ -31,13 +31,13 @@ from arena_isolation.versions import (
 ENTRIES_FOLDER = "entries"
 """The folder in a parcel for the code of entries."""
 MAX_FILE_BYTES = 32 << 20
-"""Bytes of a file that is sent along, and of all data of an entry."""
+"""Maximum size in bytes of one sent file, and of all data of an entry."""
 MAX_DATA_FILES = 1000
-"""Files of data that go along with an entry."""
+"""Maximum number of data files of an entry."""
 
 
 class File(NamedTuple):
-    """A file that goes along."""
+    """A file to send."""
 
     name: str
     """Its path in the folder of the parcel."""
@@ -52,14 +52,14 @@ class SentVersion(NamedTuple):
 
     agent: str
     version: PluginVersion
-    """As it is at the coordinator."""
+    """The version at the coordinator."""
     folder: str
     """Its folder in the parcel."""
     path: tuple[str, ...]
     """The folders at the coordinator from which it imports, in order."""
 
     def move_to(self, parcel: Path) -> PluginVersion:
-        """Return the version as it is where the parcel lies in a folder."""
+        """Return the version for a parcel that lies in the folder `parcel`."""
         version, base = self.version, parcel / self.folder
         file = f"{base}{version.file}"
         plugin = file if version.plugin == version.file else version.plugin
@@ -72,13 +72,13 @@ class EntryCode(NamedTuple):
 
     versions: Sequence[SentVersion]
     programs: Mapping[str, str]
-    """Programs that were laid out with all that belongs to them, by their paths at the coordinator: their paths in the parcel."""
+    """Self-contained programs: their paths at the coordinator, mapped to their paths in the parcel."""
     described: Described
-    """The descriptions of plugins that a node need not ask about: it has all that they can read here."""
+    """Descriptions of plugins. With them a node need not ask the plugins again."""
 
 
 def file_of(name: str, place: Path, what: str) -> File:
-    """A file to be sent; ClusterError where that cannot be."""
+    """Return a file to send. Raises ClusterError if it cannot be sent."""
     hint = "put it where every machine finds it, and install it there"
     try:
         if place.is_dir():
@@ -94,7 +94,7 @@ def file_of(name: str, place: Path, what: str) -> File:
 
 
 def entry_code(spec: Spec) -> tuple[EntryCode, list[File]]:
-    """The code that entries of a spec bring, and its files."""
+    """Return the code that entries of a spec bring, and its files."""
     versions, files = _versions(spec)
     programs: dict[str, str] = {}
     for seat in [seat for board in spec.boards for seat in board.seats if seat.program is not None]:
@@ -109,7 +109,7 @@ def entry_code(spec: Spec) -> tuple[EntryCode, list[File]]:
 
 
 def _versions(spec: Spec) -> tuple[list[SentVersion], list[File]]:
-    """The plugins of entries and other versions of plugins, each once, and their files."""
+    """Return the plugins of entries and other versions of plugins, each once, and their files."""
     seats: dict[tuple[str, PluginVersion], list[Seat]] = {}
     for seat in [seat for board in spec.boards for seat in board.seats]:
         version = None if seat.program is None else version_in(seat.program)
@@ -125,22 +125,29 @@ def _versions(spec: Spec) -> tuple[list[SentVersion], list[File]]:
             others = [Path(other.file) for _, other in seats if other.file != version.file]
             sent.update(_data(version, spec.document.folder.resolve(), others))
         files += [_file(folder, one, using[0].label) for one in sorted(sent)]
-        versions.append(SentVersion(agent, version, folder, tuple(_import_path(version, code))))
+        path = []  # the folders from which it imports the sent files
+        own = None if version.moved is None else Path(version.moved[1])
+        beside = [file for file in code if str(file) != version.file]
+        for entry in moved_path(version.moved):
+            moved = own is not None and Path(entry).is_relative_to(own)
+            if moved or any(file.is_relative_to(entry) for file in beside):
+                path.append(entry)
+        versions.append(SentVersion(agent, version, folder, tuple(path)))
     return versions, files
 
 
 def is_laid_out(word: str) -> bool:
-    """Tell whether a word is the whole path of a file in a folder that holds it and what belongs to it, and nothing else."""
+    """Return whether a word is the full path of a file in a self-contained folder, which holds only the file and its needs."""
     try:
         return os.path.isabs(word) and Path(word).is_file() and (Path(word).parent / LAID_OUT).is_file()  # noqa: PTH117
-    except (OSError, ValueError):  # no path at all
+    except (OSError, ValueError):  # not a path
         return False
 
 
 def share_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> dict[str, Any]:
-    """Return what readers of a spec need to know of the code once its parcel is in a folder, as `Spec.shared`.
+    """Return the facts about the code that readers of a spec need after its parcel is unpacked, as `Spec.shared`.
 
-    `plugins` are the organiser's there, by their places at home.
+    `plugins` maps the places of the organiser's plugins at the coordinator to their places on the node.
     """
     here = [(sent, sent.move_to(parcel)) for sent in code.versions]
     home = {resolve_place(place): resolve_place(name) for place, name in plugins.items()}
@@ -153,45 +160,28 @@ def share_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> dic
 
 
 def _move_descriptions(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> Described:
-    """Return the descriptions of plugins as who has the parcel in a folder tells them: processes load them from there."""
+    """Return the descriptions of plugins with the places of the unpacked parcel, from which processes load them."""
     names = {make_absolute(place): make_absolute(name) for place, name in plugins.items()}
-    found = {}
+    found: dict[tuple[str, ...], Told] = {}
     for sent in code.versions:
         home, here = sent.version.plugin, sent.move_to(parcel).plugin
         for (plugin, digest, isolation, *others), told in code.described.items():
             if (plugin, digest) == (home, sent.version.code):
                 key = (here, digest, isolation, *[names.get(one, one) for one in others])
-                found[key] = {_move_request(line, here, names): answer for line, answer in told.items()}
+                found[key] = told
     return found
 
 
-def _move_request(line: bytes, plugin: str, names: Mapping[str, str]) -> bytes:
-    """Return a request with the paths that its files have in the parcel."""
-    request = protocol.parse(line)
-    if request["type"] != "describe":
-        return line
-    return pack({**request, "plugin": plugin, "plugins": [names.get(one, one) for one in request["plugins"]]})
-
-
 def _file(folder: str, place: Path, label: str) -> File:
-    """A file of an entry, under its path at the coordinator: links stay as they are called."""
+    """Return a file of an entry under its path at the coordinator. Links keep their own names."""
     return file_of(f"{folder}{place}", place, f"{place.name} of {label}")._replace(original=str(place))
 
 
-def _import_path(version: PluginVersion, code: Iterable[Path]) -> Iterator[str]:
-    """The folders from which a version imports what is sent with it."""
-    own = None if version.moved is None else Path(version.moved[1])
-    others = [file for file in code if str(file) != version.file]
-    for entry in moved_path(version.moved):
-        moved = own is not None and Path(entry).is_relative_to(own)
-        if moved or any(file.is_relative_to(entry) for file in others):
-            yield entry
-
-
 def _data(version: PluginVersion, spec: Path, others: Iterable[Path]) -> list[Path]:
-    """The data that a version outside a sandbox may read beside its file, where that has a folder of its own; none if large.
+    """Return the data beside a version's file that it may read outside a sandbox, if its folder is its own; none if too large.
 
-    That is a revision, or a folder below `spec`, that of the spec, in which, or below which, none of the `others` lies.
+    Its folder is its own if it is a revision, or if it is below `spec` (the folder of the spec) and contains none of the
+    `others`, directly or in subfolders.
     """
     revision = version.moved is not None and version.moved[0]
     folder = (Path(version.file).parent if version.moved is None else Path(version.moved[1])).resolve()
@@ -209,7 +199,7 @@ def _data(version: PluginVersion, spec: Path, others: Iterable[Path]) -> list[Pa
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """The files in a folder and below, but for hidden folders, virtual environments, and what Python has compiled."""
+    """Yield the files in a folder and its subfolders, except hidden folders, virtual environments and compiled Python files."""
     for place, below, files in os.walk(folder):
         left_out = [name for name in below if name == "__pycache__" or name[0] == "." or Path(place, name, "pyvenv.cfg").exists()]
         below[:] = [name for name in below if name not in left_out]

@@ -1,7 +1,7 @@
-"""The node's end: what runs inside a Dask worker when it is given an order.
+"""The node's side: the code that runs an order inside a Dask worker.
 
-A node is told about a tournament when it first asks. It compares what it has with what the coordinator has, and then keeps the
-spec and its worker processes from order to order. Whatever it says goes as JSON, see `arena_cluster.wire`.
+A node asks for a tournament's parcel when it gets its first order. It compares its own versions with the coordinator's, and
+then keeps the spec and its worker processes from order to order. All its answers are JSON, see `arena_cluster.wire`.
 """
 
 import os
@@ -16,15 +16,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, cast
 
-from arena import ArenaError, SpecError
-from arena.api.cli import describe
-from arena.api.match import Record
-from arena.api.run import Batch, Scheduled, check_isolations, take_fingerprints
-from arena.api.spec import Spec, load_plugins, reload_spec
-from arena.plugins.sources import ENVIRONMENT, module_name
-from arena.plugins.syntax import forget_below
-from arena.schedule.schedule import WAIT
-from arena.workers.pool import Finished, WorkerPool
+from arena import ArenaError, Record, Spec, SpecError, load_plugins
+from arena.api.errors import describe
+from arena.api.run import Batch, Scheduled, WorkerPool, check_isolations, take_fingerprints
+from arena.api.spec import ENVIRONMENT, forget_below, module_name, reload_spec
 from arena_cluster import wire
 from arena_cluster.entry_code import share_code
 from arena_cluster.parcel import Parcel, lay_out, programs, start_fault, unpack_parcel, versions
@@ -34,21 +29,21 @@ from arena_isolation.sandbox import SandboxError
 NOT_SENT_HINT = (
     "what the code of an entry reads is sent along if its file has a folder of its own; or install it on every machine"
 )
-"""The hint if a spec is sound at the coordinator and not on a node."""
+"""Hint if a spec is valid at the coordinator but not on a node."""
 IDLE_SECONDS = 30.0
-"""Seconds that a worker process may wait for the next order: so nothing stays behind when a coordinator is gone."""
+"""Maximum idle time of a worker process in seconds, so that nothing stays behind after a coordinator is gone."""
 
 
 GUARDED_WORKER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("worker_parent.py")))
-"""The command of a worker with a process between it and this one."""
+"""Command of a worker with a process between it and this one."""
 
 
 class Disagrees(ArenaError):
-    """A node has something else than the coordinator; the message names it."""
+    """A node differs from the coordinator; the message names the difference."""
 
 
 def check_versions(wanted: Mapping[str, str]) -> None:
-    """Disagrees where arena or Python are not the coordinator's."""
+    """Raise Disagrees if the version of arena or Python differs from the coordinator's."""
     here = versions()
     for name in ("arena", "Python"):
         if here[name] != wanted.get(name):
@@ -58,7 +53,7 @@ def check_versions(wanted: Mapping[str, str]) -> None:
 
 
 def check_installed(parcel: Parcel) -> None:
-    """Disagrees where an installed plugin that the spec uses is missing, or of another version. Before the spec is loaded."""
+    """Raise Disagrees if an installed plugin of the spec is missing or has another version. Called before the spec is loaded."""
     there = {plugin.source.name: plugin for plugin in load_plugins(environ=False).plugins}
     for name, wanted in parcel.fingerprints.items():
         if wanted.version is None:
@@ -75,7 +70,7 @@ def check_installed(parcel: Parcel) -> None:
 
 
 def check_isolation(spec: Spec) -> None:
-    """Disagrees where an agent wants a sandbox, and there is none that holds."""
+    """Raise Disagrees if an agent requires a sandbox and there is none that holds."""
     try:
         check_isolations(spec)
     except SandboxError as error:
@@ -83,7 +78,7 @@ def check_isolation(spec: Spec) -> None:
 
 
 def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
-    """Disagrees where the source of anything that the spec uses differs; the parcel lies in a folder."""
+    """Raise Disagrees if the source of anything that the spec uses differs. `folder` contains the parcel."""
     wanted = parcel.fingerprints
     inside = {str(folder / name): name for name in parcel.organiser.values()}
     home = {here: word for word, here in spec.shared.get(COMMAND, {}).items()}  # of the programs that were sent along
@@ -101,9 +96,9 @@ def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
 
 
 def check_programs(spec: Spec, wanted: Sequence[bool]) -> None:
-    """Disagrees where a program does not start that starts at the coordinator, `wanted` being what `starting` said there.
+    """Raise Disagrees if a program does not start here but does start at the coordinator, as `wanted` says (see `starting`).
 
-    It may read files from beside it, which are not sent along: without this its agent would lose every match by a crash.
+    It may read neighbouring files that are not sent along. Without this check its agent would lose every match by a crash.
     """
     for one, starts in zip(programs(spec), wanted, strict=True):
         fault = start_fault(*one) if starts else None
@@ -124,17 +119,26 @@ class OrderResult(NamedTuple):
 
 
 class NodeSlot:
-    """One worker process, kept from order to order; when it dies another takes its place, as `WorkerPool` promises."""
+    """One worker process, kept from order to order. If it dies, another one replaces it, as in `WorkerPool`."""
 
     def __init__(self, spec: Spec) -> None:
         self._waiting: deque[Scheduled] = deque()
         self._check: Callable[[], None] | None = None
-        pool = WorkerPool(spec, 1, self._take, command=GUARDED_WORKER, check=self._check_order)
-        self._playing = cast(Generator[Finished, None, None], pool.play())
+
+        def take(size: int) -> Batch:
+            """Take the next matches of the order. Between two orders the pool waits."""
+            return Batch([self._waiting.popleft() for _ in range(min(size, len(self._waiting)))]) or Batch.WAIT
+
+        def check() -> None:
+            if self._check is not None:
+                self._check()
+
+        pool = WorkerPool(spec, 1, take, command=GUARDED_WORKER, check=check)
+        self._playing = cast(Generator[tuple[Scheduled, Record], None, None], pool.play())
         self.idle_since = monotonic()
 
     def play(self, matches: Sequence[Scheduled], check: Callable[[], None]) -> OrderResult:
-        """Play matches. What `check` raises ends the slot for good, as does an ArenaError of the pool."""
+        """Play matches. An exception from `check` ends the slot for good, and so does an ArenaError of the pool."""
         began = monotonic()
         self._check = check
         self._waiting.extend(matches)
@@ -147,20 +151,12 @@ class NodeSlot:
         return OrderResult([found[scheduled] for scheduled in matches], self.idle_since - began)
 
     def close(self) -> None:
-        """End the worker process and all that it has started."""
+        """End the worker process and all processes that it has started."""
         self._playing.close()
-
-    def _check_order(self) -> None:
-        if self._check is not None:
-            self._check()
-
-    def _take(self, size: int) -> Batch:
-        """The next matches of the order; between two orders the pool waits."""
-        return Batch([self._waiting.popleft() for _ in range(min(size, len(self._waiting)))]) or WAIT
 
 
 class Withdrawn(Exception):
-    """The order was taken back while it was played."""
+    """The order was cancelled while it was played."""
 
 
 class NodeTournament:
@@ -170,10 +166,22 @@ class NodeTournament:
         self._folder = folder
         check_installed(parcel)
         lay_out(parcel, folder)
-        os.environ.pop(ENVIRONMENT, None)  # what is loaded, here and in workers, is the coordinator's to say
-        self._renamed = dict(_pair_names(parcel, folder))
-        try:
-            self.spec = _load_spec(parcel, folder)
+        os.environ.pop(ENVIRONMENT, None)  # the coordinator decides what is loaded, here and in workers
+        self._renamed: dict[str, str] = {}
+        """Names of the parcel's files, of their modules and of their folders: the names here, mapped to the coordinator's."""
+        for file in parcel.files:
+            here, there = (folder / file.name).resolve(), Path(file.original)
+            self._renamed |= {str(here): str(there), module_name(here): module_name(there)}
+        self._renamed |= {str(folder / sent.folder): "" for sent in parcel.entries.versions}
+        sent = {name: str(folder / name) for name in parcel.organiser.values()}
+        plugins = {place: sent[name] for place, name in parcel.organiser.items()}
+        try:  # only their own processes load code of entries, as at the coordinator
+            self.spec = reload_spec(
+                replace(parcel.document, folder=folder),
+                [sent.get(name, name) for name in parcel.plugins],
+                parcel.seed,
+                shared=share_code(parcel.entries, folder, plugins),
+            )
         except SpecError as error:
             raise Disagrees(f"{self._translate(str(error))}; {NOT_SENT_HINT}") from error
         check_sources(self.spec, parcel, folder)
@@ -185,7 +193,7 @@ class NodeTournament:
         self._over = False
 
     def play(self, matches: Sequence[Scheduled], check: Callable[[], None]) -> tuple[list[Record], float]:
-        """Play matches in a worker process of this tournament; return their records in order, and the seconds it took."""
+        """Play matches in a worker process of this tournament. Return their records in order, and the seconds it took."""
         with self._lock:
             slot = self._idle.pop() if self._idle else None
             self._busy += 1
@@ -208,7 +216,7 @@ class NodeTournament:
         return records, played.seconds
 
     def end_idle(self, seconds: float) -> bool:
-        """End worker processes that have been idle for so long; tell whether nothing is left and nobody plays."""
+        """End worker processes that have been idle for `seconds`. Return whether none is left and nothing is being played."""
         with self._lock:
             old = [slot for slot in self._idle if monotonic() - slot.idle_since >= seconds]
             self._idle = [slot for slot in self._idle if slot not in old]
@@ -218,54 +226,33 @@ class NodeTournament:
         return empty
 
     def end(self) -> None:
-        """End all worker processes, those that play as soon as they have, and remove the files."""
+        """End all worker processes (busy ones as soon as they are done), and remove the files."""
         with self._lock:
             self._over = True
         self.end_idle(0.0)
-        for place in self.spec.plugins:  # those of the next tournament lie elsewhere, and are imported anew
+        for place in self.spec.plugins:  # the next tournament has its plugins elsewhere, and imports them anew
             sys.modules.pop(module_name(Path(place)), None)
         forget_below(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _translate(self, text: str | None) -> str | None:
-        """Return a text that names the files which were sent along as the coordinator knows them."""
+        """Replace the names of sent files in a text by their names at the coordinator."""
         if text is not None:
             for here, there in self._renamed.items():
                 text = text.replace(here, there)
         return text
 
 
-def _load_spec(parcel: Parcel, folder: Path) -> Spec:
-    """The spec of a parcel in a folder: code of entries is loaded by their own processes alone, as at the coordinator."""
-    sent = {name: str(folder / name) for name in parcel.organiser.values()}
-    plugins = {place: sent[name] for place, name in parcel.organiser.items()}
-    return reload_spec(
-        replace(parcel.document, folder=folder),
-        [sent.get(name, name) for name in parcel.plugins],
-        parcel.seed,
-        shared=share_code(parcel.entries, folder, plugins),
-    )
-
-
-def _pair_names(parcel: Parcel, folder: Path) -> Sequence[tuple[str, str]]:
-    """Pairs of names, here and at the coordinator, of the files of a parcel and of the modules made of them."""
-    names = []
-    for file in parcel.files:
-        here, there = (folder / file.name).resolve(), Path(file.original)
-        names += [(str(here), str(there)), (module_name(here), module_name(there))]
-    return names + [(str(folder / sent.folder), "") for sent in parcel.entries.versions]  # of what is not there: their folders
-
-
 _tournaments: dict[str, NodeTournament] = {}
-"""The tournaments of this process, by their runs."""
+"""Tournaments of this process, by their runs."""
 _guard = threading.Lock()
 _sweeper: threading.Timer | None = None
 
 
 def play(order: Mapping[str, Any]) -> bytes:
-    """Play an order, given as plain values: this is the task that Dask runs. The answer is JSON.
+    """Play an order, given as plain values. This is the task that Dask runs. The answer is JSON.
 
-    Raises Withdrawn where the order is taken back meanwhile.
+    Raises Withdrawn if the order is cancelled meanwhile.
     """
     try:
         check_versions(order["versions"])
@@ -283,7 +270,7 @@ def play(order: Mapping[str, Any]) -> bytes:
 
 
 def forget(run: str) -> None:
-    """End what is left of a tournament on this node."""
+    """End the rest of a tournament on this node."""
     with _guard:
         tournament = _tournaments.pop(run, None)
     if tournament is not None:
@@ -291,12 +278,15 @@ def forget(run: str) -> None:
 
 
 def _find_tournament(run: str, parcel: bytes | None) -> NodeTournament | None:
-    """The tournament of a run, made where the order says how; None where it must be asked for."""
+    """Return the tournament of a run, and create it from the parcel if necessary; None if the parcel must be requested."""
     with _guard:
         if run not in _tournaments:
             if parcel is None:
                 return None
-            folder = _make_folder()
+            from distributed import get_worker
+
+            # inside the folder of the Dask worker, which removes it
+            folder = Path(tempfile.mkdtemp(prefix="arena-", dir=get_worker().local_directory)).resolve()
             try:
                 _tournaments[run] = NodeTournament(unpack_parcel(parcel), folder)
             except BaseException:
@@ -306,15 +296,8 @@ def _find_tournament(run: str, parcel: bytes | None) -> NodeTournament | None:
         return _tournaments[run]
 
 
-def _make_folder() -> Path:
-    """A new folder for files of a tournament, inside that of the Dask worker, with which it goes."""
-    from distributed import get_worker
-
-    return Path(tempfile.mkdtemp(prefix="arena-", dir=get_worker().local_directory)).resolve()
-
-
 def _make_check(key: str) -> Callable[[], None]:
-    """A check that raises Withdrawn once nobody waits for the order: it was taken back, or its coordinator is gone."""
+    """Return a check that raises Withdrawn once nothing waits for the order: it was cancelled, or its coordinator is gone."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -335,7 +318,7 @@ def _sweep_later() -> None:
 
 
 def _sweep() -> None:
-    """Forget tournaments of which nothing was heard for long; one that goes on after all is told anew."""
+    """Forget tournaments that have been silent for long. If one continues after all, its parcel is sent again."""
     with _guard:
         for run, tournament in list(_tournaments.items()):
             if tournament.end_idle(IDLE_SECONDS):

@@ -1,4 +1,4 @@
-"""All that a node has to know of a tournament, in one piece: the spec, its files, and what else must be there."""
+"""The description of a tournament for a node, in one piece: the spec, its files, and its other requirements."""
 
 import os
 import pickle
@@ -13,41 +13,41 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from arena import __version__
+from arena import Spec, __version__
+from arena.api.errors import EXTENSIONS
 from arena.api.match import Program
 from arena.api.run import Fingerprint, take_fingerprints
-from arena.api.spec import Document, Spec, is_file, resolve_place
-from arena.errors import EXTENSIONS
-from arena.plugins.dependencies import find_beside
-from arena.plugins.sources import list_asked
-from arena.secret import Seed
+from arena.api.spec import Document, find_beside, is_file, list_asked, resolve_place
 from arena_cluster.entry_code import EntryCode, File, entry_code, file_of, is_laid_out
 from arena_isolation.agent_process import AgentLost, AgentProcess, NoAgentProcess
 from arena_isolation.sandbox import SandboxError
 
 PLUGINS_FOLDER = "plugins"
-"""The folder in a parcel for plugins; each lies in a folder of its own, since two may have one name."""
+"""Folder in a parcel for plugins. Each is in a separate folder, because two plugins may have the same name."""
 
 
 class Parcel(NamedTuple):
     """A tournament for a node."""
 
     document: Document
-    seed: Seed
+    seed: int | str
     plugins: Sequence[str]
     """Plugins beside the installed ones, in order: paths in the folder of the parcel, or modules."""
     files: Sequence[File]
     organiser: Mapping[str, str]
-    """Plugins that go along, by their places at the coordinator: their paths in the folder of the parcel."""
+    """Sent plugins: their places at the coordinator, mapped to their paths in the folder of the parcel."""
     entries: EntryCode
     fingerprints: Mapping[str, Fingerprint]
-    """Of every plugin and program that the spec uses; those of files that go along under their paths in the parcel."""
+    """Fingerprints of every plugin and program that the spec uses. Sent files are listed under their paths in the parcel."""
     starting: Sequence[bool]
-    """For every program of the spec whether it starts at the coordinator."""
+    """For every program of the spec, whether it starts at the coordinator."""
 
 
 def pack_parcel(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> bytes:
-    """The parcel of a spec; ClusterError where something cannot be sent along. `code` is what plays, by default as it is now."""
+    """Pack the parcel of a spec. `code` are the fingerprints of the playing code, by default of its current state.
+
+    Raises ClusterError if something cannot be sent.
+    """
     places = list_asked(spec.plugins)
     plugins, sent = [], []
     for number, place in enumerate(places):
@@ -68,7 +68,7 @@ def pack_parcel(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> by
 
 
 def _rename_fingerprints(spec: Spec, code: Mapping[str, Fingerprint], inside: Mapping[str, str]) -> dict[str, Fingerprint]:
-    """Fingerprints by names within a parcel; the code of an entry is called as the entry calls it, whoever else has its file."""
+    """Rename fingerprints to the names within a parcel. Code of an entry keeps the entry's name, even if others share it."""
     versions = [(seat.agent, seat.program.version) for board in spec.boards for seat in board.seats if seat.program]
     own = {(version.source, f"agent {agent} {version.mark}") for agent, version in versions if version is not None}
     names = {resolve_place(place): name for place, name in inside.items()}
@@ -82,7 +82,7 @@ def _rename_fingerprints(spec: Spec, code: Mapping[str, Fingerprint], inside: Ma
 
 
 def unpack_parcel(data: bytes) -> Parcel:
-    """The parcel again. It comes from the coordinator, who may run what he likes on a node anyway."""
+    """Unpack a parcel. It comes from the coordinator, which can run any code on a node anyway."""
     parcel: Parcel = pickle.loads(zlib.decompress(data))  # noqa: S301 - see above
     return parcel
 
@@ -99,7 +99,7 @@ def lay_out(parcel: Parcel, folder: Path) -> None:
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Return the versions that must be the same everywhere; `arena source` is a hash of the core and its extensions."""
+    """Return the versions that must be the same on all machines. `arena source` is a hash of the core and its extensions."""
     whole = blake2b(digest_size=8)
     for name in ("arena", *(f"arena_{name}" for name in EXTENSIONS)):
         found = find_spec(name)
@@ -110,9 +110,9 @@ def versions() -> Mapping[str, str]:
 
 
 def _files_of_programs(spec: Spec) -> list[File]:
-    """The files that commands name by paths below the folder of the spec, with what Python files import from beside them.
+    """Return the files that commands name by paths below the folder of the spec, with the neighbouring imports of Python files.
 
-    What lies elsewhere must be there already.
+    Files in other places must already exist on the node.
     """
     found: dict[str, File] = {}
     for board in spec.boards:
@@ -131,7 +131,10 @@ def _files_of_programs(spec: Spec) -> list[File]:
 
 
 def _files_of_options(spec: Spec) -> list[File]:
-    """The files that options name by paths below the folder of the spec, such as weights; what lies elsewhere must be there."""
+    """Return the files, such as weights, that options name by paths below the folder of the spec.
+
+    Files in other places must already exist on the node.
+    """
     found: dict[str, File] = {}
     for text, file in dict.fromkeys(named for board in spec.boards for seat in board.seats for named in seat.files):
         top, name = Path(file), os.path.normpath(text)
@@ -144,19 +147,21 @@ def _files_of_options(spec: Spec) -> list[File]:
 
 
 Starting = tuple[Program, int | None, str]
-"""A program, its limit of memory in MiB, and where it runs."""
+"""A program, its memory limit in MiB, and its isolation."""
 
 
 def starting(spec: Spec) -> list[bool]:
-    """For every program of a spec, in order, whether it starts here. Each is started once, and ended when it has said hello."""
+    """Return for every program of a spec, in order, whether it starts here. Each is started, and stopped after its first
+    answer.
+    """
     return [start_fault(*one) is None for one in programs(spec)]
 
 
 def programs(spec: Spec) -> Iterator[Starting]:
-    """The programs of a spec, each once, in an order that follows from the spec.
+    """Yield the programs of a spec, each once, in an order that follows from the spec.
 
-    Programs that were laid out are missing: all that they read is sent along, and no node is refused because of an entry that
-    chooses not to start there.
+    Self-contained programs are left out. All their files are sent, and an entry that refuses to start there must not make the
+    node refused.
     """
     seen = set()
     for board in spec.boards:
@@ -170,7 +175,7 @@ def programs(spec: Spec) -> Iterator[Starting]:
 
 
 def start_fault(program: Program, memory_mb: int | None, isolation: str) -> str | None:
-    """The reason why a program does not start here; None if it does."""
+    """Return why a program does not start here; None if it does."""
     try:
         AgentProcess(program, memory_mb, isolation).end()
     except AgentLost as gone:

@@ -1,14 +1,13 @@
-"""Players on a cluster: those of one run, and those of a ladder, who keep one connection for all seasons."""
+"""Players on a cluster, for one run or for a ladder. A ladder keeps one connection for all seasons."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
-from arena.api.match import Record
+from arena import Record, Spec
+from arena.api.errors import ClusterError
 from arena.api.run import Batch, Fingerprint, Matches, MatchQueue, Scheduled
-from arena.api.spec import Spec
-from arena.errors import ClusterError
 from arena_cluster.address import address_of
 from arena_cluster.coordinator import Coordinator
 from arena_cluster.dask import dask_engine
@@ -16,7 +15,7 @@ from arena_cluster.engine import Engine
 from arena_cluster.parcel import pack_parcel
 
 ORDERS_PER_THREAD = 2
-"""Orders for each thread of the cluster into which the matches that wait are divided, so that no node has all of them."""
+"""Waiting matches are divided into this many orders for each thread of the cluster, so that no node gets all of them."""
 
 
 class RunPlayers:
@@ -42,7 +41,7 @@ class RunPlayers:
 
 @contextmanager
 def connect(address: str, spec: Spec, code: Mapping[str, Fingerprint], note: Callable[[str], object]) -> Iterator[RunPlayers]:
-    """Connect to the cluster at an address for as long as the block lasts; ClusterError if there is none."""
+    """Connect to the cluster at an address for the duration of the block. Raises ClusterError if there is none."""
     found = address_of(address)
     parcel = pack_parcel(spec, code)
     if found.warning is not None:
@@ -52,9 +51,9 @@ def connect(address: str, spec: Spec, code: Mapping[str, Fingerprint], note: Cal
 
 
 class ClusterPlayers:
-    """Plays seasons on a cluster, by its address as the user gives it; `note` is told what becomes of it, each thing once.
+    """Plays seasons on a cluster, given by the user's address. `note` is called with each event once.
 
-    Its methods are for one thread at a time.
+    Only one thread at a time may call its methods.
     """
 
     def __init__(self, address: str, note: Callable[[str], object]) -> None:
@@ -66,27 +65,27 @@ class ClusterPlayers:
         self._told = ""
 
     def connect(self) -> Engine:
-        """Return the engine, connected anew where the connection was given up; ClusterError where there is no cluster."""
+        """Return the engine, reconnected if the connection was closed. Raises ClusterError if there is no cluster."""
         if self._engine is None:
-            address = address_of(self._address)  # a scheduler that was started again may have written its file anew
+            address = address_of(self._address)  # a restarted scheduler may have rewritten its file
             if address.warning is not None:
                 self.tell(address.warning)
             self._engine = self._connection.enter_context(dask_engine(address))
         return self._engine
 
     def leave(self) -> None:
-        """Give the connection up."""
+        """Close the connection."""
         self._engine = None
         with suppress(ClusterError):
             self._connection.close()
 
     @property
     def alone(self) -> bool:
-        """Whether a season waits for the first worker to join, or for another one."""
+        """Whether a season waits for a first or another worker to join."""
         return self._coordinator is not None and self._coordinator.alone
 
     def tell(self, text: str) -> None:
-        """Say something, unless it was said last."""
+        """Report a text, unless it repeats the last one."""
         if text != self._told:
             self._told = text
             self._note(text)
@@ -99,10 +98,10 @@ class ClusterPlayers:
         waiting: Callable[[], int],
         check: Callable[[], None],
     ) -> Generator[tuple[Scheduled, Record], None, None]:
-        """Yield every match that `take` gives, with its record; `waiting` tells how many matches of its plan are left.
+        """Yield every match from `take` with its record. `waiting` returns how many matches of its plan are left.
 
-        What `check` raises ends it; it is asked several times a second. ClusterError where the cluster is gone, or where none of
-        its nodes can play.
+        `check` is called several times a second, and an exception from it ends the iteration. Raises ClusterError if the
+        cluster is gone or if none of its nodes can play. `spec` and `code` describe the season.
         """
 
         def fair(size: int) -> Batch:
@@ -120,5 +119,5 @@ class ClusterPlayers:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Give the connection up."""
+        """Close the connection."""
         self.leave()

@@ -1,7 +1,7 @@
-"""Matches and records as a node and the coordinator exchange them, and the checks of what a node sends.
+"""Encoding of matches and records between a node and the coordinator, and the validation of a node's answers.
 
-Answers are JSON, so that reading one runs no code. Nodes are trusted, but what goes wrong on one must not spoil a store: every
-key of a record must be of its type and within its range, and must fit the match that was asked for and the other keys.
+Answers are JSON, so reading one runs no code. Nodes are trusted, but an error on one must not spoil a store. Every key of a
+record must have the right type and range, and must fit the requested match and the other keys.
 """
 
 import json
@@ -10,29 +10,31 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AllowInfNan, Field, InstanceOf, StrictBool, StrictInt, TypeAdapter, ValidationError
 
-from arena import ArenaError
-from arena.api.cli import abbreviate
-from arena.api.match import Decision, Reason, Record
-from arena.api.run import Pairing, Scheduled
-from arena.api.spec import Spec
-from arena.limits import MAX_COUNT
-from arena.match.contradictions import find_contradiction
-from arena.schedule.schedule import identity_of
-from arena.search import MAX_AMOUNT_NAME_CHARACTERS, MAX_AMOUNTS, MAX_EXCHANGE_CHARACTERS
-from arena.spec.parameters import explain_faults
+from arena import ArenaError, Decision, Limits, Pairing, Record, Search, Spec
+from arena.api.errors import abbreviate
+from arena.api.match import Reason
+from arena.api.run import Scheduled
+from arena.api.spec import explain_faults
+from arena_records.contradictions import find_contradiction
 
 MAX_TIMINGS = 16
 MAX_DECISION_SECONDS = 1e9
-"""Of a decision. The store keeps nanoseconds as 64-bit integers."""
+"""Maximum time of a decision. The store keeps nanoseconds as 64-bit integers."""
 
-# An instance, since a strict `str` refuses the halves of surrogates that a message may hold, and a strict `float` takes any int.
+# An instance, because a strict `str` refuses lone surrogates, which a message may contain, and a strict `float` accepts any
+# int.
 Text = InstanceOf[str]
 Flag = StrictBool
-Count = Annotated[int, Field(strict=True, ge=0, le=MAX_COUNT)]
-Number = Annotated[int, Field(strict=True, ge=-MAX_COUNT, le=MAX_COUNT)] | Annotated[InstanceOf[float], AllowInfNan(False)]
-Amount = Annotated[Number, Field(ge=0, le=MAX_COUNT)]
+Count = Annotated[int, Field(strict=True, ge=0, le=Limits.MAX_COUNT)]
+Number = (
+    Annotated[int, Field(strict=True, ge=-Limits.MAX_COUNT, le=Limits.MAX_COUNT)]
+    | Annotated[InstanceOf[float], AllowInfNan(False)]
+)
+Amount = Annotated[Number, Field(ge=0, le=Limits.MAX_COUNT)]
 Seconds = Annotated[float, Field(strict=True, ge=0, le=MAX_DECISION_SECONDS)]
-Amounts = Annotated[dict[Annotated[Text, Field(max_length=MAX_AMOUNT_NAME_CHARACTERS)], Amount], Field(max_length=MAX_AMOUNTS)]
+Amounts = Annotated[
+    dict[Annotated[Text, Field(max_length=Search.MAX_AMOUNT_NAME_CHARACTERS)], Amount], Field(max_length=Search.MAX_AMOUNTS)
+]
 _TYPES: dict[str, Any] = {
     "id": Text,
     "game": Text,
@@ -52,18 +54,19 @@ _TYPES: dict[str, Any] = {
     "fallbacks": Count,
     "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Amounts | None, Count], ...],
     "drew": tuple[Flag, ...],
-    "timing": Annotated[dict[Text, Flag | Number | list[Number | None] | None], Field(max_length=MAX_TIMINGS)] | None,
+    "timing": Annotated[dict[Text, Flag | Number | list[Number | Text | None] | None], Field(max_length=MAX_TIMINGS)] | None,
     "adjusted": tuple[Number, ...] | None,
-    "transcript": tuple[tuple[Count, Annotated[Text, Field(max_length=MAX_EXCHANGE_CHARACTERS)]], ...],
+    "transcript": tuple[tuple[Count, Annotated[Text, Field(max_length=Search.MAX_EXCHANGE_CHARACTERS)]], ...],
+    "parameters": None,  # the coordinator knows them
 }
-"""The type of each key of a record on the wire."""
+"""Type of each key of a record on the wire."""
 _HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))
 _ROW: TypeAdapter[tuple[Any, ...]] = TypeAdapter(_HINT)
 _DURATION: TypeAdapter[float] = TypeAdapter(Annotated[Number, Field(ge=0)])
 
 
 class Invalid(ArenaError):
-    """A node has sent what cannot be an answer to its order; the message says what, in which match."""
+    """A node has sent an invalid answer to its order. The message names the fault and the match."""
 
 
 class NodeAnswer(NamedTuple):
@@ -72,33 +75,33 @@ class NodeAnswer(NamedTuple):
     records: Sequence[Record] | None = None
     seconds: float = 0.0
     refused: str | None = None
-    """The reason why the node cannot play this tournament at all."""
+    """Why the node cannot play this tournament at all."""
     asks: bool = False
-    """True if it must be told about the tournament first."""
+    """True if the node needs the parcel first."""
 
 
 def matches(scheduled: Sequence[Scheduled]) -> list[tuple[int, int, int, tuple[int, ...]]]:
-    """Matches as plain values."""
+    """Return matches as plain values."""
     return [(one.number, one.board, one.pairing.round, tuple(one.pairing.seats)) for one in scheduled]
 
 
 def matches_of(plain: Sequence[Any]) -> list[Scheduled]:
-    """The matches again."""
+    """Return matches from plain values."""
     return [Scheduled(number, board, Pairing(turn, tuple(seats))) for number, board, turn, seats in plain]
 
 
 def answer(records: Sequence[Record], seconds: float) -> bytes:
-    """The answer of a node that has played."""
+    """Return the answer of a node that has played."""
     return _encode({"records": records, "seconds": seconds})
 
 
 def wants_parcel() -> bytes:
-    """The answer of a node that does not know the tournament."""
+    """Return the answer of a node that does not know the tournament."""
     return _encode({"asks": True})
 
 
 def refusal(reason: str) -> bytes:
-    """The answer of a node that cannot play."""
+    """Return the answer of a node that cannot play."""
     return _encode({"refused": reason})
 
 
@@ -114,10 +117,10 @@ class Reader:
 
     def identities(self, asked: Sequence[Scheduled]) -> list[str]:
         """The ids of matches."""
-        return [identity_of(self._spec, scheduled) for scheduled in asked]
+        return [scheduled.match_id(self._spec) for scheduled in asked]
 
     def read(self, body: Any, asked: Sequence[Scheduled], identities: Sequence[str]) -> NodeAnswer:
-        """The answer to an order for these matches with their ids; Invalid where it is none."""
+        """Read the answer to an order for these matches with their ids. Raises Invalid if it is not one."""
         said = _decode(body)
         if said.get("asks") is True:
             return NodeAnswer(asks=True)
@@ -140,7 +143,7 @@ class Reader:
         try:
             record = Record._make(_ROW.validate_python(row))
         except ValidationError as error:
-            (number, *inside), message = explain_faults(error, row)[0]  # the first fault: what was expected and what came
+            (number, *inside), message = explain_faults(error, row)[0]  # the first fault: the expected value and the received one
             place = f"{Record._fields[int(number)]}{''.join([f'[{part}]' for part in inside])}"
             raise Invalid(f"match {identity}: {place}: {message}") from None
         if record.id != identity:
@@ -151,7 +154,7 @@ class Reader:
         return record._replace(returns=tuple(map(float, record.returns)), decisions=tuple(map(Decision._make, record.decisions)))
 
     def _fault(self, record: Record, scheduled: Scheduled) -> str | None:
-        """A value that does not fit the match or the other values; None if all fit."""
+        """Return a value that does not fit the match or the other values; None if all fit."""
         board = self._spec.boards[scheduled.board]
         labels = tuple([board.seats[entry].label for entry in scheduled.pairing.seats])
         for key, got, wanted in (
@@ -172,16 +175,15 @@ class Reader:
 
 
 def _decode(body: Any) -> dict[str, Any]:
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is no number")
+
     if not isinstance(body, bytes):
         raise Invalid(f"expected bytes, got {type(body).__name__}")
     try:
-        said = json.loads(body, parse_constant=_refuse_constant)
+        said = json.loads(body, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         raise Invalid(f"expected JSON: {error}") from error
     if not isinstance(said, dict):
         raise Invalid("expected a JSON object")
     return said
-
-
-def _refuse_constant(text: str) -> Any:
-    raise ValueError(f"{text} is no number")

@@ -5,19 +5,20 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
-from arena import ArenaError, UnknownName
-from arena.api.cli import ExtensionMissing, format_option, load, plugin_option, results_alone, room, say
+from arena import ArenaError, UnknownName, load_plugins
+from arena.api.cli import format_option, is_given, load, plugin_option, results_alone, room, say
+from arena.api.errors import ExtensionMissing, StoreError
 from arena.api.results import DEFAULT, BoardInfo, Export, Tally, complete, folded, tallies_of
 from arena.api.results import Comparison as Measure
-from arena.api.spec import load_plugins
-from arena.api.store import Run, Store, StoreError
+from arena.api.store import Run, Store
 from arena_compare.comparison import Comparison, GamesComparison, comparisons, corrected, distinct_of, without_refuted
 from arena_compare.measures import compare_means, gather_rounds
 from arena_compare.puzzle_comparison import attempts_of
-from arena_compare.texts import comparison_text, matrix_text
+from arena_compare.texts import comparison_text, matrix_cells, matrix_legend, matrix_text
 
 Compared = tuple[BoardInfo, list[tuple[Comparison, float]]]
 """A board, and every comparison on it with its corrected p-value."""
@@ -32,31 +33,35 @@ Compared = tuple[BoardInfo, list[tuple[Comparison, float]]]
 @plugin_option
 def compare(store: str, agents: tuple[str, ...], style: str, page: str | None, by: str | None, plugins: tuple[str, ...]) -> int:
     """Say how entries of STORE compare, two by two, with error bars: those that are named, or all."""
-    if plugins and by is None:
+    if is_given("plugins") and by is None:
         raise click.UsageError("--plugin goes with --by")
     writer = None if page is None else _writer(Path(page))
-    measure = None if by is None else _find_measure(by, plugins)
+    measure = None
+    if by is not None:
+        measures: dict[str, Measure] = load(plugins).parts["comparison"]
+        if by not in measures:
+            raise UnknownName("measure", by, list(measures))
+        measure = measures[by]
     with results_alone() as out:
         with Store.open(store) as opened, opened.snapshot():
             run = opened.last()
-            names = _choose(store, run.boards, agents)
+            known = list(dict.fromkeys([label for sheet in run.boards for label in sheet.labels]))
+            for agent in agents:
+                if agent not in known:
+                    raise UnknownName(f"entry of {store}", agent, known)
+            if len(set(agents)) != len(agents) or len(agents) == 1:
+                given = f"got {', '.join(agents)}; there are {', '.join(known)}"
+                raise ArenaError(f"expected two different entries or more, {given}")
+            names = list(agents) or known
             tallies = tallies_of(opened, run.boards)
-            if measure is None:
-                found = _compare_by_kind(opened, run, tallies, names)
-            else:
-                found = _compare_by_measure(opened, tallies, names, measure)
+            found = _compare_boards(opened, run, tallies, names, measure)
             boards = [(sheet, pairs) for sheet, pairs in found if pairs]
             if not boards:
                 raise StoreError(f"{store}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
             if not all(complete(tally, ended=run.ended is not None) for tally in tallies):
                 print("note: the run is not finished", file=sys.stderr)
             if page is not None and writer is not None:
-                texts = {}
-                for number, (sheet, pairs) in enumerate(found):
-                    compared = dict.fromkeys([name for pair, _ in pairs for name in (pair.one, pair.other)])
-                    if compared:
-                        texts[number] = tuple(compared), tuple(_texts([(sheet, pairs)], "html", None, by))
-                size = writer.write(Path(page), opened, texts)
+                size = writer.write(Path(page), opened, _boards_of_page(found, by))
                 say(f"{page}: {sum(len(pairs) for _, pairs in found):,} comparisons, {size / 1e6:,.1f} MB")
                 return 0
         if style == "json":
@@ -72,7 +77,7 @@ def compare(store: str, agents: tuple[str, ...], style: str, page: str | None, b
 
 
 def _writer(place: Path) -> Export:
-    """Return the export that writes a page of comparisons, after it has looked whether it can be written to a place."""
+    """Return the export that writes a page of comparisons, after checking that it can write to `place`."""
     found = [export for export in load_plugins().parts["export"].values() if export.of == "comparison"]
     if not found:
         raise ExtensionMissing("a page of comparisons needs the extension arena_web, which is not installed")
@@ -81,25 +86,17 @@ def _writer(place: Path) -> Export:
     return chosen
 
 
-def _find_measure(name: str, plugins: Sequence[str]) -> Measure:
-    known: dict[str, Measure] = load(plugins).parts["comparison"]
-    if name not in known:
-        raise UnknownName("measure", name, list(known))
-    return known[name]
-
-
-def _compare_by_kind(store: Store, run: Run, tallies: Sequence[Tally], names: Sequence[str]) -> list[Compared]:
-    """Compare entries on every board as is usual for its kind."""
-    attempts, distinct = attempts_of(store, run.boards), distinct_of(store)
-    sheets = [without_refuted(tally.sheet, tally.claims.refuted()) for tally in tallies]
-    return [
-        (sheet, corrected(comparisons(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
-        for number, sheet in enumerate(sheets)
-    ]
-
-
-def _compare_by_measure(store: Store, tallies: Sequence[Tally], names: Sequence[str], measure: Measure) -> list[Compared]:
-    """Compare entries on every board by one measure."""
+def _compare_boards(
+    store: Store, run: Run, tallies: Sequence[Tally], names: Sequence[str], measure: Measure | None
+) -> list[Compared]:
+    """Compare entries on every board by one measure, or by the default of the board's kind."""
+    if measure is None:
+        attempts, distinct = attempts_of(store, run.boards), distinct_of(store)
+        sheets = [without_refuted(tally.sheet, tally.claims.refuted()) for tally in tallies]
+        return [
+            (sheet, corrected(comparisons(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
+            for number, sheet in enumerate(sheets)
+        ]
     sheets = [tally.sheet for tally in tallies]
     rounds = gather_rounds(measure, store, sheets)
     found: list[Compared] = []
@@ -109,15 +106,19 @@ def _compare_by_measure(store: Store, tallies: Sequence[Tally], names: Sequence[
     return found
 
 
-def _choose(path: str, sheets: Sequence[BoardInfo], agents: Sequence[str]) -> list[str]:
-    """Return the entries to compare: those asked for, or all."""
-    known = list(dict.fromkeys([label for sheet in sheets for label in sheet.labels]))
-    for agent in agents:
-        if agent not in known:
-            raise UnknownName(f"entry of {path}", agent, known)
-    if len(set(agents)) != len(agents) or len(agents) == 1:
-        raise ArenaError(f"expected two different entries or more, got {', '.join(agents)}; there are {', '.join(known)}")
-    return list(agents) or known
+def _boards_of_page(found: Sequence[Compared], measure: str | None) -> dict[int, dict[str, Any]]:
+    """Return the comparisons of each board, by its number, as plain values and HTML tables for a page."""
+    shown: dict[int, dict[str, Any]] = {}
+    for number, (sheet, pairs) in enumerate(found):
+        if not pairs:
+            continue
+        several, told = len(pairs) > 1, []
+        for pair, p_value in pairs:
+            text = comparison_text(sheet, pair, p_value, "html", several=several, width=None, measure=measure)
+            told.append({"one": pair.one, "other": pair.other, "text": text, "cells": matrix_cells(pair, p_value)})
+        names = list(dict.fromkeys([name for pair, _ in pairs for name in (pair.one, pair.other)]))
+        shown[number] = {"names": names, "legend": matrix_legend(pairs[0][0], measure), "pairs": told}
+    return shown
 
 
 def _texts(boards: Sequence[Compared], style: str, width: int | None, measure: str | None) -> list[str]:

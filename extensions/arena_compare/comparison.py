@@ -1,4 +1,4 @@
-"""Every two entries of a board, compared in pairs: on the same positions of a puzzle, or in games against each other."""
+"""Pairwise comparisons of the entries of a board: on the same positions of a puzzle, or in games against each other."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -7,17 +7,15 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from arena.api.match import Stream
-from arena.api.results import BoardInfo, Tally, count_pairs, estimate_score
+from arena.api.results import BoardInfo, Refutation, Tally, count_pairs, estimate_score
 from arena.api.store import Store, seats_of
-from arena.results.claims import Refutation
-from arena.stats.calculator import EloEstimate
-from arena.stats.observations import Pair, swapped
+from arena.stats import EloEstimate, Pair, swapped
 from arena_compare.measures import MeanComparison, compare_means
 from arena_compare.paired import holm
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts
 
 if TYPE_CHECKING:
-    from arena.stats.intervals import Difference
+    from arena.stats import Difference
 
 Entry = tuple[str, int]
 """The label of an entry and its number."""
@@ -30,20 +28,20 @@ class GamesComparison:
     one: str
     other: str
     counts: tuple[int, int, int, int, int] | None
-    """Pentanomial: pairs of games with 0, a half, 1, one and a half, and 2 points for one; None for three and more seats.
+    """Pentanomial counts: pairs of games in which `one` has 0, 0.5, 1, 1.5 and 2 points. None for three or more seats.
 
-    Pairs that only repeat another are counted with it where no seat drew a random number.
+    If no seat drew a random number, pairs that only repeat another one are counted once.
     """
     worth: EloEstimate | None
-    """The score is that of all games, as on the board."""
+    """The score counts all games, as on the board."""
     p_value: float
-    """Two-sided."""
+    """The two-sided p-value."""
     table: "Difference | None"
-    """The difference of the ratings by all games of the board, in Elo."""
+    """The difference of the ratings, computed from all games of the board, in Elo."""
     games: int = 0
-    """The number of games, repeats and halves of pairs among them."""
+    """The number of games, including repeats and halves of pairs."""
     distinct: int = 0
-    """The number of them that differ in seats, position or actions."""
+    """The number of games that differ in seats, position or actions."""
 
 
 Comparison = PuzzleComparison | GamesComparison | MeanComparison
@@ -54,35 +52,31 @@ def comparisons(
 ) -> list[Comparison]:
     """Compare every two of some entries that have met on a board.
 
-    `attempts` are those of a puzzle board; `distinct` counts the games that differ, by the entries at a table.
+    `attempts` belong to a puzzle board. `distinct` counts the games that differ, by the entries at a table.
     """
     here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
     if sheet.kind == "puzzle":
-        optima = _optima(sheet, attempts)
+        optima: dict[int, float] = {}  # the lowest cost of a position, by the entries whose solutions are optimal
+        for label in sheet.optimal:
+            for position, attempt in attempts.get(sheet.labels.index(label), {}).items():
+                if attempt.solved and attempt.cost is not None:
+                    optima[position] = min(attempt.cost, optima.get(position, attempt.cost))
         both = [((one, other), (attempts.get(i, {}), attempts.get(j, {}))) for (one, i), (other, j) in combinations(here, 2)]
-        return [compare_attempts(pair, met, optima) for pair, met in both if met[0].keys() & met[1].keys()]
+        board = [attempt for entry in attempts.values() for attempt in entry.values()]
+        return [compare_attempts(pair, met, optima, board) for pair, met in both if met[0].keys() & met[1].keys()]
     if sheet.kind == "score":
         return list(compare_means([(name, tally.returns.by_round(entry)) for name, entry in here], repeated=False))
     return list(_at_tables(here, sheet, tally) if tally.matches.rankings() else _of_games(here, sheet, tally, distinct))
-
-
-def _optima(sheet: BoardInfo, attempts: Attempts) -> dict[int, float]:
-    """The lowest cost of every position that an entry has solved whose solutions are optimal."""
-    found: dict[int, float] = {}
-    for label in sheet.optimal:
-        for position, attempt in attempts.get(sheet.labels.index(label), {}).items():
-            if attempt.solved and attempt.cost is not None:
-                found[position] = min(attempt.cost, found.get(position, attempt.cost))
-    return found
 
 
 def _of_games(here: Sequence[Entry], sheet: BoardInfo, tally: Tally, distinct: Counter[frozenset[int]]) -> Iterator[Comparison]:
     pairings = tally.matches.pairings()
     if not pairings:
         return
-    from arena.stats.intervals import rate
+    from arena.stats import rate
 
-    ratings = rate(pairings, range(len(sheet.labels)), rng=Stream(f"bootstrap/{sheet.title}"))
+    rng = Stream(f"bootstrap/{sheet.title}")
+    ratings = rate(pairings, range(len(sheet.labels)), rng=rng, openings=sheet.has_openings)
     for (one, i), (other, j) in combinations(here, 2):
         pairs = pairings.get((min(i, j), max(i, j)), [])
         if pairs:
@@ -91,14 +85,14 @@ def _of_games(here: Sequence[Entry], sheet: BoardInfo, tally: Tally, distinct: C
 
 
 def compare_games(names: tuple[str, str], pairs: list[Pair], table: "Difference | None", distinct: int) -> GamesComparison:
-    """Compare two entries by the games between them, so many of them `distinct`; pairs that differ carry interval and p-value."""
+    """Compare two entries by their games, `distinct` of which differ; interval and p-value come from the pairs that differ."""
     worth = estimate_score(pairs)
     return GamesComparison(*names, count_pairs(pairs), worth, _two_sided(worth.superiority), table, round(worth.games), distinct)
 
 
 def _at_tables(here: Sequence[Entry], sheet: BoardInfo, tally: Tally) -> Iterator[Comparison]:
     """Compare entries that sat at one table with others by their ratings alone."""
-    from arena.stats.plackett_luce import rate_rankings
+    from arena.stats import rate_rankings
 
     rankings = tally.matches.rankings()
     ratings = rate_rankings(rankings, range(len(sheet.labels)))
@@ -120,7 +114,7 @@ def corrected(pairs: Sequence[Comparison]) -> list[tuple[Comparison, float]]:
 
 
 def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
-    """For every board of the last run how many games differ, of every group of entries that sat at one table."""
+    """Count the games that differ on every board of the last run, by the group of entries at the table."""
     found: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
     for board, seats, distinct in store.query(_DISTINCT_OF):
         found[board][frozenset(seats_of(seats))] += distinct

@@ -1,4 +1,4 @@
-"""Measures of entries, match by match: those that the columns of a store hold, and the mean difference of two entries by one."""
+"""Measures of entries in each match, read from the columns of a store, and the mean difference of two entries by a measure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,10 +10,10 @@ from statistics import fmean
 from arena import ArenaError
 from arena.api.results import BoardInfo, Comparison, Measured
 from arena.api.store import NANOSECONDS, Store, returns_of, seats_of
-from arena.stats.clustered import clustered_mean, mean_p_value
+from arena.stats import clustered_mean, mean_p_value
 
 Rounds = Mapping[int, float]
-"""By the number of a round the mean of an entry's values in it."""
+"""The mean of an entry's values in a round, by the number of the round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class MeanComparison:
     mean_one: float
     mean_other: float
     difference: float
-    """The mean of what `one` has more, round by round."""
+    """The mean difference of the rounds: the value of `one` less the value of the other."""
     low: float | None
     """The ends of the 95 % interval of the difference; None for a single round, and if rounds only repeat each other."""
     high: float | None
     p_value: float
-    """Two-sided, of Student's t-test of the differences."""
+    """The two-sided p-value of Student's t-test of the differences."""
 
 
 def gather_rounds(measure: Comparison, store: Store, sheets: Sequence[BoardInfo]) -> dict[tuple[int, int], dict[int, float]]:

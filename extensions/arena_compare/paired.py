@@ -7,12 +7,11 @@ from math import exp, log, sqrt
 from statistics import fmean
 from typing import NamedTuple
 
-from arena.stats.likelihood import bisect
-from arena.stats.solved_share import Z95
+from arena.stats import Z95, bisect
 
 
 class Solved(NamedTuple):
-    """The positions that both agents solved, that one alone, the other alone, or neither did."""
+    """Counts of positions: solved by both agents, by the one alone, by the other alone, and by neither."""
 
     both: int
     only_one: int
@@ -37,10 +36,10 @@ class Solved(NamedTuple):
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
-    """The two-sided p-value of McNemar's exact test, that both agents solve equally often.
+    """The two-sided p-value of McNemar's exact test, whose null hypothesis is that both agents solve equally often.
 
     Q. McNemar, Note on the sampling error of the difference between correlated proportions, 1947; exact form, a sign test. Only
-    positions that one of both solved carry information; without any, 1.
+    positions that exactly one of them solved carry information. The result is 1 if there are none.
 
     >>> mcnemar(0, 6)
     0.03125
@@ -52,43 +51,40 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 
 def difference_interval(solved: Solved) -> tuple[float, float]:
-    """The score interval at 95 % of the difference of both solved shares, within [-1, 1]; all of it without positions.
+    """The 95 % score interval of the difference of both solved shares, within [-1, 1]; [-1, 1] itself without positions.
 
     The differences that the score test for paired proportions does not reject: T. Tango, Equivalence test and confidence interval
-    for the difference in proportions for the paired-sample design, 1998. It has a width, too, where both always agreed.
+    for the difference in proportions for the paired-sample design, 1998. The interval has a width even if both agents always
+    agree.
     """
     if not solved.positions:
         return -1.0, 1.0
     middle, edge = solved.difference, 1 - 1e-12  # at 1 and -1 themselves the statistic has no variance
 
     def beyond(difference: float) -> float:
-        return _tango(solved, difference)
+        """Tango's score statistic: the standardised excess of the seen difference over `difference`, strictly within (-1, 1).
+
+        The variance takes the likeliest probabilities under that difference, the root of a quadratic equation.
+        """
+        n, one, other = solved.positions, solved.only_one, solved.only_other
+        a = 2 * n
+        b = (2 * n - one + other) * difference - one - other
+        c = -other * difference * (1 - difference)
+        share = (sqrt(max(0.0, b * b - 4 * a * c)) - b) / (2 * a)
+        variance = n * (2 * share + difference * (1 - difference))
+        excess = one - other - n * difference
+        if variance > 0:
+            return excess / sqrt(variance)
+        return 0.0 if abs(excess) < 1e-9 else 1e9 * (1 if excess > 0 else -1)  # rounding error; the sign is needed
 
     low = -1.0 if middle <= -edge else bisect(lambda d: Z95 - beyond(d), -edge, middle)
     high = 1.0 if middle >= edge else bisect(lambda d: -Z95 - beyond(d), middle, edge)
     return low, high
 
 
-def _tango(solved: Solved, difference: float) -> float:
-    """Tango's score statistic: the standardised excess of the seen difference over `difference`, strictly within (-1, 1).
-
-    The variance takes the likeliest probabilities under that difference, the root of a quadratic equation.
-    """
-    n, one, other = solved.positions, solved.only_one, solved.only_other
-    a = 2 * n
-    b = (2 * n - one + other) * difference - one - other
-    c = -other * difference * (1 - difference)
-    share = (sqrt(max(0.0, b * b - 4 * a * c)) - b) / (2 * a)
-    variance = n * (2 * share + difference * (1 - difference))
-    excess = one - other - n * difference
-    if variance > 0:
-        return excess / sqrt(variance)
-    return 0.0 if abs(excess) < 1e-9 else 1e9 * (1 if excess > 0 else -1)  # rounding alone; the sign is what the root needs
-
-
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its 95 % interval; the bounds are None under two positions."""
+    """A figure with its 95 % interval; the bounds are None with fewer than two positions."""
 
     value: float
     low: float | None
@@ -146,6 +142,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = [0.0] * len(p_values)
     largest = 0.0
     for rank, k in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[k]))  # never below that of a smaller p-value
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[k]))  # never below the result for a smaller p-value
         adjusted[k] = largest
     return adjusted

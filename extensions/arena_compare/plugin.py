@@ -9,7 +9,7 @@ from arena.api.store import Store
 
 
 def _import_later(name: str) -> Callable[[Store], Iterable[Measured]]:
-    """Return a function of `arena_compare.measures`, which every process that loads plugins would import otherwise."""
+    """Return a function of `arena_compare.measures` that imports the module when it is called, to keep loading plugins fast."""
 
     def read(store: Store) -> Iterable[Measured]:
         found: Iterable[Measured] = getattr(import_module("arena_compare.measures"), name)(store)
@@ -20,7 +20,7 @@ def _import_later(name: str) -> Callable[[Store], Iterable[Measured]]:
 
 @hookimpl
 def arena_comparisons() -> list[Comparison]:
-    """What the columns of a store say of each entry of a match."""
+    """Return the measures that are read from the columns of a store."""
     return [
         Comparison("return", "The return of an entry in a match.", _import_later("read_returns")),
         Comparison("score", "The points of an entry in a game: 1 for a win, a half for a draw.", _import_later("read_points")),

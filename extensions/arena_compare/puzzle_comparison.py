@@ -1,7 +1,7 @@
 """Two entries of a puzzle board, compared on the positions that both have met."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
@@ -11,15 +11,15 @@ from typing import NamedTuple
 from arena.api.match import Stream
 from arena.api.results import BoardInfo, stopped
 from arena.api.store import NANOSECONDS, Store, seats_of
-from arena.stats.solved_share import optimality_gap, par2, share_at, solved_by_budget
+from arena.stats import optimality_gap, par2, share_at, solved_by_budget
 from arena_compare.paired import Estimate, Solved, difference_interval, mcnemar, paired_difference, paired_ratio
 
 MAX_BUDGET_ROWS = 8
-"""The most rows of a table of solved shares by budget."""
+"""The maximum number of rows in a table of solved shares by budget."""
 MIN_POSITIONS = 6
-"""Positions solved by both below which their figures have no interval, and make no headline."""
+"""With fewer positions solved by both, figures have no interval and are not in the headline."""
 MIN_SECONDS = 1e-6
-"""The least time, in seconds: ratios of shorter ones mean nothing."""
+"""Shorter times count as this one, in seconds, because ratios of such short times mean nothing."""
 
 
 class Attempt(NamedTuple):
@@ -31,11 +31,11 @@ class Attempt(NamedTuple):
     nodes: int
     seconds: float
     stopped: bool
-    """True if a limit ended it unsolved, so that its result with more is unknown."""
+    """True if a limit ended the attempt unsolved, so that its result with a larger budget is unknown."""
 
 
 Attempts = dict[int, dict[int, Attempt]]
-"""By the number of the entry, then by that of the position."""
+"""Attempts by the number of the entry, then by the number of the position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class PuzzleComparison:
-    """Two entries on the same positions; None where a figure is not known."""
+    """Two entries on the same positions. Unknown figures are None."""
 
     one: str
     other: str
@@ -68,16 +68,16 @@ class PuzzleComparison:
     low: float
     high: float
     p_value: float
-    """Two-sided, by McNemar's exact test."""
+    """The two-sided p-value of McNemar's exact test."""
     moves: Means | None
-    """The mean difference on positions that both solved; of costs likewise, where they are not the moves."""
+    """The mean difference of moves on positions that both solved; and of costs, if a cost is not the number of moves."""
     cost: Means | None
     nodes: Means | None
-    """The ratio of the nodes on positions that both solved, a geometric mean; of seconds likewise."""
+    """The geometric mean of the ratios of nodes on positions that both solved, and the same for seconds."""
     seconds: Means | None
     par2_nodes: tuple[float, float] | None
     limit_nodes: float | None
-    """The limit of PAR2: the most that either used on any position."""
+    """The limit of PAR2: the most that any entry used on any position of the board. It is the same for all comparisons."""
     par2_seconds: tuple[float, float] | None
     limit_seconds: float | None
     gaps: tuple[float | None, float | None] | None
@@ -85,7 +85,7 @@ class PuzzleComparison:
     optima: int
     """The number of positions whose optimum is known."""
     by_nodes: tuple[Budget, ...]
-    """Up to the least budget at which a limit stopped an attempt."""
+    """Solved shares by budget, up to the smallest budget at which a limit stopped an attempt."""
     by_seconds: tuple[Budget, ...]
 
 
@@ -103,8 +103,12 @@ def compare_attempts(
     names: tuple[str, str],
     attempts: tuple[Mapping[int, Attempt], Mapping[int, Attempt]],
     optima: Mapping[int, float],
+    board: Collection[Attempt],
 ) -> PuzzleComparison:
-    """Compare two entries by their attempts on each position, by its number; `optima` has the known lowest costs."""
+    """Compare two entries by their attempts on each position, by its number.
+
+    `optima` has the known lowest costs, `board` the attempts of all entries, which give the limits of PAR2.
+    """
     shared = sorted(attempts[0].keys() & attempts[1].keys())
     met = [(attempts[0][position], attempts[1][position]) for position in shared]
     solved = Solved.of((one.solved, other.solved) for one, other in met)
@@ -135,8 +139,8 @@ def compare_attempts(
         differ(lambda attempt: attempt.cost) if unlike else None,
         ratio(lambda attempt: attempt.nodes, 1.0),
         ratio(lambda attempt: attempt.seconds, MIN_SECONDS),
-        *_par2(nodes, met, lambda attempt: attempt.nodes),
-        *_par2(seconds, met, lambda attempt: attempt.seconds),
+        *_par2(nodes, max([attempt.nodes for attempt in board], default=0)),
+        *_par2(seconds, max([attempt.seconds for attempt in board], default=0.0)),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
         len(known),
         _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes)),
@@ -156,17 +160,14 @@ Spent = tuple[list[float | None], list[float | None]]
 
 
 def _spent(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]) -> Spent:
-    """The figure of each entry on every position, None where it was not solved."""
+    """The figure of each entry on every position; None if the position was not solved."""
     return (
         [figure(one) if one.solved else None for one, _ in met],
         [figure(other) if other.solved else None for _, other in met],
     )
 
 
-def _par2(
-    spent: Spent, met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]
-) -> tuple[tuple[float, float] | None, float | None]:
-    limit = max((figure(attempt) for pair in met for attempt in pair), default=0)
+def _par2(spent: Spent, limit: float) -> tuple[tuple[float, float] | None, float | None]:
     if limit <= 0:
         return None, None
     one, other = par2(spent[0], limit), par2(spent[1], limit)
@@ -196,7 +197,7 @@ def _by_budget(one: list[float | None], other: list[float | None], most: float) 
 def _round_numbers(low: float, high: float, most: float) -> list[float]:
     """Round numbers from the one at or below `low` to the one at or above `high`, thinned out to MAX_BUDGET_ROWS.
 
-    None is above `most`, which replaces those that would be.
+    Numbers above `most` are replaced by `most`.
     """
     numbers = [float(f"{digit}e{power}") for power in range(-7, 16) for digit in (1, 2, 5)]
     inner = [one for one, two in pairwise(numbers) if two > low and one < high]

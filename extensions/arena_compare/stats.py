@@ -1,7 +1,6 @@
-"""The command stats: Elo, interval and test of counts that are typed in."""
+"""The command stats: Elo, interval and test for counts given on the command line."""
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
 from typing import Any
@@ -9,17 +8,16 @@ from typing import Any
 import click
 
 from arena.api.cli import results_alone
-from arena.api.results import forecast_words, hypotheses, sprt_verdict
-from arena.stats.calculator import EloEstimate, elo_of_games, elo_of_pairs
-from arena.stats.sprt import Sprt, forecast, log_likelihood_ratio
+from arena.stats import elo_of_games, elo_of_pairs
 from arena_compare.texts import elo_words, score_words
+from arena_pairings.sprt import Sprt, forecast, log_likelihood_ratio
 
 MAX_COUNT = 10**12
-"""Beyond it, figures would show rounding errors."""
+"""With larger counts, figures would show rounding errors."""
 
 
 def parse_counts(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the counts as numbers; NoSuchOption for a word that was meant as an option, BadParameter for any other."""
+    """Return the counts as numbers. Raises NoSuchOption for a word that looks like an option, else BadParameter."""
     for value in values:
         if value.startswith("-") and not value[1:2].isdecimal():
             options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
@@ -57,21 +55,18 @@ def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] 
                 document["sprt"] = {"llr": ratio, "lower": test.lower, "upper": test.upper, "verdict": test.verdict(ratio)}
             print(json.dumps(document, indent=2, allow_nan=False), file=out)
         else:
-            print(f"{counted_words}: score {score_words(worth)}", *_sentences(worth, counts, test, ratio), sep="\n", file=out)
+            margin = "" if worth.margin is None else f" Margin ± {worth.margin:.2f}."
+            print(f"{counted_words}: score {score_words(worth)}", file=out)
+            print(elo_words(worth).replace("Elo ", "Elo difference ", 1) + margin, file=out)
+            if worth.normalized_elo is not None:
+                print(f"Normalised Elo {worth.normalized_elo:+.2f}.", file=out)
+            if test is not None and ratio is not None:
+                verdict, ahead = test.verdict(ratio), forecast(test, counts, ratio)
+                said = "not decided yet"
+                if verdict is not None:
+                    said = f"{verdict} accepted: {test.explain(verdict, 'the first', 'the second')}"
+                bounds = f"{test.lower:.2f} to {test.upper:.2f}"
+                print(f"SPRT ({test.describe()}): LLR {round(ratio, 2) + 0.0:.2f} ({bounds}), {said}.", file=out)
+                if ahead is not None and any(counts):
+                    print(f"The test takes {ahead.describe()}.", file=out)
     return 0
-
-
-def _sentences(worth: EloEstimate, counts: Sequence[int], test: Sprt | None, ratio: float | None) -> Iterator[str]:
-    margin = "" if worth.margin is None else f" Margin ± {worth.margin:.2f}."
-    yield elo_words(worth).replace("Elo ", "Elo difference ", 1) + margin
-    if worth.normalized_elo is not None:
-        yield f"Normalised Elo {worth.normalized_elo:+.2f}."
-    if test is None or ratio is None:
-        return
-    verdict, ahead = test.verdict(ratio), forecast(test, counts, ratio)
-    said = (
-        "not decided yet" if verdict is None else f"{verdict} accepted: {sprt_verdict(test, verdict, 'the first', 'the second')}"
-    )
-    yield f"SPRT ({hypotheses(test)}): LLR {round(ratio, 2) + 0.0:.2f} ({test.lower:.2f} to {test.upper:.2f}), {said}."
-    if ahead is not None and any(counts):
-        yield f"The test takes {forecast_words(ahead)}."

@@ -1,15 +1,15 @@
 """The verdict of a comparison, in a sentence that begins with what differs beyond noise."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena.api.results import figures
-from arena.stats.calculator import EloEstimate
+from arena.stats import EloEstimate
 from arena_compare.comparison import GamesComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
 
 if TYPE_CHECKING:
-    from arena.stats.intervals import Difference
+    pass
 
 SIGNIFICANCE_LEVEL = 0.05
 """The significance level of a difference."""
@@ -48,7 +48,9 @@ def advice(found: GamesComparison, p_value: float) -> str | None:
     if found.worth is None or found.table is None:
         return None
     direct, board = found.worth.score - 0.5, found.table.elo
-    sure = p_value <= SIGNIFICANCE_LEVEL and _clear(found.worth), _beyond_noise(found.table)
+    low, high = found.table.low, found.table.high
+    beyond_noise = (low is not None and low > 0) or (high is not None and high < 0)
+    sure = p_value <= SIGNIFICANCE_LEVEL and _clear(found.worth), beyond_noise
     winner, loser = (found.one, found.other) if direct > 0 else (found.other, found.one)
     leader = found.one if board > 0 else found.other
     apart = direct * board < 0
@@ -59,11 +61,6 @@ def advice(found: GamesComparison, p_value: float) -> str | None:
     if sure == (False, True):
         return f"Only the whole board tells them apart: take {leader} to meet a field like it; between the two it is open."
     return "The two point opposite ways, neither beyond noise: play more rounds before you act on either." if apart else None
-
-
-def _beyond_noise(difference: "Difference") -> bool:
-    low, high = difference.low, difference.high
-    return (low is not None and low > 0) or (high is not None and high < 0)
 
 
 # Puzzles
@@ -93,31 +90,34 @@ def puzzle_verdict(found: PuzzleComparison, p_value: float, said: str) -> str:
 
     The `p_value`, of the solved shares, may be corrected for several; `said` is its text.
     """
-    aspects = [aspect for aspect in _aspects(found) if aspect.means is not None]
+    every = (
+        Aspect("the cost of solutions", found.cost, False, "finds", "solutions {} cheaper", "solutions {} dearer"),
+        Aspect("solution length", found.moves, False, "finds", "solutions {} moves shorter", "solutions {} moves longer"),
+        Aspect("nodes", found.nodes, True, "takes", "{} times fewer nodes", "{} times as many nodes"),
+        Aspect("time", found.seconds, True, "takes", "{} times less time", "{} times as much time"),
+    )
+    aspects = [aspect for aspect in every if aspect.means is not None]
     solves = p_value <= SIGNIFICANCE_LEVEL
-    rest = _unsettled(found, said, aspects, solves=solves)
+    points = f"{figures.percentage_points(found.low)} to {figures.percentage_points(found.high)} points"
+    unsettled = [] if solves else [f"what they solve ({points}, {said})"]
+    unsettled += [f"{aspect.name} ({_interval(aspect)})" for aspect in aspects if not _side(aspect)]
+    rest = _joined(unsettled, "or")
     leads = [found.difference] if solves else []
     leads += [side for aspect in aspects if (side := _side(aspect))]
     if not leads:
         return f"{found.one} and {found.other} cannot be told apart by {rest}."
     flip = leads[0] < 0
     claims = [_claim(aspect, flip=flip) for aspect in aspects if _side(aspect)]
-    text = _by_solved(found, said, claims, flip=flip) if solves else _by_solutions(found, claims, flip=flip)
+    one, other = (found.other, found.one) if flip else (found.one, found.other)
+    if solves:
+        low, high = (-found.high, -found.low) if flip else (found.low, found.high)
+        more = f"{figures.percentage_points(low)} to {figures.percentage_points(high)} points more"
+        text = f"{one} solves {more} than {other} (95 %), {said}"
+        text += f", and where both solve it {_listed(claims)}" if claims else ""
+    else:
+        first = Claim(claims[0].verb, f"{claims[0].words} than {other}", f"{claims[0].interval}, 95 %")
+        text = f"Where both solve, {one} {_listed([first, *claims[1:]])}"
     return f"{text}. They cannot be told apart by {rest}." if rest else f"{text}."
-
-
-def _by_solved(found: PuzzleComparison, said: str, claims: Sequence[Claim], *, flip: bool) -> str:
-    one, other = (found.other, found.one) if flip else (found.one, found.other)
-    low, high = (-found.high, -found.low) if flip else (found.low, found.high)
-    points = f"{figures.percentage_points(low)} to {figures.percentage_points(high)} points"
-    text = f"{one} solves {points} more than {other} (95 %), {said}"
-    return f"{text}, and where both solve it {_listed(claims)}" if claims else text
-
-
-def _by_solutions(found: PuzzleComparison, claims: Sequence[Claim], *, flip: bool) -> str:
-    one, other = (found.other, found.one) if flip else (found.one, found.other)
-    first = Claim(claims[0].verb, f"{claims[0].words} than {other}", f"{claims[0].interval}, 95 %")
-    return f"Where both solve, {one} {_listed([first, *claims[1:]])}"
 
 
 def _listed(claims: Sequence[Claim]) -> str:
@@ -125,13 +125,6 @@ def _listed(claims: Sequence[Claim]) -> str:
     verbs = [None, *[claim.verb for claim in claims]]
     said = ["" if claim.verb == before else f"{claim.verb} " for claim, before in zip(claims, verbs, strict=False)]
     return _joined([f"{verb}{claim.words} ({claim.interval})" for verb, claim in zip(said, claims, strict=True)])
-
-
-def _aspects(found: PuzzleComparison) -> Iterator[Aspect]:
-    yield Aspect("the cost of solutions", found.cost, False, "finds", "solutions {} cheaper", "solutions {} dearer")
-    yield Aspect("solution length", found.moves, False, "finds", "solutions {} moves shorter", "solutions {} moves longer")
-    yield Aspect("nodes", found.nodes, True, "takes", "{} times fewer nodes", "{} times as many nodes")
-    yield Aspect("time", found.seconds, True, "takes", "{} times less time", "{} times as much time")
 
 
 def _side(aspect: Aspect) -> int:
@@ -158,13 +151,6 @@ def _claim(aspect: Aspect, *, flip: bool) -> Claim:
 
 def _joined(parts: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
-
-
-def _unsettled(found: PuzzleComparison, said: str, aspects: Sequence[Aspect], *, solves: bool) -> str:
-    """What two entries cannot be told apart by, with the intervals; nothing where all differs."""
-    points = f"{figures.percentage_points(found.low)} to {figures.percentage_points(found.high)} points"
-    parts = [] if solves else [f"what they solve ({points}, {said})"]
-    return _joined([*parts, *[f"{aspect.name} ({_interval(aspect)})" for aspect in aspects if not _side(aspect)]], "or")
 
 
 def _interval(aspect: Aspect) -> str:

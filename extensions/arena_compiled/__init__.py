@@ -1,1 +1,1 @@
-"""Compiled searches: rules over whole numbers, and the inner loops of searches compiled for them, with the extra `fast`."""
+"""Compiled searches: rules over integers, and inner loops of searches compiled for them, with the extra `fast`."""

@@ -1,69 +1,103 @@
-"""Compiles what the searches of a run need, before its workers start: these load it, and never compile."""
+"""Compiles the searches of a run before play, if the user wants that."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
 
-from arena import Game, tell_progress
+from arena import Game, Spec, tell_progress
+from arena.api.cli import install_command
+from arena.api.errors import IsolationError
+from arena.api.games import name_of
 from arena.api.match import Isolation, Seat
-from arena.api.spec import Spec
+from arena.api.search import SeatUse
 from arena.compiled import NotCompilable
-from arena.errors import IsolationError
-from arena.spec.board import Board
-from arena_compiled.cache import COMPILE, OWN
+from arena_compiled.background import MISSING
+from arena_compiled.cache import COMPILE
 from arena_compiled.engines import engine_of
-from arena_compiled.seam import NOT_KEPT, can_load, load_loop, wants_plain
+from arena_compiled.seam import NOT_KEPT, assemble_engine, can_load, is_installed, load_loop, wants_plain
 
-LONG_RUN_SECONDS = 10.0
-"""Seconds that a run has to have before it to be worth compiling for."""
+LONG_PLAIN_SECONDS = 10.0
+"""After this many seconds of plain decisions, a run reports why they were plain."""
 
 
-def prepare(spec: Spec, note: Callable[[str], object], seconds: float | None) -> AbstractContextManager[object]:
-    """Compile the engines of a spec: before anything is played if the user wants that, else once the run is long."""
+def prepare(spec: Spec, note: Callable[[str], object]) -> None:
+    """Compile the engines of a spec before anything is played, if the user wants that."""
     if at_once():
-        if seconds is None:
-            compile_boards(spec, note)
-    elif seconds is not None and seconds > LONG_RUN_SECONDS:
         compile_boards(spec, note)
-        return long_run()
-    return nullcontext()
 
 
 def at_once() -> bool:
-    """Tell whether the user wants every engine compiled before a run begins, whatever its length."""
+    """Return whether the user wants every engine compiled before a run begins, however short it is."""
     return os.environ.get(COMPILE) == "always" and not wants_plain()
 
 
 def compile_boards(spec: Spec, note: Callable[[str], object]) -> None:
-    """Compile the engines of a spec that are not in the cache; `note` is told which pairs run plain, and why."""
+    """Compile the engines of a spec that are not in the cache. `note` gets each pair that runs plain, and the reason."""
     if wants_plain():
         return
-    wanted = dict(_wanted(spec))
-    for number, ((agent, game), (board, seat)) in enumerate(wanted.items()):
+    wanted = {}  # every pair of an agent and a game for which there may be an engine
+    for board in spec.boards:
+        for seat in board.seats:
+            if seat.program is None or seat.program.command is None:
+                wanted[_name_of(seat), board.name] = board.game, seat
+    for number, ((agent, game), (rules, seat)) in enumerate(wanted.items()):
         tell_progress(f"compiling {agent} on {game}", number, len(wanted))
-        reason = _compile_seat(spec, board.game, seat)
+        reason = _compile_seat(spec, rules, seat)
         if reason is not None:
             note(f"{agent} on {game} runs plain: {reason}")
 
 
-def _wanted(spec: Spec) -> Iterator[tuple[tuple[str, str], tuple[Board, Seat]]]:
-    """Every pair of an agent and a game whose agent may have an engine."""
-    for board in spec.boards:
-        for seat in board.seats:
-            if seat.program is None or seat.program.command is None:
-                heuristic = f"({seat.heuristic})" if seat.heuristic is not None else ""
-                yield (seat.label if _is_opaque(seat) else f"{seat.agent}{heuristic}", board.name), (board, seat)
+def sum_up(uses: Iterable[SeatUse]) -> Iterator[str]:
+    """Yield a line about the agents that ran compiled, and one for each agent that took long plain, with the reason."""
+    found: dict[tuple[str, str], SeatUse] = {}
+    for use in uses:
+        known = found.setdefault((_name_of(use.seat), name_of(use.game)), use)
+        if known is not use:
+            known.plain_seconds += use.plain_seconds
+            known.failure = known.failure or use.failure
+    compiled = [
+        f"{agent} on {game}" + (f" (after {use.first_compiled:,} of {use.matches:,} matches)" if use.first_compiled else "")
+        for (agent, game), use in found.items()
+        if use.first_compiled is not None
+    ]
+    if compiled:
+        yield f"compiled: {', '.join(compiled)}"
+    for (agent, game), use in found.items():
+        took = f"{agent} on {game} took {use.plain_seconds:,.0f} s plain"
+        if use.failure is not None:
+            yield f"{agent} on {game} runs plain: {use.failure}"
+        elif use.first_compiled is None and use.plain_seconds > LONG_PLAIN_SECONDS:
+            reason = _why_plain(use)
+            if reason == MISSING:
+                yield f"{took}; {install_command('fast')} compiles it"
+            elif reason is not None:
+                yield f"{took}: {reason}"
+
+
+def _why_plain(use: SeatUse) -> str | None:
+    """Return why a seat runs plain; None if only its code is missing."""
+    try:
+        engine = None if use.seat.version is not None else engine_of(use.seat.make(), use.game)
+        if engine is not None:
+            assemble_engine(use.game, use.seat.evaluation, engine)
+    except NotCompilable as reason:
+        return str(reason)
+    return None if is_installed("numba") and is_installed("llvmlite") else MISSING
+
+
+def _name_of(seat: Seat) -> str:
+    heuristic = f"({seat.heuristic})" if seat.heuristic is not None else ""
+    return seat.label if _is_opaque(seat) else f"{seat.agent}{heuristic}"
 
 
 def _is_opaque(seat: Seat) -> bool:
-    """Whether only its process can tell what runs plain there."""
+    """Whether only the seat's own process knows what runs plain there."""
     return seat.version is not None or seat.limits.memory_mb is not None
 
 
 def _compile_seat(spec: Spec, game: Game, seat: Seat) -> str | None:
-    """Compile the engine of a seat if it has one, and return why it runs plain all the same; None if it does not."""
+    """Compile the engine of a seat if it has one. Return why it still runs plain; None if it does not."""
     try:
-        if seat.version is None:  # the code of an entry's own plugin its process alone compiles, and this one never runs it
+        if seat.version is None:  # only the process of an entry's own plugin compiles its code; this process never runs it
             engine = engine_of(seat.make(), game)
             if engine is None:
                 return None
@@ -77,16 +111,3 @@ def _compile_seat(spec: Spec, game: Game, seat: Seat) -> str | None:
         return str(reason)
     except IsolationError:
         return None  # the first match reports it
-
-
-@contextmanager
-def long_run() -> Iterator[None]:
-    """Have the processes of entries with plugins of their own compile for themselves, in workers as well."""
-    before = os.environ.get(COMPILE)
-    if before is None:
-        os.environ[COMPILE] = OWN
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[COMPILE]

@@ -1,8 +1,8 @@
-"""Object code in the user's cache folder, by the hash of all that it follows from; never trusted unread.
+"""Object code in the user's cache folder, keyed by the hash of all its inputs. It is verified before use.
 
-A file holds a line that says what it is, with a checksum, and the code. One that is cut short, of another version or of another
-processor is as good as none. A folder that cannot be written to costs the time of compiling in each process, nothing else.
-The process of an entry with a plugin of its own keeps what it compiles to itself, and reads the folder.
+A file has a header line with a checksum, and the code. A truncated file, or one of another version or processor, counts as
+missing. If the folder is not writable, each process has to compile again, but nothing else happens. The process of an entry
+with its own plugin reads the folder, and keeps its own compiled code private.
 """
 
 import os
@@ -14,30 +14,29 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from arena.whole_files import write_whole
+from arena.api.store import write_whole
 
 FOLDER = "ARENA_CACHE"
-"""The environment variable that names another folder."""
+"""Environment variable for another folder."""
 COMPILE = "ARENA_COMPILE"
-"""An environment variable: `always` to compile at once, `never` to take what is in the cache."""
-OWN, HOSTED = "own", "hosted"
-"""Further values of COMPILE: what a run sets once it is long, so that processes of entries with plugins of their own compile for
-themselves; and that of the process of an agent, where the clock of a decision runs outside."""
+"""Environment variable: `always` compiles at once, `never` uses only cached code."""
+HOSTED = "hosted"
+"""Another value of COMPILE, for the process of an agent, in which the clock of a decision runs outside."""
 FORMAT = 2
-_private: dict[str, tuple[str, bytes]] | None = None
-"""The modules that this process has compiled and shares with nobody; None if it writes into the folder."""
+_memory: dict[str, tuple[str, bytes]] = {}
+"""Modules that are not in files: from a private process, or from one that cannot write into the folder."""
+_private = False
 
 
 def keep_private() -> None:
-    """Write nothing into the folder from now on."""
+    """From now on, write nothing into the folder."""
     global _private  # noqa: PLW0603 - it is the process that is private, whoever asks
-    if _private is None:
-        _private = {}
+    _private = True
 
 
 def is_private() -> bool:
-    """Tell whether this process keeps what it compiles to itself."""
-    return _private is not None
+    """Return whether this process keeps its compiled code private."""
+    return _private
 
 
 def folder() -> Path:
@@ -48,21 +47,22 @@ def folder() -> Path:
 
 @cache
 def _versions() -> str:
-    """What the code of a module depends on beside its text and the processor: the compiler, and our own part of it."""
+    """Return the version of everything that affects compiled code beside its text and the processor: the compiler and this
+    package.
+    """
     own = (Path(__file__).parent / "compiler.py").read_bytes()
-    return f"{FORMAT} {_version('numba')} {_version('llvmlite')} {blake2b(own, digest_size=16).hexdigest()}"
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"
+    found = []
+    for package in ("numba", "llvmlite"):
+        try:
+            found.append(version(package))
+        except PackageNotFoundError:
+            found.append("none")
+    return f"{FORMAT} {' '.join(found)} {blake2b(own, digest_size=16).hexdigest()}"
 
 
 @cache
 def _processor() -> str:
-    """A hash of the processor that code is made for. To ask takes a large library, so it is asked only if there is code."""
+    """Return a hash of the processor. This loads a large library, so it is called only if there is code."""
     import llvmlite.binding as llvm
 
     told = f"{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
@@ -70,16 +70,16 @@ def _processor() -> str:
 
 
 def key_of(text: str, kinds: tuple[str, ...]) -> str:
-    """Return the name of a module: the hash of its text and of what it is compiled with."""
+    """Return the key of a module: the hash of its text and of its compilation parameters."""
     return blake2b(f"{_versions()}\n{kinds}\n{text}".encode(), digest_size=16).hexdigest()
 
 
 def read(key: str) -> tuple[str, bytes] | None:
-    """Return the symbol and the object code of a module; None if the cache has none that is whole."""
-    if _private is not None and key in _private:
-        return _private[key]
+    """Return the symbol and the object code of a module; None if the cache has no intact copy."""
+    if key in _memory:
+        return _memory[key]
     try:
-        data = (folder() / f"{key}.module").read_bytes()
+        data = _file(key).read_bytes()
     except OSError:
         return None
     head, _, code = data.partition(b"\n")
@@ -90,13 +90,28 @@ def read(key: str) -> tuple[str, bytes] | None:
 
 
 def write(key: str, symbol: str, code: bytes) -> None:
-    """Keep a module."""
-    if _private is not None:
-        _private[key] = symbol, code
+    """Store a module."""
+    if _private:
+        _memory[key] = symbol, code
         return
-    with suppress(OSError):  # a full disk, a folder that belongs to others: go on without
+    with suppress(OSError):  # a full disk, or a folder of another user: continue without
         folder().mkdir(parents=True, exist_ok=True)
-        write_whole(folder() / f"{key}.module", _head(key, symbol, code), code)
+        write_whole(_file(key), _head(key, symbol, code), code)
+
+
+def keep(key: str, symbol: str, code: bytes) -> None:
+    """Store a module that another process has compiled, if that process could not write it."""
+    if read(key) is None:
+        _memory[key] = symbol, code
+
+
+def has(key: str) -> bool:
+    """Return whether a module seems to be in the cache, without reading it."""
+    return key in _memory or _file(key).exists()
+
+
+def _file(key: str) -> Path:
+    return folder() / f"{key}.module"
 
 
 def _head(key: str, symbol: str, code: bytes) -> bytes:

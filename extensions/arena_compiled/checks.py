@@ -1,4 +1,4 @@
-"""What `arena check` compares: the rules of a game uncompiled and compiled, and decisions with compiled searches and without."""
+"""Comparisons for `arena check`: rules uncompiled and compiled, and decisions with and without compiled searches."""
 
 from array import array
 from collections.abc import Mapping, Sequence
@@ -6,39 +6,40 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, cast
 
-from arena import Agent, Game, OutOfBudget, Puzzle, State
-from arena.api.match import Limits, Search, SharedStart, Stream
-from arena.api.spec import Evaluation, find_refusal
+from arena import Agent, Game, Limits, OutOfBudget, Puzzle, Search, State
+from arena.api.games import Evaluation, find_refusal
+from arena.api.match import Stream
+from arena.api.search import GoPlain, Meter, SharedStart, counting_view
 from arena.compiled import NoEstimate, NotCompilable
-from arena.counting import GoPlain, Meter, counting_view
 from arena_compiled import seam
+from arena_compiled.background import MISSING
 from arena_compiled.edition import Edition, edition_of
 from arena_compiled.engines import ENGINES, engine_of
 from arena_compiled.loop import FOUND, Loop
 from arena_compiled.rehearsal import Fault, Rehearsal, rehearse, space_of
 
 MAX_AGENTS = 2
-"""Agents that decide, each by another kernel."""
+"""Number of agents that decide, each with another kernel."""
 PROBE_ROWS = 64
-"""States that are looked at in one go."""
+"""States that are compared in one call."""
 
 
 class ProbeValues(NamedTuple):
-    """All that rules and an estimate say of some states: whole numbers and floats."""
+    """Results of rules and an estimate for some states: integers and floats."""
 
     words: list[int]
     reals: list[float]
 
 
 class ProbeLoop(Loop):
-    """Looks at states and at every step from them."""
+    """Examines states and every step from them."""
 
     kernel = "probe"
     levels = PROBE_ROWS
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return what the kernel is specialised to."""
+        """Return the constants for which the kernel is specialised."""
         puzzle = isinstance(edition.game, Puzzle)
         optional = {name.upper(): edition.has(name) for name in ("threats", "reverse", "step_cost")}
         return {"PUZZLE": puzzle, "PLAYERS": edition.players, "WORDS": edition.words, **optional}
@@ -52,17 +53,17 @@ class ProbeLoop(Loop):
         }  # fmt: skip
 
     def _max_values(self) -> int:
-        """The most numbers that are said of one state."""
+        """Maximum number of values for one state."""
         edition = self.edition
         return 4 + edition.players * (edition.width + 2) + edition.width * (edition.words + 3)
 
     def __call__(self, states: Sequence[State]) -> ProbeValues | None:
-        """Return what the compiled rules say of at most PROBE_ROWS states; None if there is no room for it."""
+        """Return the results of the compiled rules for at most PROBE_ROWS states; None if there is not enough room."""
         self._put(self.memory.arrays, states)
         return self._read(self.memory.arrays, self._drive.once(self.memory))
 
     def uncompiled(self, space: dict[str, Any], states: Sequence[State]) -> ProbeValues | None:
-        """Return what the same module says as plain Python; `space` is that of `rehearsal.space_of`."""
+        """Return the results of the same module as plain Python. `space` comes from `rehearsal.space_of`."""
         arrays = {name: array(one.typecode, bytes(len(one) * one.itemsize)) for name, one in self.memory.arrays.items()}
         self._put(arrays, states)
         return self._read(arrays, space["run"](space["rules"], space["estimate"], *arrays.values()))
@@ -87,28 +88,28 @@ class ProbeLoop(Loop):
 
 @dataclass(slots=True)
 class CompiledSetup:
-    """What is compared: the rules of a game uncompiled, compiled, and searches over them."""
+    """The compared parts: the rules of a game uncompiled and compiled, and searches over them."""
 
     fault: ClassVar = Fault
-    """What `rehearse` raises if the rules say something else than the game."""
+    """Raised by `rehearse` if the rules and the game disagree."""
     rows: ClassVar = PROBE_ROWS
-    """The most states that the probe takes at a time."""
+    """Maximum number of states for one call of the probe."""
     game: Game
     evaluation: Evaluation | None
     agents: Mapping[str, type[Agent]]
     reason: str | None = None
-    """Why nothing is compiled; None if it is."""
+    """Why nothing is compiled; None if something is."""
     derived: bool = False
-    """Whether it is the game's own methods that are compiled."""
+    """Whether the game's own methods are compiled."""
     refused: NotCompilable | None = None
-    """The fault of the author's own compiled rules, found before play."""
+    """The fault of the author's compiled rules, found before play."""
     rehearsals: dict[bool, Rehearsal] = field(default_factory=dict)
     probe: ProbeLoop | None = None
     space: dict[str, Any] = field(default_factory=dict)
     loops: dict[str, tuple[Agent, Loop]] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Get ready; NotCompilable if searches run plain, and may."""
+        """Prepare the comparison. Raises NotCompilable if searches run plain and are allowed to."""
         edition = edition_of(self.game)
         self.derived = edition.rules is self.game
         try:
@@ -127,11 +128,11 @@ class CompiledSetup:
         if seam.wants_plain():
             self.reason = "ARENA_PLAIN is set"
         elif not (seam.is_installed("llvmlite") and seam.is_installed("numba")):
-            self.reason = seam.MISSING
+            self.reason = MISSING
         else:
             self.space = space_of(module, rules, estimate, held=False)
             try:
-                with suppress(Fault):  # the comparison of states is going to meet it, with a state
+                with suppress(Fault):  # the comparison of states will find it, with a state
                     self.probe = cast(ProbeLoop, seam.load_loop(self.game, self.evaluation, ProbeLoop, compiling=True))
                     self._compile_agents()
             except NotCompilable as reason:
@@ -156,7 +157,7 @@ class CompiledSetup:
                     kernels.add(ENGINES[engine].kernel)
 
     def decision(self, agent: Agent, state: State, nodes: int, loop: Loop | None) -> tuple[Any, ...]:
-        """Return all that comes of a decision, with a loop or plain, and the next random number."""
+        """Return all results of a decision, with a loop or plain, and the next random number."""
         game, evaluation = self.game, self.evaluation
         meter, rng = Meter(), Stream("check")
         meter.begin(nodes, None)
@@ -164,7 +165,7 @@ class CompiledSetup:
         def find_loop(search: Search, engine: str, options: dict[str, Any]) -> Any:
             if loop is None or engine != engine_of(agent):
                 return None
-            search.served = seam.Served(rng)
+            search.served = seam.Served(rng, meter)
             search.served.use(seam.CompiledPair(game, evaluation, engine, loop))
             loop.begin(meter, options)
             return loop

@@ -1,8 +1,8 @@
-"""Compiles the text of a module to object code, by numba. Heavy: imported only if something has to be compiled.
+"""Compiles the text of a module to object code with numba. This is a heavy import, so it is done only to compile.
 
-Numba would optimise every function by itself and generate code for it; here the functions are only translated, and what they
-were linked into is optimised once. Loops are not unrolled: those over actions and cells are short, and all that code has to be
-generated, and takes the registers that the search needs.
+Numba would optimise every function separately and generate code for each. Here the functions are only translated, and the
+linked result is optimised once. Loops are not unrolled: loops over actions and cells are short, and unrolled code takes longer
+to generate and uses the registers that the search needs.
 """
 
 import linecache
@@ -20,7 +20,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 from numba.extending import intrinsic
 
-from arena.api.cli import describe
+from arena.api.errors import describe
 from arena.compiled import NotCompilable
 
 TYPES = {
@@ -31,13 +31,13 @@ TYPES = {
     "octets": types.CPointer(types.uint8),
 }
 NOT_INLINED = ("_threats", "filled", "kept", "on_path", "ranked", "slot_in")
-"""Functions that are not put in place by force: they are long, and not called for every state."""
+"""Functions that are not forced inline, because they are long and not called for every state."""
 _OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 OPTIMISATION_LEVEL = 3
 
 
 class _Part(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """A function that is translated, and neither optimised by itself nor loaded."""
+    """A function that is translated, but not optimised separately or loaded."""
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout  # noqa: SLF001 - which numba sets at this place
@@ -60,7 +60,7 @@ class _Translator(codegen.JITCPUCodegen):  # type: ignore[misc]
 
 
 class _Processor(CPUTarget):  # type: ignore[misc]
-    """The processor at hand, for functions that are translated."""
+    """The current processor, for translated functions."""
 
     @property
     def target_context(self) -> Any:
@@ -74,7 +74,7 @@ class _Translated(CPUDispatcher):  # type: ignore[misc]
 
 
 def _inline(function: Any, *, forceinline: bool = True) -> Any:
-    """A function that is put in place wherever it is called."""
+    """Return a function that is inlined at every call."""
     return _Translated(function, targetoptions={**_OPTIONS, "forceinline": forceinline})
 
 
@@ -87,7 +87,7 @@ def _translation() -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def at(_context: Any, table: Any, index: Any) -> Any:
-    """The entry of a table, or of a tuple, at an index that is never negative."""
+    """Return the entry of a table, or of a tuple, at an index that is never negative."""
     if not isinstance(table, types.CPointer):
         if not isinstance(table, types.UniTuple):
             return None
@@ -121,7 +121,7 @@ def put(_context: Any, table: Any, index: Any, value: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def offset(_context: Any, table: Any, index: Any) -> Any:
-    """The table from an index on."""
+    """Return the table from an index on."""
 
     def shifted(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.gep(arguments[0], [arguments[1]], inbounds=True)
@@ -131,7 +131,7 @@ def offset(_context: Any, table: Any, index: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def ones(_context: Any, number: Any) -> Any:
-    """The number of bits that are set in a number of 0 or more."""
+    """Return the number of set bits in a number of 0 or more."""
 
     def count(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -141,7 +141,7 @@ def ones(_context: Any, number: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def zeros(_context: Any, number: Any) -> Any:
-    """The number of bits above the highest that is set."""
+    """Return the number of bits above the highest set bit."""
 
     def count(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctlz(arguments[0], cgutils.false_bit)
@@ -150,7 +150,7 @@ def zeros(_context: Any, number: Any) -> Any:
 
 
 def _given(kind: Any) -> Any:
-    """Return a function for what the entry is given at a place: a number, or the address of a table."""
+    """Return a function that reads an argument of the entry: a number, or the address of a table."""
 
     @intrinsic  # type: ignore[untyped-decorator]
     def given(_context: Any, given: Any, place: Any) -> Any:
@@ -168,20 +168,20 @@ GIVEN = {f"_{name}_given": _given(kind) for name, kind in TYPES.items()}
 
 @_inline
 def bit_count(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """What int.bit_count gives."""
+    """Equivalent of int.bit_count."""
     return ones(number if number >= 0 else -number)
 
 
 @_inline
 def bit_length(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """What int.bit_length gives."""
+    """Equivalent of int.bit_length."""
     return 64 - zeros(number if number >= 0 else -number)
 
 
 def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, bytes]:
-    """Return the symbol of a function that calls the entry of a module with what an array of words holds, and the object code.
+    """Return a symbol and its object code: a function that calls the entry of a module with the contents of an array of words.
 
-    NotCompilable if the module cannot be compiled.
+    Raises NotCompilable if the module cannot be compiled.
     """
     given = ", ".join([f"_{kind}_given(_given, {place})" for place, kind in enumerate(kinds)])
     text += f"\ndef entry_given(_given):\n    return entry({given})\n"
@@ -209,7 +209,7 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
             made = compiler.compile_extra(cpu_target.typing_context, context, entry, (TYPES["words"],), types.int64, flags, {})
             symbol: str = made.fndesc.llvm_func_name
             return symbol, _optimise(made)
-    except Exception as error:  # whatever numba makes of it
+    except Exception as error:  # numba may raise anything
         lines = [line.strip() for line in re.sub(r"(, defined)? at <arena \w+> \(\d+\)", "", str(error)).splitlines()]
         said = [line for line in lines if line and not line.startswith(("Failed in ", "File "))]
         refused = NotCompilable(" ".join(said[:2])[:300] or describe(error))
@@ -220,7 +220,7 @@ def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, byte
 
 
 def _optimise(made: Any) -> bytes:
-    """The object code of what was translated."""
+    """Return the object code of the translated functions."""
     made.library.finalize()
     module, machine = made.library._final_module, made.library.codegen._tm  # noqa: SLF001 - for which numba has no other names
     for function in module.functions:

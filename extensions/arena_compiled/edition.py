@@ -1,4 +1,4 @@
-"""Finds what can be compiled of a game and a heuristic: a second edition by their authors, or the plain methods themselves."""
+"""Finds the compilable form of a game and a heuristic: a second edition by their authors, or the plain methods themselves."""
 
 import inspect
 import random
@@ -7,13 +7,11 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from arena import Game, Puzzle, State
-from arena.api.cli import describe
-from arena.api.spec import Evaluation, gives, name_of, overrides
+from arena import Game, Puzzle, State, overrides
+from arena.api.errors import Interrupted, describe
+from arena.api.games import Evaluation, bounds, gives, name_of
+from arena.api.search import WATCHED
 from arena.compiled import METHODS, Estimate, Grid, NoEstimate, NotCompilable, Rules, rules_of
-from arena.errors import Interrupted
-from arena.returns import bounds
-from arena.unmetered import WATCHED
 from arena_compiled.module import add_functions, add_helpers
 from arena_compiled.specialiser import Specialiser
 
@@ -21,22 +19,22 @@ OPTIONAL = ("threats", "step_cost")
 """Methods that rules have if their game has them."""
 GENERATES = "generates states, which records tell"
 SAMPLE_PLAYOUTS, SAMPLE_PLIES, SAMPLE_SECONDS = 6, 60, 0.05
-"""How far a game is tried before its rules are compiled: at most so many playouts, plies of each, and seconds."""
+"""Limits of the trial of a game before its rules are compiled: playouts, plies of each, and seconds."""
 
 
 class Edition(NamedTuple):
-    """The rules of a game over whole numbers, and what leads there from the game's own states and back."""
+    """The rules of a game over integers, with conversions from and to the game's own states."""
 
     game: Game
     rules: Any
-    """The object whose methods are compiled: Rules, or the game itself."""
+    """The object with the methods to compile: Rules, or the game itself."""
     words: int
     width: int
     players: int
     encode: Callable[[State], tuple[int, ...]]
     action: Callable[[State, int], Any]
     samples: tuple[State, ...]
-    """States met in a few random playouts."""
+    """States from a few random playouts."""
 
     def specialise(self) -> Specialiser:
         """Return a fresh specialiser of the rules."""
@@ -49,7 +47,7 @@ class Edition(NamedTuple):
 
     @property
     def in_place(self) -> bool:
-        """Whether states are arrays that actions change."""
+        """Whether states are arrays that actions change in place."""
         return isinstance(self.rules, Grid)
 
     @property
@@ -58,7 +56,7 @@ class Edition(NamedTuple):
         return isinstance(self.rules, Rules) and self.rules.tree is True
 
     def path(self, start: State, numbers: Sequence[int]) -> list[Any]:
-        """Return the game's own actions from a state on for those of the rules."""
+        """Convert actions of the rules, from a state on, into the game's own actions."""
         if getattr(type(self.rules), "action", Rules.action) is Rules.action:
             return list(numbers)
         path, state = list[Any](), start
@@ -68,14 +66,17 @@ class Edition(NamedTuple):
         return path
 
     def has(self, method: str) -> bool:
-        """Tell whether the rules give an optional method."""
+        """Return whether the rules have an optional method."""
         if isinstance(self.rules, Game):
             return overrides(self.rules, method)
         return getattr(type(self.rules), method, None) is not None
 
 
 def edition_of(game: Game, *, searched: bool = True) -> Edition:
-    """Return the edition of a game; NotCompilable says why there is none. `searched`: not only played at random."""
+    """Return the edition of a game. NotCompilable says why there is none.
+
+    `searched` is false if the game is only played at random.
+    """
     if searched:
         for method, why in (("chance_outcomes", "it has chance"), ("observation", "it has hidden information")):
             if gives(game, method):
@@ -99,7 +100,7 @@ def edition_of(game: Game, *, searched: bool = True) -> Edition:
 
 
 def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
-    """Return why searches of a game run plain, with a heuristic or with whatever they may have; None if they need not."""
+    """Return why searches of a game run plain, with this heuristic or in general; None if they can run compiled."""
     try:
         edition = edition_of(game)
         specialised = edition.specialise()
@@ -107,7 +108,7 @@ def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
             specialised.method(method)
         specialised.method("actions")
         specialised.method("apply" if edition.in_place else "result")
-        if not edition.in_place:  # searches that change a state in place ask for no estimate
+        if not edition.in_place:  # searches that change a state in place use no estimate
             estimate_of(edition, evaluation)
     except NotCompilable as reason:
         return str(reason)
@@ -115,7 +116,7 @@ def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
 
 
 def _plain_edition(game: Game, samples: tuple[State, ...]) -> Edition:
-    """The edition of a game whose own states and actions are numbers."""
+    """Return the edition of a game whose own states and actions are numbers."""
     name = type(game).__name__
     lengths = set()
     width = 0
@@ -152,11 +153,11 @@ def _samples(game: Game) -> Iterator[State]:
 
 
 def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
-    """Return a specialiser with the functions that kernels ask of an estimate; NotCompilable says why there is none."""
+    """Return a specialiser with the functions that kernels need for an estimate. NotCompilable says why there is none."""
     puzzle = isinstance(edition.game, Puzzle)
     if evaluation is None:
         return _add_estimate(Specialiser("estimate", None), 1, _NO_COST if puzzle else _NO_VALUE)
-    if isinstance(evaluation, partial):  # a function, with the parameters that it is given by name
+    if isinstance(evaluation, partial):  # a function with bound keyword parameters
         target, parameters = evaluation.func, dict(evaluation.keywords)
     else:
         target, parameters = getattr(evaluation, "__self__", evaluation), {}
@@ -191,7 +192,7 @@ def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
 
 
 def owner_of(evaluation: Evaluation | None) -> object:
-    """Return the object that stands for a heuristic: the same for every evaluation that is bound to it."""
+    """Return the object that represents a heuristic: the same for every evaluation that is bound to it."""
     return None if evaluation is None else getattr(evaluation, "__self__", evaluation)
 
 

@@ -1,10 +1,10 @@
-"""The engines by their names: the inner loops that have a compiled form."""
+"""The engines by name: the inner loops that have a compiled form."""
 
 from contextlib import suppress
 from typing import Any
 
 from arena import Game
-from arena.api.spec import gives
+from arena.api.games import gives
 from arena.compiled import NotCompilable
 from arena_compiled.edition import edition_of, why_plain
 from arena_compiled.loop import Loop
@@ -46,7 +46,7 @@ ENGINES: dict[str, type[Loop]] = {
 
 
 def engines_for(game: Game) -> frozenset[str]:
-    """Return the engines that have a compiled form for a game, as far as that is a matter of its rules."""
+    """Return the engines that have a compiled form for a game, judged by its rules."""
     if why_plain(game) is not None:
         return frozenset()
     edition, found = edition_of(game), set[str]()
@@ -58,9 +58,9 @@ def engines_for(game: Game) -> frozenset[str]:
 
 
 def engine_of(agent: Any, game: Game | None = None) -> str | None:
-    """Return the engine that an agent says it asks for, in a game if one is given; None without one.
+    """Return the engine that an agent declares, if it suits the given game; None if there is none.
 
-    An `engine` of another kind is the agent's own.
+    An `engine` attribute of another type belongs to the agent itself.
     """
     named = getattr(agent, "engine", None)
     if not isinstance(named, str) or named not in ENGINES:

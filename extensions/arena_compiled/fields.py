@@ -1,4 +1,4 @@
-"""What the methods of compiled rules read of their object: numbers, and tables of numbers, by the path that leads to them."""
+"""Data that methods of compiled rules read from their object: numbers and tables of numbers, by their attribute paths."""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -8,27 +8,27 @@ from typing import Any, Literal
 from arena.compiled import NotCompilable
 
 Kind = Literal["int", "float", "words", "reals", "octets"]
-"""A whole number, a float, and tables of whole numbers of 64 bits, of floats and of bytes."""
+"""An integer, a float, and tables of 64-bit integers, floats and bytes."""
 SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class NumberField:
-    """A number or a table under one name; a table of several dimensions is flat, row by row."""
+    """A named number or table. A table of several dimensions is flat, row by row."""
 
     name: str
     kind: Kind
     value: Any
     shape: tuple[int, ...] = ()
-    """The length in every dimension; of a number ()."""
+    """Length in every dimension; () for a number."""
     starts: str | None = None
-    """Of a table of rows that differ in length: the name of the table of their starts, with one more for the end."""
+    """For rows of different lengths: the name of the table of their starts, with an additional entry for the end."""
     written: bool = False
     """Whether it is an array that code may change in place."""
 
 
 def field_of(name: str, value: Any) -> tuple[NumberField, ...]:
-    """Return the field of a number or a table, and the fields that it needs beside; NotCompilable for anything else."""
+    """Return the field of a number or a table, and the other fields that it needs. Raises NotCompilable for anything else."""
     if isinstance(value, int):
         return (NumberField(name, "int", _require_64_bits(name, int(value))),)
     if isinstance(value, float):
@@ -62,7 +62,7 @@ def _table(name: str, value: Sequence[Any]) -> tuple[NumberField, ...]:
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:
-    """The shape of nested rows; None if they differ in length."""
+    """Return the shape of nested rows; None if they differ in length."""
     if not isinstance(value, (list, tuple, bytes)):
         return ()
     inner = {_shape(row) for row in value}

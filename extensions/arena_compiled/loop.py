@@ -1,31 +1,31 @@
-"""Every compiled loop: the edition of its game, a kernel that runs in slices, and arrays that grow."""
+"""Base of every compiled loop: the edition of its game, a kernel that runs in slices, and growing arrays."""
 
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from arena.counting import GoPlain, Meter
+from arena.api.search import GoPlain, Meter
 from arena_compiled.edition import Edition
 from arena_compiled.loader import FAULT
 from arena_compiled.memory import Memory, require
 
 if TYPE_CHECKING:
-    from arena.counting import Meter
+    from arena.api.search import Meter
 
 PAUSED, FOUND, OVER, GROW = 0, 1, 2, 3
-"""The statuses of a kernel, beside FAULT."""
+"""Statuses of a kernel, beside FAULT."""
 FIRST_SLICE_NODES = 4_096
 TIMED_SLICE_SECONDS, SLICE_SECONDS = 0.001, 0.02
-"""With a limit of time and without."""
+"""Length of a slice with a time limit, and without one."""
 
 
 class Drive:
-    """Calls one kernel. Registers 0 to 3 of each are its status, the nodes, the evaluations, and the nodes at which it stops."""
+    """Calls one kernel. Its registers 0 to 3 are the status, the nodes, the evaluations, and the nodes at which it stops."""
 
     def __init__(self, call: Callable[..., int], fields: tuple[Any, ...]) -> None:
         self._call = call
         self.fields = fields
-        """What the kernel takes first."""
+        """First arguments of the kernel."""
         self._slice = FIRST_SLICE_NODES
 
     def once(self, memory: Any) -> int:
@@ -33,7 +33,9 @@ class Drive:
         return self._call(*self.fields, *memory.arguments)
 
     def run(self, meter: Meter, memory: Any, grow: Callable[[], None]) -> int:
-        """Go on until the kernel is done, and return its status. OutOfBudget at a limit; GoPlain if it cannot go on."""
+        """Run the kernel until it is done, and return its status. Raises OutOfBudget at a limit, and GoPlain if it cannot
+        continue.
+        """
         registers = memory["registers"]
         registers[1], registers[2] = meter.nodes, meter.evaluations
         seconds = TIMED_SLICE_SECONDS if meter.timed else SLICE_SECONDS
@@ -62,7 +64,7 @@ FIRST_LEVELS = 64
 
 
 def clip_count(number: float) -> int:
-    """Return a whole number, or the largest that a kernel counts to for infinity."""
+    """Return an integer; for infinity, the largest count of a kernel."""
     return int(min(number, MAX_COUNT))
 
 
@@ -71,21 +73,21 @@ class Loop:
 
     kernel: ClassVar[str]
     in_place: ClassVar[bool] = False
-    """Whether it can follow states that actions change in place."""
+    """Whether it supports states that actions change in place."""
     informed: ClassVar[bool] = True
-    """Whether it asks the heuristic."""
+    """Whether it uses the heuristic."""
     searches: ClassVar[bool] = True
-    """Whether it searches: then not games with chance, hidden information or returns beyond -1 and 1."""
+    """Whether it searches. Searches exclude games with chance, hidden information or returns beyond -1 and 1."""
     levels = FIRST_LEVELS
     kept: Any = None
-    """The tables that the kernel reads."""
+    """Tables that the kernel reads."""
     meter: "Meter"
-    """Of the decision that is being made."""
+    """Meter of the current decision."""
 
     def __init__(self, edition: Edition, carried: int, memory: tuple[tuple[str, str], ...], drive: Drive) -> None:
         self.edition = edition
         self.carried = carried
-        """How many numbers the estimate carries along."""
+        """Number of values that the estimate carries along."""
         self.options: Mapping[str, Any] = {}
         self._drive = drive
         sizes = self.sizes()
@@ -93,17 +95,17 @@ class Loop:
         self.memory = Memory(memory, sizes)
 
     def begin(self, meter: "Meter", options: Mapping[str, Any]) -> None:
-        """Serve the decision whose meter this is."""
+        """Prepare for a decision with this meter."""
         self.meter = meter
         self.options = options
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return what the kernel is specialised to; NotCompilable if it cannot play the game."""
+        """Return the constants for which the kernel is specialised. Raises NotCompilable if it cannot play the game."""
         return {}
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the levels that there is room for."""
+        """Return the lengths of the arrays for the current capacity in levels."""
         raise NotImplementedError
 
     def drive(self, registers: Any) -> int:
@@ -111,7 +113,7 @@ class Loop:
         return self._drive.run(self.meter, self.memory, self.grow)
 
     def grow(self) -> None:
-        """Make room for twice as many levels."""
+        """Double the capacity in levels."""
         self.levels *= 2
         self.memory.grow(self.sizes())
         self.memory["registers"][5] = self.levels

@@ -1,6 +1,6 @@
 """The arrays of a kernel, which grow with the depth of its search and are kept between decisions.
 
-Under a limit of memory they grow as far as there is room: compiled code never costs a match that plain code would not lose.
+Under a memory limit they grow as far as there is room. Compiled code never loses a match that plain code would not lose.
 """
 
 import ctypes
@@ -11,19 +11,19 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from arena.api.search import GoPlain
 from arena.compiled import NotCompilable
-from arena.counting import GoPlain
 from arena_compiled.loader import address
 
 _CODES = {"words": "q", "reals": "d", "octets": "B"}
 LOADING_BYTES, COMPILING_BYTES = 80 << 20, 400 << 20
-"""Bytes for loading code, of which the library that loads it takes 55 million, and for compiling it, which takes 235 million."""
+"""Memory to load code, including 55 million bytes for the loading library, and to compile it, including 235 million bytes."""
 LOADING_MORE_BYTES = 8 << 20
-"""Bytes for loading more code if that library is loaded."""
+"""Memory to load more code if that library is loaded."""
 
 
 def headroom() -> float:
-    """Return the bytes that this process may still use under its limit of memory, `RLIMIT_DATA`; infinity without a limit."""
+    """Return the bytes that this process may still use under its memory limit, `RLIMIT_DATA`; infinity without a limit."""
     try:
         import resource
 
@@ -40,19 +40,19 @@ def headroom() -> float:
 
 
 def require(size: int, what: str) -> None:
-    """Raise NotCompilable if a limit of memory leaves less than `size` bytes for `what`."""
+    """Raise NotCompilable if a memory limit leaves less than `size` bytes for `what`."""
     left = headroom()
     if left < size:
         raise NotCompilable(f"its limit of memory leaves {max(left, 0) / (1 << 20):.0f} MiB, and {what} takes {size >> 20} MiB")
 
 
 def require_loading() -> None:
-    """Raise NotCompilable if a limit of memory leaves no room for loading code."""
+    """Raise NotCompilable if a memory limit leaves no room to load code."""
     require(LOADING_MORE_BYTES if "llvmlite.binding" in sys.modules else LOADING_BYTES, "compiled code")
 
 
 class Memory:
-    """Arrays by name; `arguments` are their addresses, in the order of the kernel's parameters."""
+    """Arrays by name. `arguments` are their addresses, in the order of the kernel's parameters."""
 
     def __init__(self, kinds: tuple[tuple[str, str], ...], sizes: Mapping[str, int]) -> None:
         self.kinds = kinds
@@ -65,7 +65,7 @@ class Memory:
         return self.arrays[name]
 
     def clear(self, name: str, count: int | None = None) -> None:
-        """Fill an array with zeros, or its first entries."""
+        """Fill an array, or its first entries, with zeros."""
         one = self.arrays[name]
         ctypes.memset(address(one), 0, (len(one) if count is None else count) * one.itemsize)
 
@@ -75,14 +75,14 @@ class Memory:
         ctypes.memset(address(one), byte, len(one) * one.itemsize)
 
     def lend(self, arrays: Mapping[str, Any]) -> None:
-        """Put arrays that belong to somebody else into their places."""
+        """Use borrowed arrays in their places."""
         self.arrays.update(arrays)
         self._look()
 
     def grow(self, sizes: Mapping[str, int]) -> None:
-        """Make arrays longer; what they hold stays where it is. GoPlain if a limit of memory leaves no room."""
+        """Make arrays longer, and keep their contents. Raises GoPlain if a memory limit leaves no room."""
         more = sum(self.arrays[name].itemsize * max(0, size - len(self.arrays[name])) for name, size in sizes.items())
-        if headroom() < 2 * more + LOADING_MORE_BYTES:  # an array that moves is there twice for a moment
+        if headroom() < 2 * more + LOADING_MORE_BYTES:  # an array that moves exists twice for a moment
             raise GoPlain("its limit of memory is too small for a compiled search")
         for name, size in sizes.items():
             old = self.arrays[name]

@@ -1,8 +1,8 @@
-"""Puts rules, an estimate and a kernel together into the text of one module.
+"""Combines rules, an estimate and a kernel into the text of one module.
 
-A kernel is the inner loop of a search, in plain Python over numbers, as a file that is never imported: what it asks of `rules`
-and `estimate` is filled in here, and its constants in capitals. The text does not depend on the size of a board; numbers and
-tables are handed in at run time.
+A kernel is the inner loop of a search, in plain Python over numbers, in a file that is never imported. Its calls of `rules` and
+`estimate` and its constants in capitals are filled in here. The text does not depend on the size of a board, because numbers
+and tables are passed at run time.
 """
 
 import ast
@@ -18,7 +18,7 @@ from arena_compiled.statements import FILLERS
 
 KERNELS = Path(__file__).parent / "kernels"
 TYPES = {"Words": "words", "Reals": "reals", "Octets": "octets"}
-"""The hints of a kernel's parameters, and the tables that they stand for."""
+"""Type hints of a kernel's parameters, and the kinds of tables that they stand for."""
 _HELPERS = """
 def {root}_load({root}, _table, _row):
     return ({loads},)
@@ -42,13 +42,13 @@ def {root}_hash({root}, _state):
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """The text of a module, and what its entry takes."""
+    """The text of a module, and the parameters of its entry."""
 
     text: str
     fields: tuple[NumberField, ...]
-    """The numbers and tables of the rules and of the estimate, in the order of the entry's first parameters."""
+    """Numbers and tables of the rules and of the estimate, in the order of the entry's first parameters."""
     memory: tuple[tuple[str, str], ...]
-    """The arrays of the kernel, each with its kind, in the order of the parameters after those."""
+    """Arrays of the kernel, each with its kind, in the order of the following parameters."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class Module:
 
 
 def assemble(kernel: str, rules: Specialiser, estimate: Specialiser, constants: Mapping[str, Any]) -> Module:
-    """Return the module of a kernel; NotCompilable if the rules or the estimate cannot be compiled."""
+    """Return the module of a kernel. Raises NotCompilable if the rules or the estimate cannot be compiled."""
     tree = _tree_of(kernel)
     if any(one.arg == "twister" for one in _run(tree).args.args):
         tree.body[:0] = ast.parse(_source("twister")).body
@@ -75,12 +75,18 @@ def assemble(kernel: str, rules: Specialiser, estimate: Specialiser, constants: 
         lines += ["", *[_unparse(function) for function in one.listed]]
     lines += [_unparse(function) for function in functions]
     fields = (*rules.fields.values(), *estimate.fields.values())
-    lines.append(_entry(roots, memory))
+    parameters, made = [], []
+    for root, one in roots.items():
+        given = [f"{root}_{name}" for name in one.fields]
+        parameters += given
+        made.append(f"{root}_type({', '.join(given) or '0'})")
+    arrays = [name for name, _ in memory]
+    lines.append(f"def entry({', '.join([*parameters, *arrays])}):\n    return run({', '.join([*made, *arrays])})")
     return Module("\n".join(lines) + "\n", fields, tuple(memory))
 
 
 def add_helpers(one: Specialiser, words: int) -> None:
-    """Add the functions that keep tuples of so many words in arrays."""
+    """Add the functions that keep tuples of `words` numbers in arrays."""
     loads = ", ".join([f"at(_table, _row * {words} + {word})" for word in range(words)])
     reads = ", ".join([f"at(_table, _place + {word})" for word in range(words)])
     writes = "\n    ".join([f"_put(_table, _place + {word}, _state[{word}])" for word in range(words)])
@@ -96,20 +102,10 @@ def add_helpers(one: Specialiser, words: int) -> None:
 
 
 def add_functions(one: Specialiser, text: str) -> None:
-    """Add functions that are given as text."""
+    """Add functions given as text."""
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):
             one.add(node)
-
-
-def _entry(roots: Mapping[str, Specialiser], memory: list[tuple[str, str]]) -> str:
-    parameters, made = [], []
-    for root, one in roots.items():
-        names = [f"{root}_{name}" for name in one.fields]
-        parameters += names
-        made.append(f"{root}_type({', '.join(names) or '0'})")
-    arrays = [name for name, _ in memory]
-    return f"def entry({', '.join([*parameters, *arrays])}):\n    return run({', '.join([*made, *arrays])})"
 
 
 def _unparse(function: ast.AST) -> str:
@@ -117,7 +113,7 @@ def _unparse(function: ast.AST) -> str:
 
 
 def _tree_of(kernel: str) -> ast.Module:
-    """The statements of a kernel; what it imports from another kernel comes first."""
+    """Return the statements of a kernel, after those that it imports from another kernel."""
     tree = ast.parse(_source(kernel))
     shared = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     named = {(node.module, one.name) for node in shared for one in node.names}

@@ -1,4 +1,4 @@
-"""The loops of searches of games for two, and their table, which takes over what a plain one has learnt."""
+"""Loops for searches of two-player games, and their table, which continues a plain search's table."""
 
 import ctypes
 import mmap
@@ -8,27 +8,27 @@ from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena import Game, Puzzle
+from arena.api.search import GoPlain
 from arena.compiled import NotCompilable, slot_of
-from arena.counting import GoPlain
 from arena_compiled.edition import Edition
 from arena_compiled.loop import MAX_COUNT, Loop
 
 if TYPE_CHECKING:
-    from arena.counting import Meter
+    from arena.api.search import Meter
 
 MAX_FIELD = (1 << 20) - 1
-"""The largest number of a field; of a depth: that no horizon was met."""
+"""Largest number of a field. As a depth it means that no horizon was met."""
 HUGE_PAGES_BYTES = 1 << 28
-"""Bytes from which larger pages are asked for, of which a processor can keep more in view."""
+"""From this size on, larger memory pages are requested, which reduces address misses of the processor."""
 
 
 def row_length(words: int) -> int:
-    """Return the numbers of a row: those of the state, two bounds, depth with ply and action, and the states below it."""
+    """Return the length of a row: the state, two bounds, depth with ply and action, and the states below it."""
     return max(8, words + 4)
 
 
 class Pages:
-    """Whole numbers, all 0 at first."""
+    """Integers, all 0 at first."""
 
     def __init__(self, length: int) -> None:
         try:
@@ -49,7 +49,7 @@ class Pages:
 
 
 class TableRows:
-    """The arrays that the kernel knows as slots, rows, bounds and limits."""
+    """The arrays that the kernel calls slots, rows, bounds and limits."""
 
     def __init__(self, table: Any, edition: Edition) -> None:
         self._length = row_length(edition.words)
@@ -58,37 +58,35 @@ class TableRows:
         self._mask = 0 if table.pairs else (1 << (2 * table.most - 1).bit_length()) - 1
         self._slots = Pages(self._mask + 1)
         self._limits = array("q", [table.pairs or table.most, 0, self._mask])
-        for row, (state, entry) in table.learnt():
-            self._take(row, edition.encode(state), entry)
+        for known, (state, entry) in table.learnt():
+            words, row = edition.encode(state), known
+            if row is None:
+                slot = slot_of(words, 1 << 31) & self._mask
+                while self._slots.words[slot]:
+                    slot = (slot + 1) & self._mask
+                row = self._limits[1]
+                self._limits[1] = self._slots.words[slot] = row + 1
+            first = row * self._length
+            for place, word in enumerate(words, first):
+                self._pages.words[place] = word
+            first += self._words
+            self._pages.reals[first], self._pages.reals[first + 1] = entry.low, entry.high
+            depth = min(entry.depth, MAX_FIELD)
+            self._pages.words[first + 2] = depth << 40 | entry.ply << 20 | entry.place + 1
+            self._pages.words[first + 3] = entry.work
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """The arrays by the names of the kernel's parameters; rows and bounds are the same memory."""
+        """The arrays by the names of the kernel's parameters. Rows and bounds share memory."""
         return {"slots": self._slots, "rows": self._pages, "bounds": self._pages, "limits": self._limits}
-
-    def _take(self, row: int | None, words: tuple[int, ...], entry: Any) -> None:
-        if row is None:
-            slot = slot_of(words, 1 << 31) & self._mask
-            while self._slots.words[slot]:
-                slot = (slot + 1) & self._mask
-            row = self._limits[1]
-            self._limits[1] = self._slots.words[slot] = row + 1
-        first = row * self._length
-        for place, word in enumerate(words, first):
-            self._pages.words[place] = word
-        first += self._words
-        self._pages.reals[first], self._pages.reals[first + 1] = entry.low, entry.high
-        depth = min(entry.depth, MAX_FIELD)
-        self._pages.words[first + 2] = depth << 40 | entry.ply << 20 | entry.place + 1
-        self._pages.words[first + 3] = entry.work
 
 
 FRAME_WORDS = 11
-"""Numbers of a frame: the seat, the mover, the place and the count of its actions, and what tables and sorting need."""
+"""Length of a frame: the seat, the mover, the place and the count of its actions, and data for tables and sorting."""
 
 
 class FullWidthLoop(Loop):
-    """Looks at every line, as `full_width` of the agents does. Options: `depth` in plies or None, and the `horizon` to be met."""
+    """Examines every line, like `full_width` of the agents. Options: `depth` in plies or None, and the `horizon` to be met."""
 
     kernel = "negamax"
     pruned: ClassVar[bool] = False
@@ -97,13 +95,13 @@ class FullWidthLoop(Loop):
     table: ClassVar[bool] = False
     sized: ClassVar[bool] = False
     ordered: ClassVar[bool] = False
-    """Whether the actions that are not forced come in the order of the heuristic of what they lead to."""
+    """Whether unforced actions are ordered by the heuristic of their results."""
     coarse: ClassVar[bool] = False
-    """Whether only better, equal and worse are told apart there."""
+    """Whether this order distinguishes only better, equal and worse."""
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return what the kernel is specialised to."""
+        """Return the constants for which the kernel is specialised."""
         if isinstance(edition.game, Puzzle) or edition.players != 2:
             raise NotCompilable("it is no game for two")
         if cls.quiet and type(edition.game).is_quiet is not Game.is_quiet:
@@ -115,7 +113,7 @@ class FullWidthLoop(Loop):
         }  # fmt: skip
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the levels that there is room for; a table is lent by the decision."""
+        """Return the lengths of the arrays for the current capacity in levels. The decision lends a table."""
         levels, width = self.levels, self.edition.width
         ordered = levels * width if self.ordered else 1
         return {
@@ -143,20 +141,20 @@ class FullWidthLoop(Loop):
 
 
 class QuietLoop(FullWidthLoop):
-    """Goes on beyond the depth while a state is not quiet."""
+    """Continues beyond the depth while a state is not quiet."""
 
     quiet = True
 
 
 class AlphaBetaLoop(FullWidthLoop):
-    """Leaves out the lines that cannot matter, and looks at wins and blocks first."""
+    """Skips lines that cannot matter, and examines wins and blocks first."""
 
     pruned = True
     forced = True
 
 
 class TypeAPlusLoop(FullWidthLoop):
-    """Leaves out the lines that cannot matter, goes on beyond the depth, and looks at what improves the heuristic first."""
+    """Skips lines that cannot matter, continues beyond the depth, and examines improvements of the heuristic first."""
 
     pruned = True
     quiet = True
@@ -172,12 +170,12 @@ class OrderedLoop(FullWidthLoop):
 
 
 class TableLoop(AlphaBetaLoop):
-    """Remembers what it has learnt of states. Option: the `table` of the decision, which it goes on with."""
+    """Remembers results of states. Option: the `table` of the decision, which it continues."""
 
     table = True
 
     def begin(self, meter: "Meter", options: Mapping[str, Any]) -> None:
-        """Serve a decision, with its table: the time that it takes to copy one is not the agent's."""
+        """Prepare for a decision with its table. The time for a copy does not count for the agent."""
         super().begin(meter, options)
         table = options["table"]
         if table.rows is None:

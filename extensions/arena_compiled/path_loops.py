@@ -1,4 +1,4 @@
-"""The loops of searches for a path: ida-star, best first, and those without a heuristic."""
+"""Loops for path searches: ida-star, best first, and searches without a heuristic."""
 
 from array import array
 from typing import Any, ClassVar
@@ -11,34 +11,35 @@ from arena_compiled.memory import Memory
 
 SEEN_SLOTS = 16384
 PATH_COLUMNS = ("PLACE", "LAST", "BACK", "SLOT", "COST", "CARRIED")
-"""The columns of a row after the words of its state, by the names in the kernel: the next action and the end of them, the
-action that leads back, where the state counts as seen, its cost, and from there on what the estimate carries along."""
+"""Columns of a row after the words of its state, by their names in the kernel: the next action and the end of them, the action
+that leads back, the slot in which the state counts as seen, its cost, and then the data that the estimate carries along.
+"""
 MAX_LEVELS = 1 << 40
-"""Levels, as many as no memory has."""
+"""More levels than any memory has."""
 
 
 class IdaStarLoop(Loop):
-    """Searches all paths of an estimated cost of at most a bound, as `_within` of the agent does."""
+    """Searches all paths up to a bound of the estimated cost, as `_within` of the agent does."""
 
     kernel = "ida-star"
 
     @classmethod
     def constants(cls, edition: Any) -> dict[str, Any]:
-        """Return what the kernel is specialised to."""
+        """Return the constants for which the kernel is specialised."""
         places = {name: edition.words + number for number, name in enumerate(PATH_COLUMNS)}
         return {"REVERSE": edition.has("reverse"), "STEP_COST": edition.has("step_cost"), **places}
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the levels that there is room for; costs lie in the rows."""
+        """Return the lengths of the arrays for the current capacity in levels. Costs are in the rows."""
         return {"registers": 8, "numbers": 3, "rows": self.levels * self._row, "costs": 1, "slots": SEEN_SLOTS}
 
     @property
     def _row(self) -> int:
-        """The numbers of a row."""
+        """Length of a row."""
         return self.edition.words + len(PATH_COLUMNS) - 1 + self.carried + self.edition.width
 
     def __call__(self, start: Any, bound: float, deepest: float) -> tuple[list[Any] | None, float]:
-        """Return the actions to the first goal, None without one, and the least estimated cost of what was cut off."""
+        """Return the actions to the first goal (None without one), and the least estimated cost beyond the bound."""
         memory, row = self.memory, self._row
         registers, numbers, rows = memory["registers"], memory["numbers"], memory["rows"]
         memory.lend({"costs": rows})
@@ -54,13 +55,13 @@ class IdaStarLoop(Loop):
         return self.edition.path(start, taken), numbers[1]
 
     def grow(self) -> None:
-        """Make room for twice as many levels."""
+        """Double the capacity in levels."""
         super().grow()
         self.memory["registers"][5] = (self.levels - 1) * self._row
 
 
 def _walk_back(links: Any, row: int) -> list[int]:
-    """The actions that lead to a row: the links of a row are the one before it and the action between them."""
+    """Return the actions that lead to a row. The links of a row are the previous row and the action between them."""
     numbers = []
     while row > 0:
         numbers.append(links[row * 2 + 1])
@@ -70,11 +71,11 @@ def _walk_back(links: Any, row: int) -> list[int]:
 
 FIRST_STATES = 1_024
 MAX_KEPT_STATES = 1 << 18
-"""The most states for which there is room between decisions."""
+"""Maximum capacity in states that is kept between decisions."""
 
 
 class AStarLoop(Loop):
-    """Finds the first goal that is expanded, as `best_first` of the agents does. Option: the `weight` of the heuristic."""
+    """Finds the first expanded goal, as `best_first` of the agents does. Option: the `weight` of the heuristic."""
 
     kernel = "best-first"
     levels = FIRST_STATES
@@ -82,13 +83,13 @@ class AStarLoop(Loop):
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return what the kernel is specialised to."""
+        """Return the constants for which the kernel is specialised."""
         if not isinstance(edition.game, Puzzle):
             raise NotCompilable("it is no puzzle")
         return {"COSTED": cls.costed, "INFORMED": cls.informed, "STEP_COST": edition.has("step_cost")}
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the states that there is room for."""
+        """Return the lengths of the arrays for the current capacity in states."""
         rows = self.levels
         return {
             "registers": 12, "numbers": 1, "states": rows * self.edition.words, "carried": rows * self.carried, "costs": rows,
@@ -96,12 +97,12 @@ class AStarLoop(Loop):
         }  # fmt: skip
 
     def grow(self) -> None:
-        """Make room for twice as many states; the kernel fills the larger table anew."""
+        """Double the capacity in states. The kernel refills the larger table."""
         super().grow()
         self._empty_table()
 
     def fit(self) -> None:
-        """Begin with as much of the table as the last search needed, which is quicker to clear than all there is."""
+        """Start with the part of the table that the last search needed, which is faster to clear than the whole."""
         while FIRST_STATES < self.levels > 2 * self.memory["registers"][4]:
             self.levels //= 2
         self._empty_table()
@@ -130,24 +131,24 @@ class AStarLoop(Loop):
 
 
 class GreedyLoop(AStarLoop):
-    """Goes by the heuristic alone."""
+    """Uses the heuristic alone."""
 
     costed = False
 
 
 class CostLoop(AStarLoop):
-    """Goes by the cost alone."""
+    """Uses the cost alone."""
 
     informed = False
 
 
 FIRST_REACHED_STATES = 64
 MAX_KEPT_WORDS = 1 << 19
-"""The most words of states for which there is room between decisions."""
+"""Maximum capacity in words of states that is kept between decisions."""
 
 
 class ReachedLoop(Loop):
-    """Keeps states in rows, with a table of them where a state can be reached in two ways."""
+    """Keeps states in rows, and also in a table if a state can be reached in two ways."""
 
     levels = FIRST_REACHED_STATES
     in_place = True
@@ -156,18 +157,18 @@ class ReachedLoop(Loop):
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return what the kernel is specialised to."""
+        """Return the constants for which the kernel is specialised."""
         if not isinstance(edition.game, Puzzle):
             raise NotCompilable("it is no puzzle")
         return {"GRID": edition.in_place, "REMEMBERED": not edition.tree, "VISITED": cls.visited and not edition.tree}
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the states that there is room for."""
+        """Return the lengths of the arrays for the current capacity in states."""
         rows = self.levels
         return {"registers": 12, "states": (rows + 1) * self.edition.words, "table": 1 if self.edition.tree else rows * 2}
 
     def grow(self) -> None:
-        """Make room for twice as many states; the kernel fills the larger table anew."""
+        """Double the capacity in states. The kernel refills the larger table."""
         super().grow()
         self._empty_table()
 
@@ -184,7 +185,7 @@ class ReachedLoop(Loop):
         return self.drive(registers)
 
     def _release(self) -> None:
-        """Give back memory that only few searches need."""
+        """Release memory that only few searches need."""
         if self.levels * self.edition.words > MAX_KEPT_WORDS:
             self.levels = FIRST_REACHED_STATES
             self.memory = Memory(self.memory.kinds, self.sizes())
@@ -196,7 +197,7 @@ class BreadthFirstLoop(ReachedLoop):
     kernel = "breadth-first"
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the states that there is room for."""
+        """Return the lengths of the arrays for the current capacity in states."""
         return {**super().sizes(), "links": self.levels * 2 + 2, "actions": self.edition.width}
 
     def __call__(self, start: Any, most: float) -> list[Any] | None:
@@ -215,7 +216,7 @@ class DepthFirstLoop(ReachedLoop):
     kernel = "depth-first"
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the states that there is room for."""
+        """Return the lengths of the arrays for the current capacity in states."""
         rows = self.levels
         return {
             **super().sizes(), "actions": (rows + 1) * self.edition.width, "places": (rows + 1) * 2, "taken": rows + 1,
@@ -223,7 +224,7 @@ class DepthFirstLoop(ReachedLoop):
         }  # fmt: skip
 
     def __call__(self, start: Any, deepest: float) -> tuple[list[Any] | None, bool]:
-        """Return the actions to the first goal within `deepest`, None without one, and whether a path was cut off there."""
+        """Return the actions to the first goal within `deepest` (None without one), and whether a path was cut off there."""
         try:
             status, registers = self._run(start, deepest), self.memory["registers"]
             if status == OVER:
@@ -234,6 +235,6 @@ class DepthFirstLoop(ReachedLoop):
 
 
 class PathLoop(DepthFirstLoop):
-    """The same without: it remembers the path at hand."""
+    """Depth-first search without `visited`: it remembers only the current path."""
 
     visited = False

@@ -4,8 +4,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from arena.api.search import PLAIN
 from arena.compiled import NotCompilable
-from arena.search_engines import PLAIN
 from arena_compiled import cache
 from arena_compiled.loader import argument
 from arena_compiled.memory import Memory
@@ -15,21 +15,22 @@ from arena_compiled.specialiser import Specialiser
 OVER, GROW = 2, 3
 UNSEEN = 255
 SLICE_STATES = 1 << 20
-"""States after which progress is reported."""
+"""Number of states between two progress reports."""
 FIRST_STATES = 1 << 16
-"""States of a level that there is room for at first."""
+"""Initial capacity in states of a level."""
 MIN_COMPILED_ENTRIES = 1 << 20
-"""Entries from which on a table takes longer than compiling."""
+"""From this number of entries on, compiling takes less time than filling the table plain."""
 
 
 def distance_table(rules: Any, start: int, states: int, entries: int, tell: Callable[[int], object]) -> bytes | None:
-    """Return for each of `entries` the distance from the entry of a state, a byte each, 255 for those that cannot be reached.
+    """Return the distance of each of `entries` from the start state's entry, one byte each; 255 for unreachable ones.
 
-    The rules are of states of one number, below `states`, and `entry(state)` tells the entry that a state shares with others: a
-    step to one of these costs nothing, any other 1. `tell` is given how many states were looked at, again and again.
+    The rules have states of one number, from 0 to `states` - 1, and `start` is one of them. `entry(state)` returns the entry
+    that a state shares with others. A step to a state of the same entry costs nothing, and any other step costs 1. `tell` is
+    called repeatedly with the number of examined states.
 
-    None if this is for the plain path: without numba, if compiled code is not wanted, for small tables, and if a
-    distance does not fit.
+    The result is None if the plain path should be used: without numba, if compiled code is not wanted, for small tables, and if
+    a distance does not fit.
     """
     mode = os.environ.get(cache.COMPILE)
     if os.environ.get(PLAIN, "") not in ("", "0") or (entries < MIN_COMPILED_ENTRIES and mode != "always"):
@@ -38,7 +39,7 @@ def distance_table(rules: Any, start: int, states: int, entries: int, tell: Call
         call, module, memory = _load(rules, states, entries, compiling=mode != "never")
     except NotCompilable:
         return None
-    fields = [argument(field) for field in module.fields]  # addresses: the module has to live as long
+    fields = [argument(field) for field in module.fields]  # addresses: the module must stay alive as long
     registers, seen, table = memory["registers"], memory["seen"], memory["table"]
     memory.fill("table", UNSEEN)
     seen[start >> 3] = 1 << (start & 7)
@@ -59,7 +60,8 @@ def distance_table(rules: Any, start: int, states: int, entries: int, tell: Call
 
 
 def _load(rules: Any, states: int, entries: int, *, compiling: bool) -> tuple[Any, Module, Memory]:
-    from arena_compiled.seam import MISSING, compile_module, is_installed
+    from arena_compiled.background import MISSING
+    from arena_compiled.seam import compile_module, is_installed
 
     if not is_installed("llvmlite"):
         raise NotCompilable(MISSING)
@@ -68,9 +70,12 @@ def _load(rules: Any, states: int, entries: int, *, compiling: bool) -> tuple[An
     one = Specialiser("rules", rules, {"width": rules.width})
     add_helpers(one, 1)
     module = assemble("distances", one, Specialiser("estimate", None), {})
-    found = compile_module(module, compiling=compiling)
+    key = cache.key_of(module.text, module.kinds)
+    found = cache.read(key)
     if found is None:
-        raise NotCompilable("its code is not in the cache")
+        if not compiling:
+            raise NotCompilable("its code is not in the cache")
+        found = compile_module(module, key)
     sizes = {
         "registers": 8,
         "states": FIRST_STATES,

@@ -1,4 +1,4 @@
-"""Where the statements of rewritten code come from: the author's file and line, which the text of a module does not tell."""
+"""Maps statements of rewritten code to the author's file and line, which are not in the text of a module."""
 
 import ast
 from collections.abc import Mapping
@@ -26,10 +26,10 @@ def mark(tree: ast.AST) -> None:
 
 
 class LineKeeper(ast.NodeVisitor):
-    """Gives the statements that a transformer makes the lines of what they come from."""
+    """Gives the statements that a transformer creates the lines of their originals."""
 
     def visit(self, node: ast.AST) -> Any:
-        """Visit a node, and hand its line on."""
+        """Visit a node, and pass its line on."""
         made = super().visit(node)
         line = getattr(node, _LINE, None)
         if line is not None:
@@ -41,7 +41,7 @@ class LineKeeper(ast.NodeVisitor):
 
 
 def lines_of(text: str, functions: Mapping[str, ast.FunctionDef]) -> dict[int, tuple[str, int]]:
-    """Return the function and the line in its source of every line of a text that `functions` were written into."""
+    """Return the function and its source line for every line of a text that contains `functions`."""
     found: dict[int, tuple[str, int]] = {}
     for made in ast.parse(text).body:
         if isinstance(made, ast.FunctionDef) and made.name in functions:

@@ -1,4 +1,4 @@
-"""The loops that play at random: mcts, its rollouts, and whole matches; with the state of Python's generator."""
+"""Loops that play at random: mcts, its rollouts, and whole matches, with the state of Python's generator."""
 
 import random
 from array import array
@@ -7,27 +7,27 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from arena import Puzzle, State
+from arena.api.games import gives
 from arena.api.match import Stream
-from arena.api.spec import gives
+from arena.api.search import GoPlain
 from arena.compiled import NotCompilable, Words
-from arena.counting import GoPlain
 from arena_compiled.edition import Edition
 from arena_compiled.loader import FAULT
 from arena_compiled.loop import GROW, MAX_COUNT, OVER, Loop, clip_count
 
 TWISTER_WORDS = 625
-"""The length of the state of a generator: 624 words, and the place of the next."""
+"""Length of a generator's state: 624 words, and the position of the next one."""
 
 
 @contextmanager
 def numbers_of(rng: random.Random, words: Any) -> Iterator[None]:
-    """Put the state of a generator into an array for a while. One that was not drawn from meanwhile is left as it was."""
+    """Copy the state of a generator into an array for the block. If nothing was drawn, the generator stays unchanged."""
     version, state, gauss = random.Random(rng.first_seed).getstate() if isinstance(rng, Stream) else rng.getstate()
     given = array("q", state)
     words[:] = given
     try:
         yield
-    except GoPlain:  # what was drawn does not count
+    except GoPlain:  # the drawn numbers do not count
         words[:] = given
         raise
     finally:
@@ -38,11 +38,11 @@ def numbers_of(rng: random.Random, words: Any) -> Iterator[None]:
 
 FIRST_TREE_ROWS = 4_096
 TREE_ROW_WORDS = 7
-"""Numbers of a row: the action, the mover, where its choices begin, untried ones, children that are not proven, best, visits."""
+"""Length of a row: action, mover, first choice, untried choices, children without proof, best one, visits."""
 
 
 class Grown(NamedTuple):
-    """A child of the root as the kernel leaves it."""
+    """A child of the root, as the kernel returns it."""
 
     action: Any
     visits: int
@@ -51,20 +51,20 @@ class Grown(NamedTuple):
 
 
 class MctsLoop(Loop):
-    """Grows a tree as `GameTree.simulate` does, again and again."""
+    """Grows a tree like repeated calls of `GameTree.simulate`."""
 
     kernel = "mcts"
     levels = FIRST_TREE_ROWS
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return what the kernel is specialised to."""
+        """Return the constants for which the kernel is specialised."""
         if isinstance(edition.game, Puzzle):
             raise NotCompilable("it is a puzzle")
         return {"PLAYERS": edition.players}
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the states that there is room for."""
+        """Return the lengths of the arrays for the current capacity in states."""
         rows, width, words, players = self.levels, self.edition.width, self.edition.words, self.edition.players
         choices = rows * min(width, 8) + 2 * width
         return {
@@ -75,12 +75,12 @@ class MctsLoop(Loop):
         }  # fmt: skip
 
     def grow(self) -> None:
-        """Make room for twice as many states."""
+        """Double the capacity in states."""
         super().grow()
         self.memory["registers"][14] = len(self.memory["choices"])
 
     def __call__(self, state: Any, rng: random.Random, squared: float, longest: int, rollouts: int | None) -> None:
-        """Grow a tree from a state, with the numbers of a generator, which is left where the plain search would leave it."""
+        """Grow a tree from a state. Afterwards the generator is in the same state as after the plain search."""
         memory = self.memory
         registers = memory["registers"]
         for place, number in enumerate(self.edition.encode(state)):
@@ -91,14 +91,14 @@ class MctsLoop(Loop):
         try:
             with numbers_of(rng, memory["twister"]):
                 self.drive(registers)
-        except GoPlain:  # the root has no children then
+        except GoPlain:  # then the root has no children
             memory.clear("rows_of")
             memory.clear("values")
             memory["rows_of"][5] = -1
             raise
 
     def children(self, state: Any) -> tuple[list[Grown], Grown | None, list[float] | None]:
-        """Return the children of the root that are not proven, the best that is, and the value of the root if it is proven."""
+        """Return the unproven children of the root, the best proven one, and the value of the root if it is proven."""
         rows = self.memory["rows_of"]
         listed = [self._read_child(state, self.memory["kids"][number]) for number in range(rows[4])] if rows[6] or rows[4] else []
         return listed, None if rows[5] < 0 else self._read_child(state, rows[5]), self._proven_values(0)
@@ -115,11 +115,11 @@ class MctsLoop(Loop):
 
 
 class CutOff(GoPlain):
-    """A rollout has come to the depth at which it is cut off: what was drawn does not count."""
+    """A rollout has reached its depth limit. Its drawn numbers do not count."""
 
 
 class RolloutLoop(Loop):
-    """Plays on as `play_on_with_chance` of `arena_agents.playouts` does; the tree stays in Python."""
+    """Plays on like `play_on_with_chance` of `arena_agents.playouts`. The tree stays in Python."""
 
     kernel = "rollout"
     in_place = True
@@ -128,7 +128,7 @@ class RolloutLoop(Loop):
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return what the kernel is specialised to."""
+        """Return the constants for which the kernel is specialised."""
         if not gives(edition.game, "chance_outcomes"):
             raise NotCompilable("it has no chance")
         if gives(edition.game, "observation"):
@@ -143,9 +143,10 @@ class RolloutLoop(Loop):
         }  # fmt: skip
 
     def __call__(self, state: State, rng: random.Random, ply: int, longest: int) -> list[float] | None:
-        """Return what a state, `ply` decisions after the root, gives to each seat; None if it is to be played plain.
+        """Return the returns of each seat for a state `ply` decisions after the root; None if it must be played plain.
 
-        That is if it is not over `longest` decisions after the root; the generator and all counts are as before then.
+        This happens if the match is not over `longest` decisions after the root. The generator and all counts are then
+        unchanged.
         """
         memory, meter, nodes = self.memory, self.meter, self.meter.nodes
         registers = memory["registers"]
@@ -165,15 +166,15 @@ class RolloutLoop(Loop):
 
 
 BATCH_MATCHES = 256
-"""Matches that are played before their results are read."""
+"""Number of matches that are played before their results are read."""
 SLICE_PLIES = 1 << 15
-"""Plies after which Ctrl-C is heard."""
+"""Number of plies between two checks for Ctrl-C."""
 FIRST_ACTIONS = 1 << 14
-"""Actions of a batch that there is room for at first."""
+"""Initial capacity in actions of a batch."""
 
 
 class PlayedWords(NamedTuple):
-    """A match as the kernel leaves it."""
+    """A match, as the kernel returns it."""
 
     plies: int
     returns: tuple[float, ...] | None
@@ -182,7 +183,7 @@ class PlayedWords(NamedTuple):
 
 
 class RandomLoop(Loop):
-    """Plays matches as `random_play` does in plain Python."""
+    """Plays matches like `random_play` in plain Python."""
 
     kernel = "random-play"
     in_place = True
@@ -192,7 +193,7 @@ class RandomLoop(Loop):
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return what the kernel is specialised to."""
+        """Return the constants for which the kernel is specialised."""
         if isinstance(edition.game, Puzzle):
             raise NotCompilable("it is a puzzle")
         return {"PLAYERS": edition.players, "GRID": edition.in_place, "CHANCE": gives(edition.game, "chance_outcomes")}
@@ -206,7 +207,7 @@ class RandomLoop(Loop):
         }  # fmt: skip
 
     def __call__(self, state: State, rng: random.Random, matches: int, most: int | None, *, keeps: bool) -> list[PlayedWords]:
-        """Play matches from a state; GoPlain if they cannot be, with the generator as it was."""
+        """Play matches from a state. Raises GoPlain if that is not possible, with the generator unchanged."""
         memory, found = self.memory, list[PlayedWords]()
         try:
             memory["start"][:] = array("q", self.edition.encode(state))
@@ -216,7 +217,14 @@ class RandomLoop(Loop):
             while len(found) < matches:
                 count = min(BATCH_MATCHES, matches - len(found))
                 self._play_batch(count, MAX_COUNT if most is None else most, keeps=keeps)
-                found += self._read_batch(count, keeps=keeps)
+                players, words = self.edition.players, self.edition.words
+                gains, ends = memory["gains"].tolist(), memory["ends"].tolist()
+                first = 0
+                for match, plies in enumerate(memory["plies"][:count]):
+                    returns = tuple(gains[match * players : (match + 1) * players]) if memory["ended"][match] else None
+                    actions = memory["taken"][first : first + plies].tolist() if keeps else []
+                    first += plies
+                    found.append(PlayedWords(plies, returns, tuple(ends[match * words : (match + 1) * words]), actions))
         return found
 
     def _play_batch(self, count: int, most: int, *, keeps: bool) -> None:
@@ -230,13 +238,3 @@ class RandomLoop(Loop):
                 raise GoPlain("a number or an index did not fit")
             if status == GROW:
                 self.grow()
-
-    def _read_batch(self, count: int, *, keeps: bool) -> Iterator[PlayedWords]:
-        memory, players, words = self.memory, self.edition.players, self.edition.words
-        gains, ends = memory["gains"].tolist(), memory["ends"].tolist()
-        first = 0
-        for match, plies in enumerate(memory["plies"][:count]):
-            returns = tuple(gains[match * players : (match + 1) * players]) if memory["ended"][match] else None
-            actions = memory["taken"][first : first + plies].tolist() if keeps else []
-            first += plies
-            yield PlayedWords(plies, returns, tuple(ends[match * words : (match + 1) * words]), actions)

@@ -1,4 +1,4 @@
-"""Random play to the end, compiled if it can be, with the same results and the same random numbers in any case."""
+"""Random play to the end, compiled if possible, with the same results and random numbers in both cases."""
 
 import random
 from contextlib import suppress
@@ -7,40 +7,41 @@ from time import process_time
 from typing import Any, NamedTuple
 
 from arena import CHANCE, Game, GameError, State
-from arena.api.spec import gives, name_of
+from arena.api.games import gives, name_of
+from arena.api.search import GoPlain
 from arena.compiled import NotCompilable, Words, rules_of
-from arena.counting import GoPlain
 from arena_compiled.seam import find_unmetered_loop, mark_unfit
 
 ENGINE = "random"
 
 
 class Playout(NamedTuple):
-    """One match at random."""
+    """One random match."""
 
     plies: int
-    """Actions that were taken, outcomes of chance among them."""
+    """Number of actions, including outcomes of chance."""
     returns: tuple[float, ...] | None
-    """What each seat gets; None if the match was cut off."""
+    """Return of each seat; None if the match was cut off."""
     words: Words | None
-    """The last state in the numbers of the game's compiled rules, or as it is if it is whole numbers; else None."""
+    """Last state as numbers of the game's compiled rules, or as it is if it consists of integers; else None."""
     actions: tuple[Any, ...] | None
-    """The game's own actions, if they were asked for."""
+    """The game's own actions, if they were requested."""
 
 
 def playouts(
     game: Game, state: State, rng: random.Random, matches: int, *, most: int | None = None, actions: bool = False
 ) -> list[Playout]:
-    """Play matches at random from a state on, each to its end or to `most` plies, and return what came of them.
+    """Play random matches from a state, each to its end or to `most` plies, and return their results.
 
-    Every action is `rng.choice(game.actions(state))`; if chance moves, it is the first outcome whose cumulated probability
-    is above `rng.random()`. Compiled or plain, the results and the next number of `rng` are the same: compiled if numba is
-    installed, the rules compile, and the code is in the cache or five seconds were spent without it. `actions` are asked
-    for by name. GameError if a state that is not over has no actions.
+    Every action is `rng.choice(game.actions(state))`. Chance takes the first outcome whose cumulative probability is above
+    `rng.random()`. Compiled or plain, the results and the next number of `rng` are the same. `matches` is the number of
+    matches. They run compiled if numba is installed, the rules compile, and the code is in the cache; after one second of plain
+    play another process compiles it. Set `actions` to get the actions, too. Raises GameError if a state of `game` that is not
+    over has no actions.
     """
-    found, began, rules, known = list[Playout](), process_time(), None, False
+    found, rules, known, spent = list[Playout](), None, False, 0.0
     while len(found) < matches:
-        loop: Any = find_unmetered_loop(game, ENGINE, rng, process_time() - began)
+        loop: Any = find_unmetered_loop(game, ENGINE, rng, spent)
         if loop is not None:
             try:
                 played = loop(state, rng, matches - len(found), most, keeps=actions)
@@ -55,12 +56,14 @@ def playouts(
             known = True
             with suppress(NotCompilable):
                 rules = rules_of(game)
+        began = process_time()
         found.append(_play(game, state, rng, rules, most, keeps=actions))
+        spent = process_time() - began
     return found
 
 
 def _play(game: Game, state: State, rng: random.Random, rules: Any, most: int | None, *, keeps: bool) -> Playout:
-    """One match, plain."""
+    """Play one match plain."""
     chance, taken, plies = gives(game, "chance_outcomes"), list[Any](), 0
     while not (over := game.is_terminal(state)) and plies != most:
         if chance and game.to_move(state) == CHANCE:

@@ -1,4 +1,4 @@
-"""Holds compiled rules to the game before they are used: uncompiled, on some states, with every number held to 64 bits."""
+"""Compares compiled rules with the game before they are used: uncompiled, on some states, with checks for 64-bit overflow."""
 
 import ast
 from collections import namedtuple
@@ -9,11 +9,10 @@ from time import perf_counter
 from typing import Any
 
 from arena import CHANCE, Game, Puzzle, State
-from arena.api.cli import describe
-from arena.api.spec import Evaluation
+from arena.api.errors import Interrupted, describe
+from arena.api.games import Evaluation
+from arena.api.search import seen
 from arena.compiled import NotCompilable
-from arena.errors import Interrupted
-from arena.unmetered import seen
 from arena_compiled.edition import GENERATES, Edition
 from arena_compiled.fields import LARGEST, SMALLEST
 from arena_compiled.module import Module
@@ -22,15 +21,15 @@ from arena_compiled.specialiser import Specialiser
 
 FILE = "<arena rules>"
 HEURISTIC = ("evaluate", "plain", "value")
-"""The methods of an estimate that give its value."""
+"""Methods of an estimate that return its value."""
 REHEARSAL_SECONDS = 0.05
-"""How long the comparison may take."""
+"""Time limit of the comparison in seconds."""
 MAX_STEPS = 4
-"""Successors of a state that are tried."""
+"""Number of successors of a state to try."""
 
 
 class Overflow(ArithmeticError):
-    """A number does not fit into 64 bits, or an index or a shift is not possible there."""
+    """A number does not fit into 64 bits, or an index or a shift is out of range."""
 
 
 def _check_result(name: str) -> Callable[..., Any]:
@@ -60,7 +59,7 @@ def _check_shift(name: str) -> Callable[..., Any]:
 
 
 class Held(int):
-    """A whole number that raises where 64 bits would not hold what comes of it."""
+    """An integer that raises if a result does not fit into 64 bits."""
 
 
 for _name in ("add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor"):
@@ -77,14 +76,14 @@ def _hold(value: Any) -> Any:
 
 
 def at(table: Sequence[Any], index: int) -> Any:
-    """An entry of a table; Overflow below 0 and beyond the end."""
+    """Return an entry of a table. Raises Overflow below 0 and beyond the end."""
     if not 0 <= index < len(table):
         raise Overflow(f"the index {int(index)} of a table of {len(table)}")
     return _hold(table[index])
 
 
 def put(table: Any, index: int, value: Any) -> None:
-    """Write an entry of a table; Overflow below 0 and beyond the end."""
+    """Write an entry of a table. Raises Overflow below 0 and beyond the end."""
     if not 0 <= index < len(table):
         raise Overflow(f"the index {int(index)} of a table of {len(table)}")
     table[index] = value
@@ -103,7 +102,7 @@ class _Offset(Sequence[Any]):
 
 
 class _Constants(ast.NodeTransformer):
-    """Makes every whole number that is written in the code one that is held to 64 bits."""
+    """Replaces every integer constant in the code by one with the overflow check."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         if type(node.value) is not int:
@@ -114,7 +113,7 @@ class _Constants(ast.NodeTransformer):
 def space_of(module: Module, rules: Specialiser, estimate: Specialiser, *, held: bool = True) -> dict[str, Any]:
     """Return the functions of a module as plain Python, with `rules` and `estimate` bound to their numbers.
 
-    `held`: numbers are held to 64 bits, and indices to their tables.
+    `held`: numbers are checked against 64 bits, and indices against their tables.
     """
     number: Callable[[Any], Any] = Held if held else int
     space: dict[str, Any] = {
@@ -133,10 +132,10 @@ def space_of(module: Module, rules: Specialiser, estimate: Specialiser, *, held:
 
 
 def rehearse(module: Module, edition: Edition, rules: Specialiser, estimate: Specialiser, evaluation: Evaluation | None) -> None:
-    """Compare a module with the game on some states; Fault for the first difference."""
+    """Compare a module with the game on some states. Raises Fault for the first difference."""
     rehearsal = Rehearsal(module, edition, rules, estimate, evaluation)
     until = perf_counter() + REHEARSAL_SECONDS
-    for state in reversed(edition.samples):  # the ends of playouts among the first
+    for state in reversed(edition.samples):  # the ends of playouts come early
         if perf_counter() > until:
             return
         rehearsal.state(state)
@@ -147,20 +146,20 @@ def _text(game: Game, state: State) -> str:
 
 
 class Fault(NotCompilable):
-    """What is wrong with compiled rules at a state."""
+    """An error of compiled rules at a state."""
 
     def __init__(self, state: str, what: str, expected: object, got: object, place: str | None, *, held: bool = False) -> None:
         told = f"{what} in {state}: the compiled rules give {got}, the game gives {expected}" if expected is not None else got
         super().__init__(f"{place}: {told}" if place else told)
         self.what, self.expected, self.got, self.place = what, expected, got, place
         self.held = held
-        """Whether a number, an index or a shift is not possible in 64 bits."""
+        """Whether a number, an index or a shift is out of range for 64 bits."""
 
 
 class Rehearsal:
-    """Compiled rules as they are before they are compiled, held to the game state by state.
+    """Compiled rules before their compilation, compared with the game state by state.
 
-    `held`: every number that comes about on the way is held to 64 bits.
+    `held`: every intermediate number is checked against 64 bits.
     """
 
     def __init__(
@@ -182,28 +181,24 @@ class Rehearsal:
         self._number = Held if held else int
 
     def state(self, state: State) -> None:
-        """Compare what the rules and the estimate say of a state and of the first steps from it; Fault if they differ."""
+        """Compare the rules and the estimate with the game for a state and its first steps. Raises Fault if they differ."""
         try:
             self._compare(state)
         except (Interrupted, NotCompilable):
             raise
         except Exception as error:
-            text, place = _text(self._game, state), self._place_of(error)
+            line, trace = None, error.__traceback__  # in the rewritten code, from which the author's file and line follow
+            while trace is not None:
+                if trace.tb_frame.f_code.co_filename == FILE:
+                    line = trace.tb_lineno
+                trace = trace.tb_next
+            places = {number: place for root in self._roots for number, place in root.places(self._text).items()}
+            text, place = _text(self._game, state), None if line is None else places.get(line)
             told = f"in {text}: {describe(error) if place is None else error}"
             raise Fault(text, "", None, told, place, held=isinstance(error, Overflow)) from error
 
-    def _place_of(self, error: BaseException) -> str | None:
-        """The author's file and line at which the rewritten code raised; None if it was not there."""
-        line, trace = None, error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == FILE:
-                line = trace.tb_lineno
-            trace = trace.tb_next
-        places = {number: place for root in self._roots for number, place in root.places(self._text).items()}
-        return None if line is None else places.get(line)
-
     def _place_of_method(self, what: str) -> str | None:
-        """File and line of the method that a comparison is about."""
+        """Return file and line of the compared method."""
         name = what.split(maxsplit=1)[0]
         if name == "the":
             return next((place for one in HEURISTIC if (place := self._estimate_place(one))), None)
@@ -226,7 +221,7 @@ class Rehearsal:
             raise Fault(_text(self._game, state), what, expected, found, place or self._place_of_method(what))
 
     def _encode(self, state: State) -> Any:
-        """The words of a state, in a list if they are changed in place."""
+        """Return the words of a state, as a list if they are changed in place."""
         words = self._edition.encode(state)
         if type(words) is not tuple or len(words) != self._edition.words:
             told = f"encode gave {words!r}; expected a tuple of {self._edition.words} numbers"
@@ -274,7 +269,7 @@ class Rehearsal:
             self._step(state, words, carried, number, action)
 
     def _compare_end(self, state: State, words: Any) -> bool:
-        """Compare whether play is over, and with what result; return whether it is over."""
+        """Compare whether play is over, and the result. Return whether it is over."""
         game = self._game
         over = bool(game.is_terminal(state))
         if self._has("rules_is_terminal"):
@@ -286,7 +281,7 @@ class Rehearsal:
         return over
 
     def _outcomes(self, state: State, words: tuple[Any, ...]) -> None:
-        """Compare the outcome of the least and of the greatest random number for each, and some steps."""
+        """Compare the outcomes for the least and the greatest random number, and some steps."""
         below, reached, tried_ones = 0.0, 0.0, 0
         outcomes = self._game.chance_outcomes(state)
         for action, probability in outcomes:

@@ -14,8 +14,27 @@ if TYPE_CHECKING:
 
 BUILTINS = frozenset({"abs", "bool", "divmod", "float", "int", "len", "max", "min", "range", "round"})
 BITS = {"bit_count": "bit_count", "bit_length": "bit_length"}
+BITS_ADVICE = "keep such a set as the bits of a whole number"
+LOOP_ADVICE = "write it as a loop"
+ADVICE = {
+    "all": "return False at the first that fails",
+    "any": "return True at the first that holds",
+    "dict": BITS_ADVICE,
+    "enumerate": "loop over it in a `for`",
+    "frozenset": BITS_ADVICE,
+    "list": "write a tuple out, or keep a table in an attribute",
+    "map": LOOP_ADVICE,
+    "print": "leave it out",
+    "set": BITS_ADVICE,
+    "sorted": "compare the numbers, and put them into order one by one",
+    "str": "states and actions are numbers",
+    "sum": "add up in a loop",
+    "tuple": "write its numbers out",
+    "zip": "loop over an index",
+}
+"""Replacements for builtins that compiled rules do not support."""
 OWN_CALLS = frozenset({"_int64", "_put"})
-"""Functions that rewriting itself brings in."""
+"""Functions that the rewriting itself inserts."""
 
 
 class Rewriter(TableRewriter, ast.NodeTransformer):
@@ -24,13 +43,12 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
     def __init__(
         self, owner: "Specialiser", function: Any, own: str | None, path: tuple[str, ...], local: set[str], changed: str | None
     ) -> None:
-        super().__init__(owner, function, changed)
+        super().__init__(owner, function, changed, local)
         self._own = own
         self._path = path
-        self._local = local
 
     def _chain(self, node: ast.expr) -> tuple[str, ...] | None:
-        """The attributes that lead from the object to an expression; None if it does not begin there."""
+        """Return the attributes that lead from the object to an expression; None if it does not start there."""
         if isinstance(node, ast.Name):
             return self._path if node.id == self._own and self._own not in self._local else None
         if isinstance(node, ast.Attribute):
@@ -58,14 +76,14 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
         return made
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """Return what reads an attribute of the object."""
+        """Return the expression that reads an attribute of the object."""
         path = self._chain(node)
         if path is None:
             raise self.fault(node, f"attributes of {ast.unparse(node.value)} are not known")
         return self._read(node, path, self._value(node, path))
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """A local name, or a number or a table of the module."""
+        """Return the expression for a local name, or for a number or a table of the module."""
         if isinstance(node.ctx, ast.Store) or node.id in self._local:
             made = ast.Name(node.id, node.ctx)
             if node.id in self._tables:
@@ -83,10 +101,11 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
         for known in (cells, self._function.__globals__):
             if node.id in known:
                 return known[node.id]
-        raise self.fault(node, f"{node.id} is not known")
+        advice = f": {ADVICE[node.id]}" if node.id in ADVICE else ""
+        raise self.fault(node, f"{node.id} is not known{advice}")
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """A method of the object, a function, or a count of bits."""
+        """Return the expression for a method of the object, a function, or a bit count."""
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
             raise self.fault(node, "expected arguments by position alone")
         function = node.func
@@ -140,19 +159,44 @@ class Rewriter(TableRewriter, ast.NodeTransformer):
         return call(called, ast.Name(self._owner.root, ast.Load()), *map(self.visit, node.args))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        """`not self.actions(state)` asks for their number."""
+        """Rewrite `not self.actions(state)`, which asks for their number."""
         counted = self._count_filled(node.operand) if isinstance(node.op, ast.Not) else None
         return ast.UnaryOp(node.op, self.visit(node.operand) if counted is None else counted)
 
     def generic_visit(self, node: ast.AST) -> Any:
-        """Refuse what numbers alone cannot say."""
-        if isinstance(node, _REFUSED):
-            raise self.fault(node, f"{type(node).__name__} cannot be compiled")
+        """Refuse syntax that has no form in numbers."""
+        advice = _REFUSED.get(type(node))
+        if advice is not None:
+            raise self.fault(node, f"{type(node).__name__} cannot be compiled{advice and f': {advice}'}")
         return super().generic_visit(node)
 
 
-_REFUSED = (
-    ast.Try, ast.With, ast.Raise, ast.Lambda, ast.FunctionDef, ast.ClassDef, ast.Dict, ast.Set, ast.ListComp, ast.SetComp,
-    ast.DictComp, ast.GeneratorExp, ast.JoinedStr, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Import,
-    ast.ImportFrom, ast.Delete, ast.Await, ast.Starred, ast.List, ast.NamedExpr, ast.Assert, ast.Match,
-)  # fmt: skip
+_REFUSED: dict[type[ast.AST], str] = {
+    ast.Assert: "leave it out",
+    ast.Await: "",
+    ast.ClassDef: "define it at the top of the module",
+    ast.Delete: "",
+    ast.Dict: BITS_ADVICE,
+    ast.DictComp: BITS_ADVICE,
+    ast.FunctionDef: "define it at the top of the module",
+    ast.GeneratorExp: LOOP_ADVICE,
+    ast.Global: "read the number without it",
+    ast.Import: "import it at the top of the module",
+    ast.ImportFrom: "import it at the top of the module",
+    ast.JoinedStr: "states and actions are numbers",
+    ast.Lambda: "define a function at the top of the module",
+    ast.List: "use a tuple, or keep a table in an attribute",
+    ast.ListComp: LOOP_ADVICE,
+    ast.Match: "use if and elif",
+    ast.NamedExpr: "assign on a line of its own",
+    ast.Nonlocal: "",
+    ast.Raise: "leave the check out, since actions are always legal here",
+    ast.Set: BITS_ADVICE,
+    ast.SetComp: BITS_ADVICE,
+    ast.Starred: "write the numbers out",
+    ast.Try: "test the condition with if",
+    ast.With: "",
+    ast.Yield: "only actions and threats may yield",
+    ast.YieldFrom: "only actions and threats may yield",
+}
+"""Syntax that has no form in numbers, and its replacement."""

@@ -1,25 +1,25 @@
-"""A search asks here for its compiled loop, and gets None if it is to run plain."""
+"""The lookup of compiled loops for searches. A search gets None if it should run plain."""
 
 import os
 import random
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from math import inf
 from time import perf_counter, process_time
 from typing import Any
 
 from arena import Game
-from arena.api.cli import describe
+from arena.api.errors import Interrupted, describe
+from arena.api.games import Evaluation
 from arena.api.match import Stream
-from arena.api.spec import Evaluation
+from arena.api.search import PLAIN, GoCompiled, Meter
 from arena.compiled import NotCompilable
-from arena.errors import Interrupted
-from arena.search_engines import PLAIN
-from arena.version import install_command
 from arena_compiled import cache
+from arena_compiled.background import MISSING, Compilation, request_code, unwatch, watch
 from arena_compiled.edition import Edition, edition_of, estimate_of, owner_of
 from arena_compiled.engines import ENGINES
 from arena_compiled.loop import Drive, Loop
@@ -27,13 +27,14 @@ from arena_compiled.memory import COMPILING_BYTES, headroom, require, require_lo
 from arena_compiled.module import Module, assemble
 from arena_compiled.specialiser import Specialiser
 
-COMPILE_AFTER_CPU_SECONDS = 5.0
-"""Seconds of the processor in one plain decision after which its loop is compiled: about as long as compiling takes."""
+COMPILE_AFTER_CPU_SECONDS = 1.0
+"""CPU seconds in plain decisions of a game, heuristic and engine after which compiled code is wanted."""
 MAX_REMEMBERED_LOOPS = 64
-"""Loops that are kept in a process."""
+"""Maximum number of loops kept in a process."""
 UNFIT = "a number or an index did not fit"
-MISSING = f"numba is not installed ({install_command('fast')})"
 NOT_KEPT = f"its code is not in the cache, and {cache.COMPILE}=never"
+
+Parts = tuple[Edition, Specialiser, Specialiser, Module]
 
 
 @dataclass
@@ -46,36 +47,105 @@ class CompiledPair:
     loop: Loop | None = None
     reason: str | None = None
     """Why it runs plain for good; None if it runs compiled, or may later."""
-    missed: bool = False
-    """Whether its code was not in the cache; nobody looks there again until something was compiled."""
+    parts: Parts | None = None
+    """Parts of the loop; None until the pair has been examined."""
+    key: str = ""
+    """Key of its code in the cache, set when it is examined."""
+    compilation: Compilation | None = None
+    """The requested compilation."""
+
+    @property
+    def use(self) -> tuple[type, str, str]:
+        """The game, the heuristic and the engine, independent of the objects that represent them."""
+        owner = owner_of(self.evaluation)
+        return type(self.game), getattr(owner, "__qualname__", type(owner).__qualname__), self.engine
+
+    @property
+    def has_code(self) -> bool:
+        """Whether its code can be loaded now."""
+        return cache.has(self.key)
+
+    def fail(self, reason: NotCompilable) -> None:
+        """Run plain from now on."""
+        self.reason, self.loop = str(reason if self.parts is None else _explain(reason, self.parts)), None
+        self.parts = None
+
+
+_plain_seconds: dict[tuple[type, str, str], float] = defaultdict(float)
+"""CPU seconds of plain decisions in this process."""
 
 
 class Served:
-    """One decision: since when it asks for a loop, which one runs, and the random generator as it was before that."""
+    """One decision: when it asked for a loop, the loop that runs, and the earlier state of the random generator."""
 
-    __slots__ = ("_before", "_pair", "_rng", "asked")
-
-    def __init__(self, rng: Any) -> None:
+    def __init__(self, rng: Any, meter: Meter) -> None:
         self._rng = rng
+        self._before = (type(rng), None if isinstance(rng, Stream) else rng.getstate())
+        self._meter = meter
         self._pair: CompiledPair | None = None
-        self.asked = process_time()
+        self._pending: CompiledPair | None = None
+        self._watched = False
+        self._asked = process_time()
 
     @property
     def ran(self) -> bool:
         """Whether compiled code has run."""
         return self._pair is not None
 
+    @property
+    def failure(self) -> str | None:
+        """Why the code of its pair could not be compiled; None if compilation was not tried or has not failed."""
+        compilation = None if self._pending is None else self._pending.compilation
+        return None if compilation is None or compilation.failure is None else str(compilation.failure)
+
     def use(self, pair: CompiledPair) -> None:
         """Note that the loop of a pair runs."""
-        if self._pair is None:
-            rng = self._rng
-            self._before = (type(rng), None if isinstance(rng, Stream) else rng.getstate())
         self._pair = pair
 
-    def undo(self, reason: str) -> None:
-        """Take back the random numbers that were drawn, and let the pair that failed run plain from now on."""
-        assert self._pair is not None
-        self._pair.reason, self._pair.loop = reason, None
+    def run_plain(self, pair: CompiledPair, *, watched: bool = True) -> None:
+        """Note that the decision runs plain for now. If it is watched, it starts again as soon as there is code."""
+        self._pending = pair
+        if watched and pair.reason is None and not self._watched and os.environ.get(cache.COMPILE) != "never":
+            self._watched = True
+            watch(self)
+
+    def look(self) -> None:
+        """Interrupt the decision if its code is available, or request the code if it is time. Another thread calls this."""
+        pair = self._pending
+        if pair is None or pair.reason is not None:
+            return
+        if pair.has_code:
+            self._meter.errand = _start_again
+        elif pair.compilation is not None:
+            if pair.compilation.failure is None:
+                return
+            self._meter.errand = partial(pair.fail, pair.compilation.failure)
+        elif _plain_seconds[pair.use] + process_time() - self._asked > COMPILE_AFTER_CPU_SECONDS and _may_request():
+            self._meter.errand = partial(_request, pair, self._meter)
+        else:
+            return
+        self._meter.stop = -1
+
+    def finish(self) -> None:
+        """Count the CPU time of a finished decision, and request the code after enough of it."""
+        pair = self._pending
+        if self._watched:
+            self._watched = False
+            unwatch(self)
+            self._meter.errand = None
+        if pair is None or self._pair is not None:
+            return
+        use = pair.use
+        _plain_seconds[use] += process_time() - self._asked
+        waiting = pair.reason is None and pair.compilation is None
+        if waiting and _plain_seconds[use] > COMPILE_AFTER_CPU_SECONDS and _may_request():
+            _request(pair)
+
+    def undo(self, reason: str | None) -> None:
+        """Restore the random generator. With a `reason`, let the failed pair run plain from now on."""
+        if reason is not None:
+            assert self._pair is not None
+            self._pair.fail(NotCompilable(reason))
         kind, state = self._before
         self._rng.__class__ = kind
         if state is not None:
@@ -85,43 +155,82 @@ class Served:
 _pairs: OrderedDict[tuple[Any, ...], CompiledPair] = OrderedDict()
 
 
+def _start_again() -> None:
+    raise GoCompiled
+
+
+def _may_request() -> bool:
+    """Return whether this process may request code. An agent's process leaves it to the process that plays."""
+    return os.environ.get(cache.COMPILE) not in ("never", cache.HOSTED)
+
+
+def _request(pair: CompiledPair, meter: Meter | None = None) -> None:
+    """Request the code of a pair, if its rules are correct. The time does not count for the agent."""
+    began, used = perf_counter(), process_time()
+    try:
+        if not is_installed("numba"):
+            raise NotCompilable(MISSING)
+        if pair.parts is None:
+            pair.parts, pair.key = _look_at(pair)
+        _hold_to_game(pair.parts, pair.evaluation, pair.engine)
+        pair.compilation = request_code(pair.parts[3], pair.key)
+    except NotCompilable as reason:
+        pair.fail(reason)
+    if meter is not None:
+        meter.pause(perf_counter() - began, process_time() - used)
+
+
+def note_plain(game: Game, evaluation: Evaluation | None, engine: str, seconds: float) -> None:
+    """Count plain decision time of a separate process, and request the code after enough of it."""
+    if wants_plain() or not _may_request():
+        return
+    pair = _pair(game, evaluation, engine)
+    _plain_seconds[pair.use] += seconds
+    if pair.reason is None and pair.compilation is None and _plain_seconds[pair.use] > COMPILE_AFTER_CPU_SECONDS:
+        _request(pair)
+
+
 def wants_plain() -> bool:
-    """Tell whether the user wants no compiled code."""
+    """Return whether the user wants no compiled code."""
     return os.environ.get(PLAIN, "") not in ("", "0")
 
 
 def can_load() -> bool:
-    """Tell whether compiled code is wanted, and can be loaded."""
+    """Return whether compiled code is wanted and can be loaded."""
     return not wants_plain() and is_installed("llvmlite")
 
 
 def prepare(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> str | None:
-    """Get the loop of an engine ready before a clock runs; return why it runs plain, None if it does not or will not."""
+    """Prepare the loop of an engine before a clock runs. Return why it runs plain; None if it does not or will not.
+
+    A private process compiles for itself if `compiling` demands it at once, or if its plain decisions have taken long enough.
+    """
     if wants_plain():
         return None
     pair = _pair(game, evaluation, engine)
     if pair.loop is None and pair.reason is None:
-        _load(pair, compiling=compiling)
+        wanted = compiling or (cache.is_private() and _plain_seconds[pair.use] > COMPILE_AFTER_CPU_SECONDS)
+        _load(pair, compiling=wanted)
     return pair.reason
 
 
 def find_loop(search: Any, engine: str, options: Mapping[str, Any]) -> Any:
-    """Return the loop of an engine for a decision; None for the plain path. Time that is spent here is not the agent's."""
+    """Return the loop of an engine for a decision; None for the plain path. The time spent here does not count for the agent."""
     meter = search._meter  # noqa: SLF001 - the other half of Search.compiled
     if meter.game is None or wants_plain():
         return None
     pair = _pair(meter.game, search._evaluation, engine)  # noqa: SLF001
     served = search.served
     if served is None:
-        served = search.served = Served(search.rng)
+        served = search.served = Served(search.rng, meter)
     if pair.loop is None:
-        hosted = os.environ.get(cache.COMPILE) == cache.HOSTED
-        if pair.reason is not None or (hosted and meter.timed):  # nothing can be taken off a clock that runs outside
-            return None
-        began, used = perf_counter(), process_time()
-        _prepare(pair, used - served.asked)
-        meter.pause(perf_counter() - began, process_time() - used)
+        if pair.reason is None:
+            if meter.timed and os.environ.get(cache.COMPILE) == cache.HOSTED:
+                served.run_plain(pair, watched=False)  # nothing can be subtracted from an outside clock
+                return None
+            _look_for(pair, meter)
         if pair.loop is None:
+            served.run_plain(pair)
             return None
     served.use(pair)
     pair.loop.begin(meter, options)
@@ -138,65 +247,85 @@ def _pair(game: Game, evaluation: Evaluation | None, engine: str) -> CompiledPai
     return pair
 
 
-def _prepare(pair: CompiledPair, spent: float) -> None:
-    """Load the loop of a pair if its code is there, or compile it if it is time to."""
-    mode = os.environ.get(cache.COMPILE)
-    never = mode == "never" or (mode == cache.HOSTED and not cache.is_private())
-    compiling = mode == "always" or (spent > COMPILE_AFTER_CPU_SECONDS and not never)
-    if not pair.missed or compiling:
-        _load(pair, compiling=compiling)
+def _look_for(pair: CompiledPair, meter: Meter | None) -> None:
+    """Load the loop of a pair if its code is available, or compile it now if the user wants that."""
+    compiling = os.environ.get(cache.COMPILE) == "always"
+    if pair.parts is not None and not compiling:
+        if pair.compilation is not None and pair.compilation.failure is not None:
+            pair.fail(pair.compilation.failure)
+        if pair.reason is not None or not pair.has_code:
+            return
+    began, used = perf_counter(), process_time()
+    _load(pair, compiling=compiling)
+    if meter is not None:
+        meter.pause(perf_counter() - began, process_time() - used)
 
 
 def _load(pair: CompiledPair, *, compiling: bool) -> None:
     try:
-        pair.loop = load_loop(pair.game, pair.evaluation, pair.engine, compiling=compiling)
-        pair.missed = pair.loop is None
+        if pair.parts is None:
+            pair.parts, pair.key = _look_at(pair)
+        pair.loop = _make_loop(pair.parts, pair.evaluation, pair.engine, compiling=compiling)
     except NotCompilable as unfit:
-        pair.reason = str(unfit)
+        pair.fail(unfit)
+
+
+def _look_at(pair: CompiledPair) -> tuple[Parts, str]:
+    if not is_installed("llvmlite"):
+        raise NotCompilable(MISSING)
+    require_loading()
+    parts = assemble_engine(pair.game, pair.evaluation, pair.engine)
+    return parts, cache.key_of(parts[3].text, parts[3].kinds)
 
 
 def find_unmetered_loop(game: Game, engine: str, rng: random.Random, spent: float = 0.0) -> Loop | None:
-    """Return the loop of an engine for work outside a decision, which has spent so many seconds; None for the plain path."""
+    """Return the loop of an engine for work outside a decision; None for the plain path.
+
+    `spent` is the CPU time that this work has taken plain since its last request.
+    """
     if wants_plain() or type(rng) not in (random.Random, Stream):
         return None
     if headroom() < inf:  # the limits of the decision are not known here
         return None
     pair = _pair(game, None, engine)
     if pair.loop is None and pair.reason is None:
-        _prepare(pair, spent)
+        _look_for(pair, None)
+        if spent and pair.loop is None:
+            note_plain(game, None, engine, spent)
     return pair.loop
 
 
 def mark_unfit(game: Game, engine: str) -> None:
-    """Note that an engine cannot go on with a game."""
+    """Note that an engine cannot continue with a game."""
     pair = _pair(game, None, engine)
     pair.loop, pair.reason = None, UNFIT
 
 
 def load_loop(game: Game, evaluation: Evaluation | None, engine: str | type[Loop], *, compiling: bool) -> Loop | None:
-    """Return the loop of an engine for a game; None if it has to be compiled first. NotCompilable if it runs plain."""
+    """Return the loop of an engine for a game; None if it must be compiled first. Raises NotCompilable if it runs plain."""
     if not is_installed("llvmlite"):
         raise NotCompilable(MISSING)
     require_loading()
-    if not _kind(engine).informed:
-        evaluation = None
-    edition, rules, estimate, module = assemble_engine(game, evaluation, engine)
+    return _make_loop(assemble_engine(game, evaluation, engine), evaluation, engine, compiling=compiling)
+
+
+def _make_loop(parts: Parts, evaluation: Evaluation | None, engine: str | type[Loop], *, compiling: bool) -> Loop | None:
+    """Return the loop of an engine; None if its code is not in the cache and should not be compiled now."""
+    edition, _, estimate, module = parts
+    key = cache.key_of(module.text, module.kinds)
+    found = cache.read(key)
+    if found is None and not compiling:
+        return None
+    _hold_to_game(parts, evaluation, engine)
     try:
         from arena_compiled.loader import argument, load_code
-        from arena_compiled.rehearsal import rehearse
 
-        rehearse(module, edition, rules, estimate, evaluation)
-        found = compile_module(module, compiling=compiling)
-        if found is None:
-            return None
-        call = load_code(*found, module.kinds)
+        call = load_code(*(found or compile_module(module, key)), module.kinds)
     except Interrupted:
         raise
     except NotCompilable as refused:
-        places = {**rules.places(module.text), **estimate.places(module.text)} if refused.lines else {}
-        place = next((places[line] for line in refused.lines if line in places), None)
-        raise refused if place is None else NotCompilable(f"{place}: {refused}") from refused
-    except Exception as error:  # a library that is broken is as good as none
+        raise _explain(refused, parts) from refused
+    except Exception as error:  # a broken library counts as missing
         raise NotCompilable(describe(error)) from error
     drive = Drive(call, tuple([argument(one) for one in module.fields]))
     loop = _kind(engine)(edition, estimate.words, module.memory, drive)
@@ -204,11 +333,32 @@ def load_loop(game: Game, evaluation: Evaluation | None, engine: str | type[Loop
     return loop
 
 
+def _hold_to_game(parts: Parts, evaluation: Evaluation | None, engine: str | type[Loop]) -> None:
+    """Compare the rules with the game before their compilation. Raises NotCompilable if they differ."""
+    edition, rules, estimate, module = parts
+    try:
+        from arena_compiled.rehearsal import rehearse
+
+        rehearse(module, edition, rules, estimate, evaluation if _kind(engine).informed else None)
+    except (Interrupted, NotCompilable):
+        raise
+    except Exception as error:
+        raise NotCompilable(describe(error)) from error
+
+
+def _explain(refused: NotCompilable, parts: Parts) -> NotCompilable:
+    """Add the author's file and line to a refusal, if a compiler named a line of the module."""
+    _, rules, estimate, module = parts
+    places = {**rules.places(module.text), **estimate.places(module.text)} if refused.lines else {}
+    place = next((places[line] for line in refused.lines if line in places), None)
+    return refused if place is None else NotCompilable(f"{place}: {refused}")
+
+
 def is_installed(name: str) -> bool:
-    """Tell whether a module can be found."""
+    """Return whether a module can be found."""
     try:
         return find_spec(name) is not None
-    except ValueError:  # somebody has put None into its place
+    except ValueError:  # a test or program has set its entry to None
         return False
 
 
@@ -221,7 +371,7 @@ def _kind(engine: str | type[Loop]) -> type[Loop]:
 def assemble_engine(
     game: Game, evaluation: Evaluation | None, engine: str | type[Loop]
 ) -> tuple[Edition, Specialiser, Specialiser, Module]:
-    """Return what an engine would run; NotCompilable says why it runs plain."""
+    """Return the parts that an engine would run. NotCompilable says why it runs plain."""
     kind = _kind(engine)
     edition = edition_of(game, searched=kind.searches)
     if edition.in_place and not kind.in_place:
@@ -231,20 +381,15 @@ def assemble_engine(
     return edition, rules, estimate, module
 
 
-def compile_module(module: Module, *, compiling: bool) -> tuple[str, bytes] | None:
-    """Return the symbol and the code of a module, from the cache, or compiled now; None if that is not wanted."""
-    key = cache.key_of(module.text, module.kinds)
-    found = cache.read(key)
-    if found is None and compiling:
-        if not is_installed("numba"):
-            raise NotCompilable(MISSING)
-        require(COMPILING_BYTES, "compiling")
-        try:
-            from arena_compiled.compiler import object_code
-        except ImportError as error:
-            raise NotCompilable(f"numba cannot be imported: {describe(error)}") from error
-        found = object_code(module.text, module.kinds, key)
-        cache.write(key, *found)
-        for pair in list(_pairs.values()):
-            pair.missed = False
+def compile_module(module: Module, key: str) -> tuple[str, bytes]:
+    """Compile a module in this process, and return its symbol and its code."""
+    if not is_installed("numba"):
+        raise NotCompilable(MISSING)
+    require(COMPILING_BYTES, "compiling")
+    try:
+        from arena_compiled.compiler import object_code
+    except ImportError as error:
+        raise NotCompilable(f"numba cannot be imported: {describe(error)}") from error
+    found = object_code(module.text, module.kinds, key)
+    cache.write(key, *found)
     return found

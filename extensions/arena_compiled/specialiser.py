@@ -1,7 +1,7 @@
-"""Rewrites plain methods over whole numbers into functions that know nothing of objects.
+"""Rewrites plain methods over integers into functions without objects.
 
-A method `self.name(...)` of the rules becomes a function `rules_name(rules, ...)`, where `rules` is a named tuple of the numbers
-and tables that any method reads. What is called from there - other methods, functions of the same module - comes along.
+A method `self.name(...)` of the rules becomes a function `rules_name(rules, ...)`, in which `rules` is a named tuple of the
+numbers and tables that any method reads. Called functions (other methods, functions of the same module) are included.
 """
 
 import ast
@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
+from arena.api.search import WATCHED
 from arena.compiled import NotCompilable
-from arena.unmetered import WATCHED
 from arena_compiled.fields import NumberField, field_of
 from arena_compiled.places import lines_of, mark, place_of, where
 from arena_compiled.rewriter import Rewriter
@@ -25,21 +25,21 @@ NUMBERS: dict[str, Callable[[ast.expr], ast.expr]] = {
     "after": lambda node: call("_int64", node),
     "returns": lambda node: call("float", node),
 }
-"""Functions that give the numbers of a returned tuple one type, by the method."""
+"""For each method, a function that converts the numbers of a returned tuple to one type."""
 _PENDING = ast.FunctionDef("", ast.arguments([], [], None, [], [], None, []), [], [], None)
 
 
 class Specialiser:
-    """The functions of one object and of what they call, with the fields that they read."""
+    """The functions of one object and their callees, with the fields that they read."""
 
     def __init__(self, root: str, made: Any, numbers: Mapping[str, int] | None = None) -> None:
         self.root = root
-        """The name of the object: `rules`, or `estimate`."""
+        """Name of the object: `rules`, or `estimate`."""
         self.made = made
         self.numbers = numbers or {}
         """Numbers that belong to the object beside its attributes."""
         self.words = 1
-        """How many numbers an estimate carries along."""
+        """Number of values that an estimate carries along."""
         self.scratch: tuple[str, ...] = ()
         """Attributes that are arrays which methods may change."""
         self.changes = False
@@ -47,16 +47,16 @@ class Specialiser:
         self.fields: dict[str, NumberField] = {}
         self.functions: dict[str, ast.FunctionDef] = {}
         self.origins: dict[str, Any] = {}
-        """The author's functions that they were made of, as far as these are known."""
+        """The author's original functions, as far as they are known."""
         self._order: list[str] = []
 
     @property
     def listed(self) -> list[ast.FunctionDef]:
-        """The functions, each after those that it calls."""
+        """The functions, each after its callees."""
         return [self.functions[name] for name in self._order]
 
     def method(self, name: str, path: tuple[str, ...] = (), *, counting: bool = False) -> str:
-        """Return the name of the function of a method of the object at a path; `counting` for how many a filler would write."""
+        """Return the function name for a method of the object at a path. `counting` only counts the results of a filler."""
         owner = reduce(getattr, path, self.made)
         given = inspect.getattr_static(type(owner), name, None)
         static = isinstance(given, staticmethod)
@@ -69,20 +69,20 @@ class Specialiser:
         return self._function(called, function, path, static=static, role=name, counting=counting)
 
     def function(self, called: str, function: Any, role: str) -> str:
-        """Return the name of the function of a plain function whose first parameter is the object."""
+        """Return the function name for a plain function whose first parameter is the object."""
         return self._function(called, function, (), static=False, role=role, counting=False)
 
     def plain_function(self, called: str, function: Any) -> str:
-        """Return the name of the function of one that methods call by its name."""
+        """Return the function name for a function that methods call by its name."""
         return self._function(f"{self.root}_{called}", function, (), static=True, role="", counting=False)
 
     def add(self, function: ast.FunctionDef) -> None:
-        """Add a function as it stands."""
+        """Add a function unchanged."""
         self.functions[function.name] = function
         self._order.append(function.name)
 
     def field(self, path: tuple[str, ...], value: Any) -> NumberField:
-        """Return the field that holds a value, which is read at a path."""
+        """Return the field that holds a value read at a path."""
         name = "__".join(part.strip("_") or "x" for part in path)
         while name in self.fields and self.fields[name].value is not value and not _is_equal(self.fields[name], value):
             name += "_"
@@ -100,13 +100,13 @@ class Specialiser:
         return field_of(name, value)
 
     def attribute(self, name: str) -> ast.expr:
-        """Return the expression of a number that a kernel reads of the object."""
+        """Return the expression for a number of the object that a kernel reads."""
         if name in self.numbers:
             return self.number(name, self.numbers[name])
         return self.read(self.field((name,), getattr(self.made, name)).name)
 
     def number(self, name: str, value: int) -> ast.expr:
-        """Return the expression of a number that belongs to the object, such as the length of a table."""
+        """Return the expression for a number that belongs to the object, such as the length of a table."""
         self.fields.setdefault(name, NumberField(name, "int", value))
         return self.read(name)
 
@@ -115,18 +115,18 @@ class Specialiser:
         return ast.Attribute(ast.Name(self.root, ast.Load()), name, ast.Load())
 
     def places(self, text: str) -> dict[int, str]:
-        """Return the author's file and line for the lines of the text of a module, as far as they come from here."""
+        """Return the author's file and line for the lines of a module's text, as far as they come from here."""
         found = lines_of(text, {name: self.functions[name] for name in self.origins})
         return {line: place_of(self.origins[name], of) for line, (name, of) in found.items()}
 
     def place(self, name: str) -> str | None:
-        """Return file and line of the function that one was made of; None if it is not known."""
+        """Return file and line of a function's original; None if unknown."""
         return where(self.origins[name]) if name in self.origins else None
 
     def _function(self, called: str, function: Any, path: tuple[str, ...], *, static: bool, role: str, counting: bool) -> str:
         if called in self.functions:
             return called
-        self.functions[called] = _PENDING  # a function that calls itself ends here
+        self.functions[called] = _PENDING  # ends the recursion for a function that calls itself
         self.origins[called] = function
         tree = _tree_of(function)
         mark(tree)

@@ -1,4 +1,4 @@
-"""Rewrites statements before names are looked at: `yield` fills a buffer, and a `return` says the type of what it returns."""
+"""Rewrites statements before names: `yield` fills a buffer, and a `return` converts its result to one type."""
 
 import ast
 from collections.abc import Callable
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from arena_compiled.places import LineKeeper
 
 FILLERS = frozenset({"actions", "threats"})
-"""Methods whose result is written into a buffer; the function returns how many there are."""
+"""Methods whose result is written into a buffer. The function returns their number."""
 BUFFER = ("_buffer", "_base", "_room")
-"""The parameters that a filler has more: where to write, from where on, and for how many there is room."""
+"""Additional parameters of a filler: the buffer, the first index, and the capacity."""
 
 
 def call(function: str, *arguments: ast.expr) -> ast.Call:
-    """Return the expression of a call of a function by its name."""
+    """Return the expression for a call of a function by its name."""
     return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """How actions are written into a buffer: one by one, or only counted."""
+    """The way in which actions are written into a buffer: one by one, or only counted."""
 
     counting: bool
 
@@ -40,7 +40,7 @@ class Fill:
 
 
 def fill_buffer(body: list[ast.stmt], fill: Fill) -> list[ast.stmt]:
-    """Return the body of a function that writes what the given one yields or returns, and returns the count."""
+    """Return the body of a function that writes the yielded or returned values of the given one, and returns the count."""
     yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for statement in body for node in ast.walk(statement))
     rewriter = _Filler(fill, yields)
     found = ast.parse("_count = 0").body
@@ -71,7 +71,7 @@ class _Filler(LineKeeper, ast.NodeTransformer):
         return [*self._all(node.value), self._fill.end()]
 
     def _all(self, value: ast.expr) -> list[ast.stmt]:
-        """The statements that write every item of a sequence."""
+        """Return the statements that write every item of a sequence."""
         if isinstance(value, ast.IfExp):
             return [ast.If(value.test, self._all(value.body) or [ast.Pass()], self._all(value.orelse) or [ast.Pass()])]
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("tuple", "list"):
@@ -91,7 +91,7 @@ class _Filler(LineKeeper, ast.NodeTransformer):
 
 
 def split_returns(body: list[ast.stmt], convert: Callable[[ast.expr], ast.expr] | None) -> list[ast.stmt]:
-    """Return a body whose returns are statements of their own, the numbers of returned tuples converted."""
+    """Return a body with a separate statement for each return, in which numbers of returned tuples are converted."""
     rewriter = _Returner(convert)
     found: list[ast.stmt] = []
     for statement in body:

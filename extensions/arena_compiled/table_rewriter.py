@@ -1,4 +1,4 @@
-"""Rewrites how methods read and change tables of numbers, which are flat: entries, rows, lengths, and loops over them."""
+"""Rewrites access to tables of numbers, which are flat: entries, rows, lengths, and loops over them."""
 
 import ast
 from typing import TYPE_CHECKING, Any
@@ -15,36 +15,38 @@ _TABLE = "_arena_table"
 
 
 class TableView:
-    """A table, or some rows of it: what an expression stands for."""
+    """The table, or some rows of it, that an expression represents."""
 
     def __init__(self, field: NumberField, level: int, row: ast.expr | None = None) -> None:
         self.field = field
         self.level = level
         self.row = row
-        """Of a table with rows of several lengths: which row."""
+        """Index of the row in a table with rows of different lengths."""
 
 
 def mark_table(node: ast.expr, table: TableView) -> None:
-    """Note what table an expression stands for."""
+    """Note the table that an expression represents."""
     setattr(node, _TABLE, table)
 
 
 def table_of(node: ast.expr) -> TableView | None:
-    """Return the table that an expression stands for; None for a number."""
+    """Return the table that an expression represents; None for a number."""
     found: TableView | None = getattr(node, _TABLE, None)
     return found
 
 
 class TableRewriter(LineKeeper, ast.NodeTransformer):
-    """Rewrites the statements of one function as far as they are about tables."""
+    """Rewrites the statements of one function that use tables."""
 
-    def __init__(self, owner: "Specialiser", function: Any, changed: str | None) -> None:
+    def __init__(self, owner: "Specialiser", function: Any, changed: str | None, local: set[str]) -> None:
         self._owner = owner
+        self._local = local
+        """Local names of numbers, tuples and tables."""
         self._function = function
         self._changed = changed
         """The state that the function may change."""
         self._tables: dict[str, TableView] = {}
-        """The tables, by the names that stand for them."""
+        """The tables by local name."""
         self._fresh = 0
 
     def body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
@@ -72,7 +74,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return call("at", self._owner.read(table.field.starts), row)  # type: ignore[arg-type]
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """An entry of a tuple or a table, or rows of a table."""
+        """Rewrite an entry of a tuple or a table, or rows of a table."""
         if isinstance(node.ctx, ast.Store):
             raise self.fault(node, "a table cannot be changed here")
         value = self.visit(node.value)
@@ -103,7 +105,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return made
 
     def _place(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr]:
-        """A table, or the words of a state, that may be changed, and an index."""
+        """Return a changeable table, or the words of a state, and an index."""
         if isinstance(node.value, ast.Name) and node.value.id == self._changed:
             return ast.Name(node.value.id, ast.Load()), self.visit(node.slice)
         table, index = self.visit(node.value), self.visit(node.slice)
@@ -114,7 +116,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return table, index
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        """A number, or an entry of an array, is changed."""
+        """Rewrite a change of a number or of an array entry."""
         if not isinstance(node.target, ast.Subscript):
             return ast.AugAssign(self.visit(node.target), node.op, self.visit(node.value))
         if any(isinstance(inner, ast.Call) for inner in ast.walk(node.target)):
@@ -123,7 +125,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return ast.Expr(call("_put", table, index, ast.BinOp(call("at", table, index), node.op, self.visit(node.value))))
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """A name for a table stands for that table from then on; an entry of an array is written."""
+        """Rewrite an assignment: a name now represents a table, or an array entry is written."""
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
             return ast.Expr(call("_put", *self._place(node.targets[0]), self.visit(node.value)))
         value = self.visit(node.value)
@@ -142,26 +144,50 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return ast.Assign([self.visit(target) for target in node.targets], value)
 
     def _name(self, name: str, table: TableView | None) -> None:
-        """Note what a name stands for from now on."""
+        """Note the meaning of a name from now on."""
         if table is None:
             self._tables.pop(name, None)
         else:
             self._tables[name] = table
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | None:
-        """The hint is left out."""
+        """Rewrite an assignment without its type hint."""
         return None if node.value is None else self.visit_Assign(ast.Assign([node.target], node.value))
 
+    def _counted_items(self, node: ast.For) -> ast.For | None:
+        """Return a loop over a local tuple, or over `enumerate` of a tuple or a table, as one over its indices; else None."""
+        source, numbered = node.iter, False
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "enumerate":
+            if len(source.args) != 1 or not (isinstance(node.target, ast.Tuple) and len(node.target.elts) == 2):
+                raise self.fault(node, "expected a loop such as `for place, number in enumerate(...)`")
+            source, numbered = source.args[0], True
+        if not numbered and not (isinstance(source, ast.Name) and source.id in self._local and source.id not in self._tables):
+            return None
+        self._fresh += 1
+        index, item = f"_place{self._fresh}", node.target
+        self._local.add(index)
+        first: list[ast.stmt] = []
+        if numbered and isinstance(node.target, ast.Tuple):
+            number, item = node.target.elts
+            first.append(ast.Assign([number], ast.Name(index, ast.Load())))
+        first.append(ast.Assign([item], ast.Subscript(source, ast.Name(index, ast.Load()), ast.Load())))
+        places = call("range", call("len", source))
+        made = ast.For(ast.Name(index, ast.Store()), places, [*first, *node.body], node.orelse)
+        return ast.fix_missing_locations(ast.copy_location(made, node))
+
     def visit_For(self, node: ast.For) -> ast.stmt:
-        """A loop over a table becomes one over its indices."""
+        """Rewrite a loop over a table as one over its indices."""
         if node.orelse:
             raise self.fault(node, "expected a loop without else")
+        counted = self._counted_items(node)
+        if counted is not None:
+            return self.visit_For(counted)
         source = self.visit(node.iter)
         table: TableView | None = table_of(source)
         if table is None:
-            counted = isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"
-            if not (counted or isinstance(source, ast.Tuple)):
-                raise self.fault(node, "expected a loop over a range, a table, or numbers one by one")
+            ranged = isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"
+            if not (ranged or isinstance(source, ast.Tuple)):
+                raise self.fault(node, "expected a loop over a range, a tuple, a table, or numbers one by one")
             return ast.For(self.visit(node.target), source, self.body(node.body), [])
         if table.row is None and table.level != len(table.field.shape) - 1:
             raise self.fault(node, "expected a loop over numbers, this one is over rows")

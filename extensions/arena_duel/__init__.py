@@ -1,1 +1,1 @@
-"""The work of the command duel."""
+"""Implementation of the command `duel`."""

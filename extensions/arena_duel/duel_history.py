@@ -1,21 +1,23 @@
-"""The past duels of an agent, from their stores: every version, when, against what, the bounds of the test, the verdict."""
+"""Past duels of an agent, read from their stores: date, versions, opponent, bounds of the test and verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from arena.api.results import SprtState, elo_interval, figures, stored
-from arena.api.store import Store, StoreError
+from arena.api.errors import StoreError
+from arena.api.results import figures, stored
+from arena.api.store import Store
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_isolation.versions import MARK
+from arena_pairings.sprt_state import SprtState
 
 HEADINGS = ("#", "When", "Version", "Against", "Game", "Bounds", "Pairs", "Elo", "Verdict")
 
 
 @dataclass(frozen=True, slots=True)
 class PastDuel:
-    """One duel, as its store has it."""
+    """One duel, as read from its store."""
 
     number: int
     store: str
@@ -27,22 +29,22 @@ class PastDuel:
     limits: dict[str, Any]
     test: dict[str, Any]
     state: SprtState | None
-    """None where no pair of games is whole yet."""
+    """None if no pair of games is complete yet."""
     games: int
     most: int
-    """The games that there could have been."""
+    """Maximum number of games."""
     failures: dict[str, int]
-    """By version, matches lost by a fault."""
+    """Matches lost by a fault, by version."""
 
     @property
     def verdict(self) -> str:
-        """A word for how it ended."""
+        """One word for the result."""
         if self.state is not None and self.state.verdict is not None:
             return "better" if self.state.verdict == "H1" else "not better"
         return "undecided" if self.ended is not None else "unfinished"
 
     def as_dict(self) -> dict[str, Any]:
-        """The duel as plain values, ready for JSON."""
+        """Return the duel as plain values, ready for JSON."""
         state, worth = self.state, None if self.state is None else self.state.worth
         return {
             "number": self.number,
@@ -68,7 +70,10 @@ class PastDuel:
 
 
 def past_duels(folder: VersionFolder) -> list[PastDuel]:
-    """Every duel of a folder, the oldest first; stores that hold no run, or whose versions are gone, are left out."""
+    """Return every duel of a folder, the oldest first.
+
+    Stores without a run are left out, and so are stores of missing versions.
+    """
     versions = {one.number: one for one in folder.versions()}
     found = []
     for number, new, old, place in folder.stores():
@@ -92,7 +97,7 @@ def past_duels(folder: VersionFolder) -> list[PastDuel]:
 
 
 def history_table(duels: Sequence[PastDuel], style: str) -> str:
-    """The duels as a table, which fits into 80 columns; a game that all of them have stands above it."""
+    """Return the duels as a table of at most 80 columns. If all duels share one game, it is named above the table."""
     from tabulate import tabulate
 
     rows = [_row(one) for one in duels]
@@ -113,7 +118,8 @@ def _row(duel: PastDuel) -> list[str]:
     state = duel.state
     elo = "-"
     if state is not None and state.worth.elo is not None:
-        elo = f"{figures.elo(state.worth.elo)}{elo_interval(state.worth).replace(', 95 %', '')}"
+        interval = figures.elo_interval(state.worth.elo_low, state.worth.elo_high).replace(", 95 %", "")
+        elo = f"{figures.elo(state.worth.elo)}{interval}"
     return [
         str(duel.number),
         datetime.fromisoformat(duel.started).strftime("%Y-%m-%d"),

@@ -1,4 +1,4 @@
-"""Plays one duel: two versions of an agent in pairs of games from drawn openings, until a sequential test decides."""
+"""Plays one duel: two versions of an agent play pairs of games from random openings until a sequential test decides."""
 
 import sys
 from collections.abc import Mapping
@@ -7,29 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena import ArenaError, SpecError
+from arena import ArenaError, Spec, SpecError
 from arena.api.cli import say
+from arena.api.errors import Interrupted, StoreError
 from arena.api.results import Tally, describe_board
-from arena.api.run import MatchQueue, play_all
-from arena.api.spec import Spec, load_spec
-from arena.api.store import Store, StoreError, run_of
-from arena.errors import Interrupted
-from arena.schedule.fingerprint import is_trusted
-from arena.tournament.code_check import check_code
+from arena.api.run import MatchQueue, check_code, is_trusted, play_all
+from arena.api.spec import load_spec
+from arena.api.store import Store, run_of
 from arena_duel.llr_curve import LlrCurve
 from arena_duel.version_folder import KeptVersion, VersionFolder
 
 _OPTIONS = {"limits": "--limits", "game": "--game", "format": "--elo", "openings": "--openings", "rounds": "--pairs"}
-"""The option that a key of the spec comes from."""
+"""The command-line option behind each key of the spec."""
 
 
 @dataclass(frozen=True, slots=True)
 class DuelTerms:
-    """Under which conditions two versions meet."""
+    """The conditions under which two versions play."""
 
     agent: str
     game: Mapping[str, Any]
-    """Its name and parameters."""
+    """Name and parameters of the game."""
     elo: tuple[float, float]
     limits: Mapping[str, Any]
     plies: int
@@ -38,7 +36,7 @@ class DuelTerms:
     plugins: tuple[str, ...]
 
     def spec(self, new: KeptVersion, old: KeptVersion) -> Spec:
-        """The spec of the duel; ArenaError names the option that is at fault."""
+        """Return the spec of the duel. An ArenaError names the faulty option."""
         keys = {
             "name": f"{self.agent} {new.name} against {old.name}",
             "game": dict(self.game),
@@ -63,7 +61,7 @@ class DuelTerms:
 
 
 def store_of(folder: VersionFolder, spec: Spec, new: KeptVersion, old: KeptVersion) -> Path:
-    """The store of a duel: the one in which it was begun under the same terms, else a new one."""
+    """Return the store of a duel: a store already begun under the same terms, or else a new one."""
     wanted = run_of(spec).hash
     for _, one, other, place in folder.stores():
         if (one, other) == (new.number, old.number):
@@ -74,7 +72,10 @@ def store_of(folder: VersionFolder, spec: Spec, new: KeptVersion, old: KeptVersi
 
 
 def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
-    """Play what is left of a duel, with its curve on stderr; return how many games were left. Interrupted says how to go on."""
+    """Play the rest of a duel, with its curve on stderr, and return how many games were left.
+
+    The Interrupted error says how to continue.
+    """
     planned = run_of(spec)
     place.parent.mkdir(parents=True, exist_ok=True)
     with Store.open(place, write=True) as store:

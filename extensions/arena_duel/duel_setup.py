@@ -1,13 +1,14 @@
-"""Finds what a duel needs beside its agent: the version to play against, and the game."""
+"""Finds the opponent version and the game for a duel."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena import ArenaError, Refused, UnknownName
-from arena.api.cli import describe, suggest
-from arena.api.spec import Registry, find_refusal, make_absolute
+from arena import ArenaError, Refused, Registry, UnknownName
+from arena.api.errors import describe, suggest
+from arena.api.games import find_refusal
+from arena.api.spec import make_absolute
 from arena_duel.duel_history import past_duels
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_isolation.describe import DescribeHost, Description
@@ -18,20 +19,20 @@ from arena_isolation.versions import NoVersion, PluginVersion, version_beside
 
 @dataclass(frozen=True, slots=True)
 class PastVersion:
-    """The version to play against, None where there is none; and why there may be nothing to play."""
+    """The version to play against, or None; and the reason if there may be nothing to play."""
 
     version: KeptVersion | None
     why: str = ""
 
 
 def describe_file(version: PluginVersion, file: Path, plugins: Sequence[str]) -> Description:
-    """Return what a file brings, told by a process of its own."""
+    """Describe the contents of a file, in a separate process."""
     with DescribeHost(version, [make_absolute(one) for one in plugins], str(file.parent)) as host:
         return host.description
 
 
 def agent_of(description: Description, file: Path, asked: str | None) -> str:
-    """The agent of a file: the one it brings, or the one that is asked for. ArenaError where that is not one."""
+    """Return the agent of a file: the requested one, or the only one. Raises ArenaError if there is no such agent."""
     names = sorted(description.agents)
     if asked is not None and asked not in names:
         raise UnknownName(f"agent of {file}", asked, names)
@@ -43,9 +44,14 @@ def agent_of(description: Description, file: Path, asked: str | None) -> str:
 
 
 def past_version(folder: VersionFolder, file: Path, code: str, against: str | None) -> PastVersion:
-    """The version to play against: as asked for, else the last one of the folder, else that of the last commit."""
+    """Return the version to play against: the requested one, or else the last of the folder, or else the last commit's."""
     if against is not None:
-        return PastVersion(_find_version(folder, file, against))
+        try:
+            known = None if Path(against).is_file() else folder.named(against)
+            return PastVersion(known or _keep(folder, file, against))
+        except (NoVersion, RevisionError) as error:
+            names = ", ".join([one.name for one in folder.versions()])
+            raise ArenaError(f"--against: {error}{f'; or one of {names}' if names else ''}") from error
     last = next(reversed(past_duels(folder)), None)
     if last is not None:
         if last.new.code != code:
@@ -62,15 +68,6 @@ def past_version(folder: VersionFolder, file: Path, code: str, against: str | No
         return PastVersion(None, f"nothing to play against yet ({error})")
 
 
-def _find_version(folder: VersionFolder, file: Path, against: str) -> KeptVersion:
-    known = None if Path(against).is_file() else folder.named(against)
-    try:
-        return known or _keep(folder, file, against)
-    except (NoVersion, RevisionError) as error:
-        names = ", ".join([one.name for one in folder.versions()])
-        raise ArenaError(f"--against: {error}{f'; or one of {names}' if names else ''}") from error
-
-
 def _keep(folder: VersionFolder, file: Path, text: str) -> KeptVersion:
     found = version_beside(file, text, Path.cwd())
     return folder.keep(found, found.short)
@@ -79,9 +76,10 @@ def _keep(folder: VersionFolder, file: Path, text: str) -> KeptVersion:
 def game_of(
     registry: Registry, description: Description, agent: str, asked: str | None, parameters: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """The game of a duel with its parameters, and the others that would do; Refused, or UnknownName, where none does.
+    """Return the game of a duel with its parameters, and the other suitable games.
 
-    Without a name: a game that the file brings, else one that it has a heuristic for, else the first that comes with arena.
+    If no name is given, the game is one that the file defines, or else one that the file has a heuristic for, or else the first
+    built-in game. Raises Refused or UnknownName if there is no suitable game.
     """
     kind = stand_in(description.agents[agent])
     fitting = [name for name, game in sorted(registry.games_for(kind).items()) if game.players == 2]

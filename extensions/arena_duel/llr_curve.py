@@ -1,15 +1,14 @@
-"""The state of a sequential test while it is played: a bar between its bounds and the curve of its log-likelihood ratio."""
+"""Live view of a sequential test: a bar between its bounds and the curve of its log-likelihood ratio."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Self
 
-from arena.api.cli import room
-from arena.api.results import SprtState, Tally, sprt_state
+from arena.api.cli import draws, duration, room
+from arena.api.results import Tally
 from arena.api.run import PlayedMatch
-from arena.console.output import draws
-from arena.console.progress import duration
+from arena_pairings.sprt_state import SprtState
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -17,14 +16,14 @@ if TYPE_CHECKING:
 FRAME_SECONDS = 0.2
 """Seconds between two frames on a terminal."""
 LINE_SECONDS = 10.0
-"""Seconds between two lines elsewhere."""
+"""Seconds between two lines if stderr is not a terminal."""
 LEVELS = "▁▂▃▄▅▆▇█"
 MAX_COLUMNS = 60
-"""Columns of the bar and of the curve."""
+"""Maximum width of the bar and of the curve, in columns."""
 
 
 class LlrCurve(AbstractContextManager["LlrCurve"]):
-    """Counts the pairs of a duel; on a terminal draws bar and curve in place, elsewhere writes a line now and then."""
+    """Counts the pairs of a duel. Draws the bar and the curve in place on a terminal; elsewhere it prints a line now and then."""
 
     def __init__(self, tally: Tally, title: str, stream: IO[str], *, quiet: bool = False) -> None:
         self._tally, self._title, self._stream, self._quiet = tally, title, stream, quiet
@@ -33,7 +32,7 @@ class LlrCurve(AbstractContextManager["LlrCurve"]):
         self._matches = 0
         self._live: Live | None = None
         self.points: list[float] = []
-        """The ratio, from one look to the next."""
+        """The ratio at each update."""
 
     def __exit__(self, *_: object) -> None:
         """Leave the last frame on the screen."""
@@ -56,7 +55,7 @@ class LlrCurve(AbstractContextManager["LlrCurve"]):
             self._shown = monotonic()
 
     def _show(self) -> None:
-        state = sprt_state(self._tally.sheet, self._tally.matches)
+        state = SprtState.of(self._tally.sheet, self._tally.matches, self._tally.returns.luck_by_round(0))
         if state is None:
             return
         self.points.append(state.llr)
@@ -74,7 +73,7 @@ class LlrCurve(AbstractContextManager["LlrCurve"]):
         self._live.update("\n".join([self._title, self.line(state), *frame(state, self.points, width)]), refresh=True)
 
     def line(self, state: SprtState) -> str:
-        """The state in one line."""
+        """Return the state in one line."""
         pairs = sum(state.counts)
         rate = self._matches / max(monotonic() - self._began, 1e-9)
         spent = duration(monotonic() - self._began)
@@ -89,7 +88,7 @@ class LlrCurve(AbstractContextManager["LlrCurve"]):
 
 
 def frame(state: SprtState, points: Sequence[float], width: int) -> list[str]:
-    """A bar with the ratio between the bounds, and below it the curve so far, as many columns wide as `width`."""
+    """Return a bar with the ratio between the bounds, and below it the curve so far, `width` columns wide."""
     span = state.test.upper - state.test.lower
 
     def share(value: float) -> float:
@@ -98,7 +97,7 @@ def frame(state: SprtState, points: Sequence[float], width: int) -> list[str]:
     at = round(share(state.llr) * (width - 1))
     bar = "".join(["●" if place == at else "┼" if place == round(share(0.0) * (width - 1)) else "─" for place in range(width)])
     shown = list(points)
-    if len(shown) > width:  # the latest look of every column
+    if len(shown) > width:  # the latest point of every column
         shown = [shown[(column + 1) * len(shown) // width - 1] for column in range(width)]
     curve = "".join([LEVELS[min(len(LEVELS) - 1, int(share(value) * len(LEVELS)))] for value in shown])
     return [f"no better ├{bar}┤ better", f"{'':>10}{curve}"]

@@ -1,42 +1,53 @@
-"""The folder of a duel: every version of the agent that has played, and a store for every pair of versions that have met."""
+"""The folder of a duel: every version of the agent that has played, and a store for every two versions that have met."""
 
+import json
+import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from arena import ArenaError
+from arena.api.cli import read_own_file
+from arena.api.spec import is_file
 from arena_isolation.versions import MARK, PluginVersion, files_of, moved_path, version_beside
 
 _KEPT = re.compile(r"(\d+)-([0-9a-f]{32})")
+TERMS = "terms.json"
+"""The file with the game and the plugins of the last duel."""
 _STORE = re.compile(r"(\d+)-v(\d+)-v(\d+)\.db")
+
+
+class SeveralFolders(ArenaError):
+    """Several agents have duels beside a file, and the call names none of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptVersion:
-    """A version of an agent, as the folder has it."""
+    """A version of an agent, as kept in the folder."""
 
     number: int
-    """From 1, in the order in which versions were first seen."""
+    """Counted from 1, in the order in which the versions were first seen."""
     code: str
-    """The hash of its code."""
+    """Hash of the code."""
     file: Path
     origin: str
-    """Where it came from: the file, or `git:` with a commit."""
+    """Origin of the code: the file, or `git:` with a commit."""
     kept: str
-    """When, in UTC."""
+    """Time of the copy, in UTC."""
 
     @property
     def name(self) -> str:
-        """Its short name, `v3`."""
+        """Short name, such as `v3`."""
         return f"v{self.number}"
 
     @property
     def told(self) -> str:
-        """Its name, its hash and where it came from."""
+        """Name, hash and origin."""
         return f"{self.name} ({self.code[:MARK]}, {self.origin})"
 
 
@@ -46,7 +57,7 @@ class VersionFolder:
 
     path: Path
     file: str
-    """The name of the agent's file."""
+    """Name of the agent's file."""
 
     def versions(self) -> list[KeptVersion]:
         """Every version, the oldest first."""
@@ -62,7 +73,7 @@ class VersionFolder:
         return sorted(found, key=lambda one: one.number)
 
     def keep(self, version: PluginVersion, origin: str) -> KeptVersion:
-        """Return a version as the folder has it; where it is new, its code is copied, so that later edits do not change it."""
+        """Return a version as kept in the folder. The code of a new version is copied, so later edits do not change it."""
         known = self.versions()
         for one in known:
             if one.code == version.code:
@@ -80,17 +91,42 @@ class VersionFolder:
         return self.versions()[-1]
 
     def named(self, word: str) -> KeptVersion | None:
-        """The version that is called `v3`, or whose hash begins so (4 digits or more); None if there is none."""
+        """Return the version with the name `v3`, or with a hash that starts with `word` (4 digits or more); None if there is
+        none.
+        """
         for one in self.versions():
             if word == one.name or (len(word) >= 4 and one.code.startswith(word)):
                 return one
         return None
 
     def stores(self) -> Iterator[tuple[int, int, int, Path]]:
-        """Yield the number of every duel, those of its two versions, the new one first, and its store, the oldest first."""
+        """Yield the number of every duel, the numbers of its two versions (the new one first) and its store; the oldest duel
+        first.
+        """
         found = [(match, place) for place in self.path.glob("*.db") if (match := _STORE.fullmatch(place.name))]
         for match, place in sorted(found, key=lambda one: int(one[0][1])):
             yield int(match[1]), int(match[2]), int(match[3]), place
+
+    def remember(self, game: Mapping[str, Any], plugins: Iterable[str]) -> None:
+        """Keep the game and the plugins of a duel for the next one. Paths of files are relative to this folder."""
+        names = [os.path.relpath(name, self.path) if is_file(name) else name for name in plugins]
+        text = json.dumps({"game": dict(game), "plugins": names}, indent=2)
+        (self.path / TERMS).write_text(f"{text}\n")
+
+    def recall(self) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return the game and the plugins of the last duel, both empty if there was none.
+
+        The file names code that will run, so it counts only if it belongs to the user.
+        """
+        text = read_own_file(self.path / TERMS)
+        try:
+            kept = {} if text is None else json.loads(text)
+            plugins = [
+                str(self.path / name) if name.endswith(".py") or os.sep in name else name for name in kept.get("plugins", [])
+            ]
+            return dict(kept.get("game", {})), tuple(os.path.normpath(name) for name in plugins)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ArenaError(f"{self.path / TERMS}: {error}; remove it, and name --game and --plugin") from error
 
     def store(self, new: KeptVersion, old: KeptVersion) -> Path:
         """Return the store of the next duel."""
@@ -99,14 +135,14 @@ class VersionFolder:
 
 
 def current_version(file: Path) -> PluginVersion:
-    """The version that a file is now. ArenaError where there is no such file."""
+    """Return the current version of a file. Raises ArenaError if there is no such file."""
     return version_beside(file, file.name, file.parent)
 
 
 def _copies(version: PluginVersion, name: str) -> Iterator[tuple[Path, Path]]:
-    """The files of a version and where each goes: its own, what it imports by the names that it imports it by, its data.
+    """Yield each file of a version and its destination: the file itself, its imports under their import names, and its data.
 
-    Data are files in its folder that it names, if it looks for its folder at all.
+    Data are files of its folder that it names, provided it locates its folder at all.
     """
     file, path = Path(version.file), moved_path(version.moved)
     yield file, Path(name)
@@ -119,9 +155,9 @@ def _copies(version: PluginVersion, name: str) -> Iterator[tuple[Path, Path]]:
 
 
 def folder_of(file: Path, agent: str | None, asked: str | None) -> VersionFolder:
-    """The folder of an agent's duels: `asked`, or `duel-AGENT` beside its file; without a name the one that is there, if any.
+    """Return the folder of an agent's duels: `asked`, or `duel-AGENT` beside its file.
 
-    ArenaError where there are several.
+    Without a name it is the existing folder, if any. Raises SeveralFolders if there are several.
     """
     if asked is not None:
         return VersionFolder(Path(asked), file.name)
@@ -130,5 +166,5 @@ def folder_of(file: Path, agent: str | None, asked: str | None) -> VersionFolder
     found = [place for place in sorted(file.parent.glob("duel-*")) if list(place.glob(f"versions/*/{file.name}"))]
     if len(found) > 1:
         names = ", ".join(place.name.removeprefix("duel-") for place in found)
-        raise ArenaError(f"expected duels of one agent beside {file}, got those of {names}; name one by --agent")
+        raise SeveralFolders(f"expected duels of one agent beside {file}, got those of {names}; name one by --agent")
     return VersionFolder(found[0] if found else file.parent / "duel-AGENT", file.name)

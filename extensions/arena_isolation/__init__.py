@@ -1,1 +1,1 @@
-"""Agents in processes of their own: the protocol, the hosts that start and end them, and the sandbox."""
+"""Agents in separate processes: the protocol, the host processes, and the sandbox."""

@@ -1,6 +1,7 @@
-"""The Python end of the agent protocol: `python -m arena_isolation.agent_host` plays any registered agent over stdin and stdout.
+"""The Python side of the agent protocol: `python -m arena_isolation.agent_host` plays any registered agent over stdin and
+stdout.
 
-What the agent prints goes to stderr, and what it reads is empty: the two pipes are out of its reach. It meets the same game,
+The agent's own output goes to stderr, and its stdin is empty, so the agent cannot reach the two pipes. It gets the same game,
 search and random stream as an agent in arena's own process, so it plays the same.
 """
 
@@ -8,27 +9,23 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena import Agent, Answer, Game, GameError, Path, Puzzle, State, __version__
-from arena.api.cli import describe
-from arena.api.match import AgentRaised, Decider, Limits, SharedStart, Stream, canonical
-from arena.api.run import serve, take_pipes
-from arena.api.spec import Evaluation, Registry, bind, load_plugins
-from arena.errors import Interrupted
-from arena.identity import is_used
-from arena.limits import is_count
-from arena.match.player import find_legal, short
-from arena.plugins.sources import put_in_place
-from arena.search_engines import search_engines
-from arena.unmetered import unwatched_copy, watch
+from arena import Agent, Answer, Game, GameError, Limits, Path, Puzzle, Registry, State, __version__, load_plugins
+from arena.api.errors import Interrupted, abbreviate, describe
+from arena.api.games import Evaluation, bind
+from arena.api.match import AgentRaised, Decider, Stream, canonical, find_legal, is_count
+from arena.api.processes import take_pipes
+from arena.api.search import SharedStart, search_engines, unwatched_copy, watch
+from arena.api.spec import put_in_place
 from arena_isolation import protocol
+from arena_isolation.helper import serve
 
 Message = dict[str, Any]
 ABILITIES = ["choose", "solve", "observe"]
-"""What it says that it can do."""
+"""Abilities that it announces."""
 
 
 class Library:
-    """Games, agents and heuristics, each made once for all matches of this process that want the same."""
+    """Games, agents and heuristics, each created once and shared by all matches of this process."""
 
     def __init__(self) -> None:
         self._registries: dict[tuple[tuple[str, ...], str | None], Registry] = {}
@@ -36,7 +33,7 @@ class Library:
         self._evaluations: dict[str, Evaluation] = {}
 
     def registry(self, plugins: Sequence[str], version: str | None = None) -> Registry:
-        """Everything that the installed plugins and these bring, with what `version` brings in place of the same names."""
+        """Return the registry of the installed plugins and `plugins`. Code from `version` replaces code of the same name."""
         wanted = tuple(plugins), version
         if wanted not in self._registries:
             registry = load_plugins(plugins)
@@ -46,7 +43,7 @@ class Library:
         return self._registries[wanted]
 
     def game(self, registry: Registry, name: str, parameters: Mapping[str, Any]) -> Game:
-        """A game with its parameters, whose class is watched from now on."""
+        """Return a game with its parameters. From now on its class is observed for compiled searches."""
         key = canonical([name, parameters])
         if key not in self._games:
             game = registry.game(name)(**parameters)
@@ -55,7 +52,7 @@ class Library:
         return self._games[key]
 
     def evaluation(self, registry: Registry, game: Game, heuristic: Mapping[str, Any] | None, key: str) -> Evaluation | None:
-        """A heuristic, bound to a game; `key` tells the game from others."""
+        """Return a heuristic, bound to a game. `key` identifies the game."""
         if heuristic is None:
             return None
         whole = f"{key}{canonical(heuristic)}"
@@ -69,7 +66,7 @@ _NOTHING: tuple[str | None, Any] = (None, None)
 
 
 class HostedSeat:
-    """The agent of one match: where the match stands, and who decides. The position comes with the first request to decide."""
+    """The agent of one match, with the current position. The position arrives with the first request for a decision."""
 
     def __init__(self, library: Library, start: Message) -> None:
         registry = library.registry(start["plugins"], start.get("version"))
@@ -87,12 +84,12 @@ class HostedSeat:
             self._evaluation,
             Limits(**bounds),
             Stream(start["streams"]["seat"]),
-            SharedStart(game, Stream(0)),  # `place` tells the one of the round
+            SharedStart(game, Stream(0)),  # `place` sends the start of the round
         )
         self.decider.make_agent()
 
     def prepare(self, *, compiling: bool) -> Message:
-        """Get the compiled search that the agent asks for ready; the answer tells why it runs plain, where it is to."""
+        """Prepare the compiled search for the agent. The answer gives the reason if an expected search runs plain."""
         agent, game, evaluation = self.decider.agent, self.game, self._evaluation
         found = [
             engine.prepare_agent(agent, game, evaluation, private=self._alone, compiling=compiling) for engine in search_engines()
@@ -101,12 +98,12 @@ class HostedSeat:
         return {"type": "prepared"} if reason is None else {"type": "prepared", "plain": reason}
 
     def place(self, request: Message) -> None:
-        """Take in where the match begins, from the first request to decide."""
+        """Set the start of the match from the first request for a decision."""
         self.state = self.game.parse_state(request["position"])
         self.decider.start = SharedStart(self.game, Stream(request["stream"]))
 
     def choose(self, played: Sequence[str], observation: str | None = None) -> Message:
-        """The answer to `choose`; of a game with hidden information the state is what the seat observes."""
+        """Answer `choose`. In a game with hidden information the state is the seat's observation."""
         game = self.game
         if observation is not None:
             self.state = game.parse_state(observation)
@@ -120,14 +117,14 @@ class HostedSeat:
             return {"type": "action", "action": None}
         try:
             action = find_legal(choice, legal)
-        except (ValueError, GameError):  # the referee meets the same, and judges
-            return {"type": "action", "illegal": short(choice)}
+        except (ValueError, GameError):  # the referee gets the same error, and judges it
+            return {"type": "action", "illegal": abbreviate(choice)}
         text = game.format_action(self.state, action)
         self._own = (text, action)
         return {"type": "action", "action": text}
 
     def solve(self) -> Message:
-        """The answer to `solve`."""
+        """Answer `solve`."""
         found = self.decider.solve(self.state)
         if found is None:
             return {"type": "none"}
@@ -135,7 +132,7 @@ class HostedSeat:
             return self._path(found)
         if type(found) is Answer:
             return self._answer(found)
-        return {"type": "other", "is": short(found)}
+        return {"type": "other", "is": abbreviate(found)}
 
     def _path(self, path: Path) -> Message:
         game, state = self.game, self.state
@@ -145,9 +142,9 @@ class HostedSeat:
             try:
                 action = find_legal(choice, legal)
             except (ValueError, GameError):
-                return {"type": "path", "actions": texts, "illegal": short(choice)}
+                return {"type": "path", "actions": texts, "illegal": abbreviate(choice)}
             except AgentRaised as failed:
-                return {"type": "path", "actions": texts, "illegal": short(choice), "failed": _describe_failure(failed)}
+                return {"type": "path", "actions": texts, "illegal": abbreviate(choice), "failed": _describe_failure(failed)}
             texts.append(game.format_action(state, action))
             state = game.result(state, action)
         return {"type": "path", "actions": texts}
@@ -156,40 +153,41 @@ class HostedSeat:
         if answer.steps is None or is_count(answer.steps):
             steps: Message = {"steps": answer.steps}
         else:
-            steps = {"steps": None, "illegal_steps": short(answer.steps)}
-        try:
-            text = self._text(answer.state)
-        except Interrupted:
-            raise
-        except BaseException as error:  # whatever the agent calls a state goes through the rules
-            return {"type": "answer", "illegal": f"{short(answer.state)} ({describe(error)})", **steps}
-        return {"type": "answer", "state": text, **steps}
-
-    def _text(self, state: Any) -> str:
-        """The text of a final state, which is judged in its place: ValueError where it would be judged otherwise."""
+            steps = {"steps": None, "illegal_steps": abbreviate(answer.steps)}
         puzzle = self.game
         assert isinstance(puzzle, Puzzle)
-        solved = bool(puzzle.is_answer(self.state, state))
-        text = puzzle.format_state(state)
-        read = puzzle.parse_state(text)
-        if read != state and bool(puzzle.is_answer(self.state, read)) is not solved:
-            raise ValueError("its text stands for another state")
-        return text
+        try:  # anything that the agent returns as a state goes through the rules
+            solved = bool(puzzle.is_answer(self.state, answer.state))
+            text = puzzle.format_state(answer.state)
+            read = puzzle.parse_state(text)
+            if read != answer.state and bool(puzzle.is_answer(self.state, read)) is not solved:
+                raise ValueError("its text stands for another state")  # its text is judged instead of the state
+        except Interrupted:
+            raise
+        except BaseException as error:
+            return {"type": "answer", "illegal": f"{abbreviate(answer.state)} ({describe(error)})", **steps}
+        return {"type": "answer", "state": text, **steps}
 
 
 class AgentHost:
-    """Answers the requests of match after match; one seat at a time."""
+    """Answers the requests of one match after another; one seat at a time."""
 
     def __init__(self) -> None:
         self._library = Library()
         self._seat: HostedSeat | None = None
 
     def answer(self, message: Message) -> Message | bytes | None:
-        """Return the answer to a request, None if it needs none. SystemExit after `quit`."""
+        """Return the answer to a request; None if it needs none. Raises SystemExit after `quit`."""
         kind = message["type"]
         if kind == "start":
-            self._seat, ready = _start_match(self._library, message)
-            return ready
+            self._seat = None
+            try:
+                self._seat = HostedSeat(self._library, message)
+            except AgentRaised as failed:
+                return _describe_failure(failed)
+            except Exception as error:
+                return {"type": "failed", "kind": "exception", "message": f"cannot be made: {describe(error)}"}
+            return {"type": "ready", "drew": self._seat.decider.drew}
         if kind == "hello":
             return {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ABILITIES}
         if kind == "quit":
@@ -198,17 +196,7 @@ class AgentHost:
             return self._seat.prepare(compiling=message["compiling"])
         if self._seat is not None and kind in ("choose", "solve"):
             return _decide(self._seat, message)
-        return None  # a stop that came too late, or a request of a later version
-
-
-def _start_match(library: Library, message: Message) -> tuple[HostedSeat | None, Message]:
-    try:
-        seat = HostedSeat(library, message)
-    except AgentRaised as failed:
-        return None, _describe_failure(failed)
-    except Exception as error:
-        return None, {"type": "failed", "kind": "exception", "message": f"cannot be made: {describe(error)}"}
-    return seat, {"type": "ready", "drew": is_used(seat.decider.rng)}
+        return None  # a stop that came too late, or a request of a later protocol version
 
 
 def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
@@ -222,9 +210,9 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer = _describe_failure(failed)
     nodes, evaluations, _, depth, value, spent, unmetered = decider.used
     said, decider.exchanges = decider.exchanges, ()
-    plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered or decider.compiled or said)
-    if plain and answer.get("action") is not None:
-        return protocol.action_line(answer["action"], nodes, evaluations, is_used(decider.rng))
+    plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered or said)
+    if plain and decider.ran_compiled is None and answer.get("action") is not None:
+        return protocol.action_line(answer["action"], nodes, evaluations, decider.drew)
     answer["nodes"], answer["evaluations"] = nodes, evaluations
     if depth is not None:
         answer["depth"] = depth
@@ -238,9 +226,9 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer["unmetered"] = unmetered
     if decider.fallback:
         answer["fallback"] = True
-    if decider.compiled:
-        answer["compiled"] = True
-    answer["drew"] = is_used(decider.rng)
+    if decider.ran_compiled is not None:
+        answer["compiled"] = decider.ran_compiled
+    answer["drew"] = decider.drew
     return answer
 
 
@@ -250,7 +238,7 @@ def _describe_failure(failed: AgentRaised) -> Message:
 
 def main() -> None:
     """Serve the parent process, with stdin and stdout out of reach of the agent."""
-    os.environ["ARENA_COMPILE"] = "hosted"  # the clock of a decision runs outside: see arena_compiled.cache
+    os.environ["ARENA_COMPILE"] = "hosted"  # the decision clock runs outside: see arena_compiled.cache
     serve(AgentHost().answer, *take_pipes())
 
 

@@ -1,36 +1,38 @@
-"""Agents in processes of their own: started when first needed, kept from match to match, killed when they do not behave."""
+"""Agents in separate processes: started on demand, reused from match to match, and killed if they break a limit."""
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Self
 
-from arena import Game, __version__
-from arena.api.cli import cut
-from arena.api.match import Limits, Program, Reason
-from arena.api.run import ChildLost, pack, signal_name
-from arena.errors import IsolationError
-from arena.limits import START_SECONDS
-from arena.processes.child import SHORT_SECONDS
+from arena import Game, Limits, __version__
+from arena.api.errors import IsolationError, cut
+from arena.api.match import Program, Reason
+from arena.api.processes import signal_name
 from arena_isolation import protocol
 from arena_isolation.agent_start import MAX_PROCESSES, PLAYING_MODULE, start_agent
-from arena_isolation.family_clock import ProcessorUse
+from arena_isolation.child import ChildLost, ChildProcess
+from arena_isolation.family_clock import ProcessorUse, read_own_wait
+from arena_isolation.helper import pack
 from arena_isolation.protocol import Broken
 
-HELLO_SECONDS = 60.0
-"""Seconds for a process to say hello: it knows of no match then."""
+HELLO_SECONDS = 15.0
+"""Timeout for the first message of a process, which knows of no match yet."""
+COMPILE_SECONDS = 60.0
+"""Timeout for a process that compiles for itself between two matches."""
 BWRAP_SIGNAL_OFFSET = 128
-"""Added by bubblewrap to the signal that killed its program: the sum is its own exit code."""
+"""bubblewrap adds this to the signal that killed its program. The sum is its own exit code."""
 MAX_IDLE_PROCESSES = 32
-"""Processes that are kept while others play."""
+"""Maximum number of idle processes that are kept."""
 
 
 class NoAgentProcess(IsolationError):
-    """An agent process cannot be started at all, through no fault of the agent."""
+    """An agent process cannot be started at all, and the agent is not to blame."""
 
 
 class AgentLost(Exception):
-    """An agent process is gone, and why: a timeout, too much memory, or a crash."""
+    """An agent process is lost, with the reason: a timeout, too much memory, or a crash."""
 
     def __init__(self, reason: Reason, message: str, overrun: float | None = None) -> None:
         super().__init__(message)
@@ -39,14 +41,25 @@ class AgentLost(Exception):
         self.overrun = overrun
 
 
+@dataclass
+class Loading:
+    """State of the compiled search of one game and heuristic in a process."""
+
+    game: Game
+    plain_seconds: float = 0.0
+    """Seconds of decisions that ran plain."""
+    ask_at: float = 0.0
+    """After this many plain seconds the process is asked, before a match, to load the code."""
+
+
 MIN_EXTENSION_SECONDS = 0.001
-"""Seconds for which it is worth while to wait on."""
+"""Minimum extension of a time limit, in seconds."""
 MAX_EXTENSION_FACTOR = 9
-"""Times its limit that a decision may wait for a processor; then it is late all the same, since nobody can wait forever."""
+"""Maximum extension of a decision that lacks a processor, as a multiple of its limit. After that it is late in any case."""
 
 
 class RequestLimits:
-    """The limits of one request: when to tell the agent to stop, and when to end it."""
+    """The limits of one request: when to tell the agent to stop, and when to kill it."""
 
     def __init__(self, seconds: float | None = None, margin: float = 0.0, cpu_seconds: float | None = None) -> None:
         self.seconds = seconds
@@ -59,32 +72,33 @@ class RequestLimits:
         self._began = 0.0
 
     def begin(self, now: float) -> None:
-        """The clock runs from now on."""
+        """Start the clock."""
         self._began = now
         if self.seconds is not None:
             self.stop = now + self.seconds
             self.end = self.stop + self.margin
 
     def extend(self, lack: float) -> bool:
-        """Tell whether it goes on, with as many seconds more than its limit as it had no processor."""
+        """Extend the limit by the time in which the agent had no processor. Return whether the request continues."""
         assert self.seconds is not None
-        self.stop = None  # it has been told
+        self.stop = None  # already sent
         self.end = self._began + self.seconds + self.margin + min(lack, MAX_EXTENSION_FACTOR * self.seconds)
         return self.end > perf_counter() + MIN_EXTENSION_SECONDS
 
 
 class AgentProcess:
-    """One agent process. Requests are written, answers waited for with deadlines; whatever goes wrong is AgentLost.
+    """One agent process. It writes requests and waits for answers with deadlines. Any failure raises AgentLost.
 
-    Between an answer and the next request it stands still, unless the program may ponder: at once, or where it has company as
-    soon as that sees fit.
+    Between an answer and the next request the process is stopped, unless the program may ponder. It is stopped at once, or, in
+    a group of processes, when the group decides.
     """
 
+    hello_seconds = HELLO_SECONDS
     patience: float | None = None
-    """Seconds that an answer without a limit of time is waited for; None for any time."""
+    """Timeout in seconds for an answer without a time limit; None waits for ever."""
 
     def __init__(self, program: Program, memory_mb: int | None, isolation: str, module: str = PLAYING_MODULE) -> None:
-        """Start it; `module` is what Python runs where the program is no command."""
+        """Start it. `module` is the Python module to run if the program is not a command."""
         self._memory_mb = memory_mb
         self._pondering = program.pondering
         self._company: AgentProcesses | None = None
@@ -94,11 +108,11 @@ class AgentProcess:
         self._crowded = False
         self.solves = self.chooses = True
         self.observes = False
-        """Whether it plays from what it observes."""
-        self.prepared: dict[tuple[int, str | None], Game] = {}
-        """The games, by themselves and a heuristic, for which it has been asked to load compiled searches."""
+        """Whether it plays from observations."""
+        self.prepared: dict[tuple[int, str | None], Loading] = {}
+        """State of its compiled searches, by game and heuristic."""
         self.deals: set[str] = set()
-        """What chance did in the matches that it has played, where there was any: a deal is met once."""
+        """The chance events of the matches that it has played, if any. It must not meet the same deal again."""
         self.alive = True
         self._enclosed = isolation == "sandbox"
         try:
@@ -109,7 +123,7 @@ class AgentProcess:
 
     def _greet(self, *, plays: bool) -> None:
         greeting = {"type": "hello", "protocol": protocol.VERSION, "arena": __version__}
-        hello = self.ask(pack(greeting), HELLO_SECONDS, what="its hello")
+        hello = self.ask(pack(greeting), self.hello_seconds, what="its hello")
         try:
             protocol.expect(hello, "hello")
             speaks = hello.get("protocol")
@@ -125,17 +139,18 @@ class AgentProcess:
             raise self.lost("crash", str(broken)) from None
 
     def begin(self) -> None:
-        """Another match begins: the agent may print as much again, and what it uses of processors is counted anew."""
+        """Begin another match. The limit of printed output starts afresh, and so does the count of processor time."""
         self._process.chatter.again()
         self._use = None
 
-    def prepare(self, *, compiling: bool) -> str | None:
-        """Have arena's own host load the compiled search of the agent that it has made, outside any clock of that.
+    def prepare(self, *, own: bool, compiling: bool) -> str | None:
+        """Let arena's own host load the compiled search of the agent, outside of any decision's clock.
 
-        `compiling` where it may compile for itself alone, if its plugin is that of an entry. Return why it runs plain, or None.
+        If the agent's plugin is an entry's `own`, its process compiles for itself alone: after enough time in plain decisions,
+        or now if `compiling`. Return why it runs plain, or None.
         """
         request = pack({"type": "prepare", "compiling": compiling})
-        answer = self.ask(request, HELLO_SECONDS if compiling else START_SECONDS, what="the loading of compiled code")
+        answer = self.ask(request, COMPILE_SECONDS if own else Limits().start_seconds, what="the loading of compiled code")
         try:
             protocol.expect(answer, "prepared")
             return protocol.message_of(answer, "plain")
@@ -143,40 +158,41 @@ class AgentProcess:
             raise self.lost("crash", str(broken)) from None
 
     def processors(self) -> tuple[float, float]:
-        """Seconds of this match for which it had no processor when it could have run, and of processor time that it has used.
+        """Return the seconds of this match in which it lacked a processor although it could run, and the CPU time that it has
+        used.
 
-        Zeros where no decision had a limit of time.
+        Both are zero if no decision had a time limit.
         """
         return self._used_at_end if self._use is None else (self._use.lack, self._use.used)
 
     def join(self, company: "AgentProcesses") -> None:
-        """Belong to processes one of which is asked at a time; the others stand still while an answer takes long."""
+        """Join a group in which one process is asked at a time. The others are stopped if an answer takes long."""
         self._company = company
         self._process.meanwhile = company.settle
 
     def wake(self) -> None:
-        """Let it go on."""
+        """Continue the process."""
         if self._company is not None:
             self._company.moving.discard(self)
         self._process.wake()
 
     def rest(self) -> None:
-        """Let it stand still until it is asked again."""
+        """Stop the process until the next request."""
         self._process.rest()
 
     def _end_turn(self, seconds: float) -> None:
-        """Stand still soon, and add what a turn of so many seconds has used; AgentLost where that is too much."""
+        """Stop the process soon, and add the CPU time of a turn of `seconds`. Raises AgentLost if it used too much."""
         if self._turn.measured and self._use is not None:
-            if seconds < SHORT_SECONDS:
+            if seconds < ChildProcess.SHORT_SECONDS:
                 self._use.add_short(seconds)
             else:
                 self._check_cpu(self._use)
                 self._use.add()
         if self._pondering:
             return
-        if seconds >= SHORT_SECONDS:
+        if seconds >= ChildProcess.SHORT_SECONDS:
             self._crowded = self._process.crowded(seconds)
-        if self._company is None or self._crowded:  # a crowd that is busy would let nobody stop it soon
+        if self._company is None or self._crowded:  # a busy crowd could delay its stop
             self.rest()
         else:
             self._company.moving.add(self)
@@ -185,15 +201,17 @@ class AgentProcess:
         self,
         request: bytes,
         seconds: float | None,
+        *,
         margin: float = 0.0,
         what: str = "a decision",
         cpu_seconds: float | None = None,
     ) -> dict[str, Any]:
-        """Write a request, one line, and return the answer to it; `what` says what takes the time.
+        """Write a request of one line and return the answer to it. `what` names the activity in messages.
 
-        After `seconds`, or `cpu_seconds` of processor time of all its processes, the agent is told to stop, `margin` later it is
-        killed: AgentLost, as where it dies, breaks the protocol or uses too much memory. With a margin it is given as much longer
-        as it had to wait for a processor. Reports that come before the answer count for `best`, the last one alone.
+        After `seconds`, or after `cpu_seconds` of processor time of all its processes, the agent is told to stop; `margin`
+        later it is killed. Then AgentLost is raised, as for a crash, a protocol error or too much memory. With a margin, the
+        limit is extended by the time that the agent had to wait for a processor. Reports that arrive before the answer count
+        for `best`; only the last one is used.
         """
         self.wake()
         seconds = self.patience if seconds is None else seconds
@@ -202,11 +220,20 @@ class AgentProcess:
             self._use = ProcessorUse(self._process.clock)
         elif turn.measured and self._use is not None and self._pondering:
             self._use.add()
+        own_wait = read_own_wait() if turn.measured else 0.0
         began = perf_counter()
         turn.begin(began)
         try:
             answer = self._answer(request, turn)
-            self._end_turn(perf_counter() - began)
+            took = perf_counter() - began
+            if seconds is not None and margin and took > seconds + margin and self._use is not None:
+                # The answer may have arrived before it was read. The delay is forgiven as far as either side lacked a
+                # processor.
+                self._use.look(now=True)
+                lack = min(self._use.lack_now(), MAX_EXTENSION_FACTOR * seconds) + read_own_wait() - own_wait
+                if took > seconds + margin + lack + MIN_EXTENSION_SECONDS:
+                    raise ChildLost("late")
+            self._end_turn(took)
             return answer
         except Broken as broken:
             raise self.lost("crash", str(broken)) from None
@@ -220,7 +247,7 @@ class AgentProcess:
     def _answer(self, request: bytes, turn: RequestLimits) -> dict[str, Any]:
         self._process.look()
         text = self._process.read_unasked()
-        if text is not None:  # nothing may come before it is asked for
+        if text is not None:  # nothing may arrive before a request
             raise Broken(f"sent {protocol.quote(text)} unasked")
         self._process.send(request, turn.end)
         report = None
@@ -233,7 +260,7 @@ class AgentProcess:
         return {**report, "type": "best"}
 
     def _receive(self, turn: RequestLimits) -> bytes:
-        """The next line, for which is waited longer where the agent has waited for a processor."""
+        """Return the next line. The limit is extended if the agent had to wait for a processor."""
         while True:
             try:
                 return self._process.receive(turn.end, turn.stop, STOP)
@@ -245,7 +272,7 @@ class AgentProcess:
                     raise
 
     def _look(self) -> None:
-        """Hold the processor time of a decision against its limit, every now and then while it is waited for."""
+        """Check the processor time of a decision against its limit, every now and then during the wait."""
         if self._turn.measured and self._use is not None:
             self._use.look(now=False)
             used = self._check_cpu(self._use)
@@ -254,7 +281,7 @@ class AgentProcess:
                 self._process.warn(STOP)
 
     def _check_cpu(self, use: ProcessorUse) -> float:
-        """The processor time of this decision, 0 where it has no limit; AgentLost where it has used too much."""
+        """Return the processor time of this decision, or 0 if it has no limit. Raises AgentLost if it used too much."""
         turn = self._turn
         if turn.cpu_seconds is None:
             return 0.0
@@ -265,7 +292,7 @@ class AgentProcess:
         return used
 
     def _loss_of(self, lost: ChildLost) -> AgentLost:
-        """The loss of a match by a process that is lost."""
+        """Return the lost match for a lost process."""
         if lost.why == "memory":
             return self.lost("memory", f"used more than its limit of {self._memory_mb} MiB")
         if lost.why == "deaf":
@@ -281,12 +308,12 @@ class AgentProcess:
         return self.lost("crash", f"its process {how}")
 
     def lost(self, reason: Reason, message: str, overrun: float | None = None) -> AgentLost:
-        """End the process and return why; the caller raises it."""
+        """End the process and return the error, which the caller raises."""
         self.end()
         return AgentLost(reason, message, overrun)
 
     def end(self) -> None:
-        """End the process with everything that it started."""
+        """End the process and everything that it started."""
         if self.alive:
             self.alive = False
             self._used_at_end = self.processors()
@@ -304,36 +331,47 @@ CRASHES = {
 
 
 class AgentProcesses:
-    """Agent processes that live on from match to match. The longest unused one goes when there are too many."""
+    """Agent processes that are reused from match to match. If there are too many, the longest unused one is ended."""
 
     def __init__(self, start: Callable[[Program, int | None, str], AgentProcess] = AgentProcess) -> None:
         self._start = start
         self._idle: OrderedDict[str, list[AgentProcess]] = OrderedDict()
         self.started = 0
-        """The number of processes that were started so far."""
+        """Number of processes started so far."""
+        self._silent: dict[str, AgentLost] = {}
+        """Errors of programs that sent no first message in time. These programs are not started again."""
         self.moving: set[AgentProcess] = set()
-        """Those that have answered and do not stand still yet: most turns are over sooner than a process can be stopped."""
+        """Processes that have answered and are not stopped yet. Most turns end before a process can be stopped."""
 
     def settle(self) -> None:
-        """Let all stand still that have answered."""
+        """Stop all processes that have answered."""
         while self.moving:
             self.moving.pop().rest()
 
     def take(self, program: Program, limits: Limits, isolation: str, deal: str | None = None) -> AgentProcess:
-        """Return an idle process of a program, or start one. Lost where it does not start as it should.
+        """Return an idle process of a program, or start one. Raises AgentLost if it does not start correctly.
 
-        It is one that has not met `deal`, if that is given: who has seen a deal knows what others hold when it comes again.
+        With a `deal`, the process must not have met this deal before: otherwise it would know the hidden cards of the others.
         """
-        idle = self._idle.pop(_program_key(program, limits, isolation), [])
+        key = _program_key(program, limits, isolation)
+        if key in self._silent:
+            first = self._silent[key]
+            raise AgentLost(first.reason, f"{first.message} in an earlier match; it was not started again")
+        idle = self._idle.pop(key, [])
         process = next((one for one in reversed(idle) if deal not in one.deals), None)
         if process is not None:
             idle.remove(process)
         if idle:
-            self._idle[_program_key(program, limits, isolation)] = idle
+            self._idle[key] = idle
         if process is None or not process.alive:
             self.started += 1
             self.settle()
-            process = self._start(program, limits.memory_mb, isolation)
+            try:
+                process = self._start(program, limits.memory_mb, isolation)
+            except AgentLost as lost:
+                if lost.reason == "timeout":
+                    self._silent[key] = lost
+                raise
             process.join(self)
         if deal is not None:
             process.deals.add(deal)

@@ -1,11 +1,12 @@
-"""Tries to get out of a sandbox and tells how far it came: `python -I -S canary.py`, a task on stdin, a report on stdout.
+"""Tries to escape from a sandbox and reports the result: `python -I -S canary.py`, a task on stdin, a report on stdout.
 
-Run by its path inside a sandbox before any agent is, so it stands alone. The task is a JSON object: `nonce`, `root` (whether root
-has started it), `port` of a listening socket, `network` (the namespace of that), `secrets` (files that hold the nonce), `folders`
-to write in, `mark` of a process as `process_mark` gives it. The report: `nonce` and `scratch` (which must work: this ran, and can
-write somewhere), then all that must not work: `connected`, `read` (the secrets that could be read), `wrote` (the files that could
-be made), `saw` (whether the marked process is in sight), `keys` (whether the kernel's keys can be asked for, which the filter of
-system calls refuses), `settings` (the first files of the kernel that can be opened for writing), `rights` (see there).
+It runs inside a sandbox before any agent does. It is started by its path, so it imports nothing of arena. The task is a JSON
+object: `nonce`, `root` (whether root has started it), `port` of a listening socket, `network` (the namespace of that socket),
+`secrets` (files that hold the nonce), `folders` to write in, `mark` of a process as `process_mark` returns it. The report has
+`nonce` and `scratch`, which must work (the canary ran and can write somewhere), and then all attempts that must fail:
+`connected`, `read` (the secrets that it could read), `wrote` (the files that it could create), `saw` (whether the marked
+process is visible), `keys` (whether it can ask for the kernel's keys, which the filter of system calls refuses), `settings`
+(the first files of the kernel that it can open for writing), `rights` (see there).
 """
 
 import json
@@ -16,7 +17,7 @@ import tempfile
 
 
 def main() -> None:
-    """Do the task of stdin."""
+    """Run the task from stdin."""
     task = json.loads(sys.stdin.readline())
     nonce = task["nonce"]
     report = {
@@ -34,7 +35,7 @@ def main() -> None:
 
 
 def scratch(text: str) -> bool:
-    """Tell whether there is a temporary folder that keeps what is written."""
+    """Return whether there is a temporary folder that keeps written data."""
     try:
         with tempfile.TemporaryFile("w+") as file:
             file.write(text)
@@ -45,7 +46,7 @@ def scratch(text: str) -> bool:
 
 
 def connects(port: int) -> bool:
-    """Tell whether a socket of this machine can be reached."""
+    """Return whether a socket of this machine can be reached."""
     try:
         socket.create_connection(("127.0.0.1", port), timeout=5).close()
     except OSError:
@@ -54,7 +55,7 @@ def connects(port: int) -> bool:
 
 
 def reads(path: str) -> str | None:
-    """The text of a file, None where it cannot be read."""
+    """Return the text of a file; None if it cannot be read."""
     try:
         with open(path) as file:  # noqa: PTH123 - pathlib takes longer to import than all of this
             return file.read()
@@ -63,7 +64,7 @@ def reads(path: str) -> str | None:
 
 
 def writes(path: str) -> bool:
-    """Tell whether a file can be made."""
+    """Return whether a file can be created."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError:
@@ -72,7 +73,7 @@ def writes(path: str) -> bool:
 
 
 def reaches_keys() -> bool:
-    """Tell whether add_key(2) is there, which says that its arguments are wrong; the filter says that it is not permitted."""
+    """Return whether add_key(2) is available: it rejects the arguments, while the filter would deny permission."""
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
@@ -81,7 +82,7 @@ def reaches_keys() -> bool:
 
 
 def writable_settings() -> list[str]:
-    """Return up to three files of the kernel that can be opened for writing; nothing is written. Processes' own are left out."""
+    """Return up to three files of the kernel that can be opened for writing, except files of processes. Nothing is written."""
     found: list[str] = []
     for top in sorted(os.listdir("/proc")):  # noqa: PTH208
         if top.isdigit() or os.path.islink(f"/proc/{top}"):  # noqa: PTH114
@@ -101,7 +102,7 @@ def writable_settings() -> list[str]:
 def rights(by_root: bool) -> int:
     """Return the capabilities of this process and of all that it may start, and 1 << 64 if it is root outside.
 
-    Only root can start it as root. Namespaces of other users may lie inside each other, and say less about the outside.
+    Only root can start it as root. Namespaces of other users may be nested, and say less about the outside.
     """
     with open("/proc/self/status") as file:  # noqa: PTH123
         sets = [int(line.split()[1], 16) for line in file if line.startswith("Cap")]
@@ -116,7 +117,7 @@ def rights(by_root: bool) -> int:
 
 
 def process_mark(pid: str) -> str:
-    """A mark that tells a process from all others, also under another number: when it was started, and by which words."""
+    """Return a mark that identifies a process even under another number: its start time and its command line."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat, open(f"/proc/{pid}/cmdline", "rb") as words:  # noqa: PTH123
             started = stat.read().rpartition(b")")[2].split()[19]

@@ -1,4 +1,4 @@
-"""Agents that are programs of their own, in any language; they speak the protocol of docs/protocol.md."""
+"""Agents that are external programs in any language. They speak the protocol of docs/protocol.md."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -9,26 +9,24 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from arena import Action, Agent, Answer, ArenaError, Game, Path, State
-from arena.api.cli import abbreviate
-from arena.api.match import Program, Search
-from arena.api.spec import EntryAgent, Evaluation, GivenEntry, SourceReader
-from arena.spec.choices import Choices, Fitted
-from arena.spec.games import Rules
-from arena.spec.parameters import check_value, make_adapter
+from arena import Action, Agent, Answer, ArenaError, Game, Path, Search, State
+from arena.api.errors import abbreviate
+from arena.api.games import Evaluation
+from arena.api.match import Program
+from arena.api.spec import Choices, EntryAgent, Fitted, GivenEntry, Rules, SourceReader, check_value, make_adapter
 
 
 class ExternalAgent(Agent):
     """A program that a spec names. Whether it chooses or solves, it says itself when it is started."""
 
     name = "command"
-    copes = frozenset({"chance", "hidden-information"})  # of the latter, it says itself whether it does
+    copes = frozenset({"chance", "hidden-information"})  # for hidden information, the program itself says whether it does
 
     def __init__(self, **options: Any) -> None:
-        """Take any options: only the program knows them."""
+        """Accept any options: only the program knows them."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Raise TypeError: a program is asked through its own process alone."""
+        """Raise TypeError: a program is asked only through its own process."""
         raise TypeError("a command plays in a process of its own")
 
     def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
@@ -37,12 +35,12 @@ class ExternalAgent(Agent):
 
 
 def found(program: str, folder: FilePath) -> bool:
-    """Tell whether a program can be started from `folder`: a path from there, or a name on PATH."""
+    """Return whether a program can be started from `folder`: a path relative to it, or a name on PATH."""
     return shutil.which(str(folder / program) if "/" in program else program) is not None
 
 
 def need_startable(word: str, command: Sequence[str], example: str) -> None:
-    """Raise ArenaError if the command of a word cannot be started here; `example` shows how to put an interpreter before it."""
+    """Raise ArenaError if the command of a word cannot be started here. `example` shows how to put an interpreter before it."""
     if not found(command[0], FilePath.cwd()):
         if not FilePath(command[0]).exists():
             raise ArenaError(f"{word}: no such file; write it as in {example}")
@@ -52,7 +50,7 @@ def need_startable(word: str, command: Sequence[str], example: str) -> None:
 
 
 def called(command: Sequence[str]) -> str:
-    """What to call a command that has no label: the stem of its last word, `my_agent` for `node my_agent.js`."""
+    """Return the default label of a command: the stem of its last word, such as `my_agent` for `node my_agent.js`."""
     return FilePath(command[-1]).stem or command[-1]
 
 
@@ -69,7 +67,7 @@ class CommandReader(SourceReader):
 
 
 class CommandAgent(EntryAgent):
-    """A program that a spec names. In a folder of a cluster its files may lie elsewhere, as `SpecReader.shared` says."""
+    """A program that a spec names. On a cluster its files may be in another folder, as `SpecReader.shared` says."""
 
     here = False
 
@@ -95,15 +93,15 @@ class CommandAgent(EntryAgent):
         return tuple(words)
 
     def find(self) -> type[Agent] | None:
-        """Return the class that stands for a program."""
+        """Return the class that represents a program."""
         return ExternalAgent
 
     def check_options(self, agent: type[Agent]) -> dict[str, Any] | None:
-        """Return the options as they are: only the program knows them."""
+        """Return the options unchanged: only the program knows them."""
         return self.given.options()
 
     def name(self, agent: type[Agent]) -> str:
-        """What to call the entry: after its command."""
+        """Return the name of the entry, which is derived from its command."""
         return called(self.words or ())
 
     def heuristic(self, choices: Choices, rules: Rules) -> tuple[Evaluation | None, Fitted | None]:
@@ -111,15 +109,15 @@ class CommandAgent(EntryAgent):
         return super().heuristic(choices, rules) if choices else (None, None)
 
     def identity_options(self) -> Mapping[str, Any]:
-        """Return the command: it is a part of the identity of the seat."""
+        """Return the command, which is part of the identity of the seat."""
         return {COMMAND: list(self.words or ())}
 
     def program(self, program: Program, game: str) -> Program:
-        """Return the program that is started in place of arena's host."""
+        """Return the program to start instead of arena's host."""
         return replace(program, command=tuple([self._moved.get(word, word) for word in self.words or ()]))
 
     def note_trust(self, agent: str) -> None:
-        """Nothing of a program is loaded by arena."""
+        """Do nothing, because arena loads no code of a program."""
 
 
 _WORDS = make_adapter(Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)])

@@ -1,8 +1,8 @@
-"""Control groups of Linux: one for each agent with all that it starts, which then stands still, is killed or counted as a whole.
+"""Control groups of Linux: one for each agent and its children, to freeze, kill or count them as a whole.
 
-A process cannot leave its group without the right to write into another, and what it starts is in the group from the beginning:
-no search finds a family as surely. A group is made below the one that this process is in, never elsewhere; that takes rights
-which users often lack, so every caller needs another way. Version 2 freezes, kills and counts without any controller.
+A process cannot leave its group without the right to write into another one, and its children are in the group from the start.
+No search finds a family as reliably. A group is created only below the group of this process. Users often lack the necessary
+rights, so every caller needs a fallback. Version 2 freezes, kills and counts without any controller.
 """
 
 import atexit
@@ -15,17 +15,17 @@ from pathlib import Path
 from secrets import token_hex
 from time import monotonic, sleep
 
-from arena.processes.process_tree import remove_leftovers
+from arena.api.processes import remove_leftovers
 
 CONTROLLED = {
     "memory": (("memory.max", "memory.events"), ("memory.limit_in_bytes", "memory.oom_control"), "oom_kill"),
     "pids": (("pids.max", "pids.events"), ("pids.max", "pids.events"), "max"),
 }
-"""By controller: its files for a limit and for what came of it, in version 2 and in version 1, and the word that counts there."""
+"""For each controller: its files for a limit and for its events, in versions 2 and 1, and the word to look for."""
 UNIFIED = ""
-"""The name of version 2 among the hierarchies; those of version 1 have the names of their controllers."""
+"""Name of version 2 among the hierarchies. Hierarchies of version 1 have the names of their controllers."""
 REMOVAL_SECONDS = 2.0
-"""Seconds for the last process of a group to be gone."""
+"""Seconds to wait for the last process of a group to end."""
 _NAME = re.compile(r"arena-(\d+)-[0-9a-f]+")
 
 
@@ -33,7 +33,7 @@ class ControlGroup:
     """The control group of one agent process and of everything that it starts."""
 
     def __init__(self, folder: Path) -> None:
-        """Make it, as a folder of version 2; OSError where that is not allowed."""
+        """Create it as a folder of version 2. Raises OSError if that is not allowed."""
         folder.mkdir()
         self.folder = folder
         self._open: list[int] = []
@@ -54,11 +54,11 @@ class ControlGroup:
 
     @property
     def entrances(self) -> list[Path]:
-        """The files into which a process writes 0 to come in."""
+        """Files into which a process writes 0 to enter the group."""
         return [folder / "cgroup.procs" for folder in (self.folder, *self._beside)]
 
     def limit(self, controller: str, most: int) -> None:
-        """Have the kernel keep it within so many bytes (`memory`) or processes (`pids`), where it has a controller for that."""
+        """Let the kernel limit it to `most` bytes (`memory`) or processes (`pids`), if the controller is available."""
         second, first, _ = CONTROLLED[controller]
         above = own_folders().get(controller)
         folder, (file, events) = (self.folder, second) if above is None else (above / self.folder.name, first)
@@ -68,32 +68,32 @@ class ControlGroup:
                 self._beside.append(folder)
             (folder / file).write_text(str(most))
             self._events[controller] = self._open_file(folder / events, os.O_RDONLY)
-        if controller == "memory":  # nor by swap, where these files are there
+        if controller == "memory":  # swap is limited, too, if these files exist
             for file, value in (("memory.swap.max", 0), ("memory.memsw.limit_in_bytes", most)):
                 with suppress(OSError):
                     (folder / file).write_text(str(value))
 
     def limited(self, controller: str) -> bool:
-        """True if the kernel keeps a limit, so that nobody else need look."""
+        """Return True if the kernel enforces a limit, so that no other check is needed."""
         return controller in self._events
 
     def met_limit(self, controller: str) -> bool:
-        """True if it has met its limit: a process was killed for the memory, or could not be started."""
+        """Return True if it hit its limit: a process was killed for its memory, or could not be started."""
         if controller not in self._events:
             return False
         words = os.pread(self._events[controller], 512, 0).decode().split()
         return int(dict(zip(words[::2], words[1::2], strict=False)).get(CONTROLLED[controller][2], 0)) > 0
 
     def pids(self) -> list[int]:
-        """The processes in it, those outside the namespace of this process left out."""
+        """Return its processes, except processes outside the namespace of this process."""
         return self._read_ids("cgroup.procs")
 
     def threads(self) -> list[int]:
-        """Their threads."""
+        """Return the threads of its processes."""
         return self._read_ids("cgroup.threads")
 
     def size(self, turn: float) -> int:
-        """The number of threads in it, after a turn of so many seconds."""
+        """Return the number of threads in it, after a turn of `turn` seconds."""
         return len(self.threads())
 
     def _read_ids(self, name: str) -> list[int]:
@@ -103,19 +103,19 @@ class ControlGroup:
             return []
 
     def freeze(self) -> None:
-        """Let all of it stand still, now and what comes in later; it can be killed nevertheless."""
+        """Freeze all its processes, and processes that enter later. It can still be killed."""
         os.pwrite(self._freezer, b"1", 0)
 
     def thaw(self) -> None:
-        """Let it go on."""
+        """Continue its processes."""
         os.pwrite(self._freezer, b"0", 0)
 
     def cpu_seconds(self) -> float:
-        """The processor time that all of it has used so far, ended processes included."""
+        """Return the CPU time that it has used so far, including ended processes."""
         return int(os.pread(self._usage, 64, 0).split(None, 2)[1]) / 1e6  # the first line is `usage_usec N`
 
     def kill(self) -> None:
-        """Kill every process in it at once, frozen or not, and what they start meanwhile."""
+        """Kill all its processes at once, frozen or not, including new ones."""
         with suppress(OSError):  # Linux before 5.14 has no such file
             (self.folder / "cgroup.kill").write_text("1")
 
@@ -129,9 +129,9 @@ class ControlGroup:
 
 
 def new_group(memory: int = 0, processes: int = 0) -> ControlGroup | None:
-    """Make a group below that of this process; None where none may be made, or where it would not do all that is promised.
+    """Create a group below the group of this process; None if that is not allowed or if the group would not work fully.
 
-    It may have so many bytes and processes, where the kernel can be told; 0 is no limit.
+    `memory` and `processes` are its limits, if the kernel can enforce them; 0 is no limit.
     """
     parent = own_folders().get(UNIFIED)
     if parent is None:
@@ -148,7 +148,7 @@ def new_group(memory: int = 0, processes: int = 0) -> ControlGroup | None:
 
 
 def remove_groups(makers: Collection[int]) -> None:
-    """Remove the groups that other processes of arena have made and left behind, since they were killed, with all in them."""
+    """Remove leftover groups of arena processes that were killed, with all processes in them."""
     for folder in own_folders().values():
         for group, maker in _groups(folder):
             if maker in makers:
@@ -159,7 +159,7 @@ def remove_groups(makers: Collection[int]) -> None:
 
 @cache
 def own_folders() -> Mapping[str, Path]:
-    """The folder of the group that this process is in, for each hierarchy: UNIFIED, or a controller of version 1."""
+    """Return the folder of this process's group for each hierarchy: UNIFIED, or a controller of version 1."""
     try:
         mounts = Path("/proc/self/mountinfo").read_text().splitlines()
         within = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
@@ -170,24 +170,20 @@ def own_folders() -> Mapping[str, Path]:
 
 
 def _find_folders(mount: str, paths: Mapping[str, str]) -> dict[str, Path]:
-    """Where the groups of this process are below one mount, which may show a part of a hierarchy alone."""
+    """Return the folders of this process's groups below one mount, which may show only a part of a hierarchy."""
     place, _, kind = mount.partition(" - ")
-    root, point = place.split(" ")[3:5]
+    root, point = [re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), path) for path in place.split(" ")[3:5]]
     system, _, options = kind.split(" ", 2)
     names = {"cgroup2": [UNIFIED], "cgroup": options.split(",")}.get(system, [])
     found = {}
     for name in names:
         with suppress(KeyError, ValueError):
-            found[name] = Path(_unescape(point), Path(paths[name]).relative_to(_unescape(root)))
+            found[name] = Path(point, Path(paths[name]).relative_to(root))
     return found
 
 
-def _unescape(path: str) -> str:
-    return re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), path)
-
-
 def _groups(folder: Path) -> list[tuple[Path, int]]:
-    """The groups of agents below one, each with the process that made it."""
+    """Return the agents' groups below a folder, each with the process that created it."""
     try:
         names = os.listdir(folder)  # noqa: PTH208 - the names are wanted
     except OSError:
@@ -202,7 +198,7 @@ def _remove_folder(folder: Path, patience: float) -> None:
             folder.rmdir()
         except FileNotFoundError:
             return
-        except OSError:  # somebody is in it still
+        except OSError:  # still in use
             if monotonic() >= until:
                 return
             sleep(0.001)
@@ -210,7 +206,7 @@ def _remove_folder(folder: Path, patience: float) -> None:
 
 @cache
 def _clean_at_exit(own: int) -> None:
-    """Remove what runs have left that were killed, and at its own end what this process leaves."""
+    """Remove the leftovers of killed runs now, and this process's own groups at its end."""
     for folder in own_folders().values():
         for group, maker in _groups(folder):
             if not os.path.exists(f"/proc/{maker}"):  # noqa: PTH110

@@ -1,6 +1,6 @@
-"""Asks a process what a plugin brings: the file is loaded there and nowhere else, and what comes back is not trusted.
+"""Asks a separate process to describe a plugin. The file is loaded only there, and the answers are not trusted.
 
-The other end is `arena_isolation.describe_host`. Both speak in lines of JSON, as agents and their processes do.
+The other side is `arena_isolation.describe_host`. Both exchange lines of JSON, as agents and their processes do.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,84 +8,89 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeVar, get_args
 
 from arena import ArenaError
+from arena.api.errors import IsolationError
+from arena.api.games import TRAITS
 from arena.api.match import Program
-from arena.api.run import pack
-from arena.errors import IsolationError
-from arena.traits import TRAITS
 from arena_isolation import protocol
 from arena_isolation.agent_process import AgentLost, AgentProcess
+from arena_isolation.helper import pack
 from arena_isolation.protocol import Broken
-from arena_isolation.versions import PluginVersion
+from arena_isolation.versions import PluginVersion, Told
 
 DESCRIBING_MODULE = "arena_isolation.describe_host"
-"""The module that the process runs."""
+"""Module that the process runs."""
+DESCRIBE = pack({"type": "describe"})
+"""Key of the description among the answers of a process. The whole set of answers is keyed by the loaded code."""
 ANSWER_SECONDS = 60.0
-"""Seconds for a plugin to be loaded, and for one answer."""
+"""Timeout in seconds for the loading of a plugin, and for one answer."""
 Claim = Literal["cost", "length", "admissible"]
-"""What a solver may promise of its solutions; see `Agent.optimal`."""
+"""Claims of a solver about its solutions; see `Agent.optimal`."""
 
 Answered = TypeVar("Answered")
+Start = Callable[[Program, int | None, str, str], AgentProcess]
+"""Starts the process of a program, given its memory in MiB, its isolation and the module that it runs."""
 
 
 class NotDescribed(ArenaError):
-    """A plugin cannot be loaded by the process that is to describe it, or that process does not answer as it should."""
+    """The process cannot load the plugin that it should describe, or does not answer correctly."""
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedAgent:
-    """The description of an agent: all that a run has to know of it."""
+    """Everything that a run needs to know about an agent."""
 
     name: str
     needs: frozenset[str]
-    """Traits of games."""
+    """Required traits of games."""
     copes: frozenset[str]
-    """Traits of games that it knows how to play."""
+    """Traits of games that it can handle."""
     games: frozenset[str]
-    """The names of the games that it is made for; none where it plays any."""
+    """Names of the games that it is made for; empty if it plays any game."""
     wants_heuristic: bool
     chooses: bool
     solves: bool
     options: Mapping[str, Mapping[str, Any]]
-    """The JSON Schema of each option, with its default where it has one."""
+    """JSON Schema of each option, with its default if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The description of a plugin: all that it brings."""
+    """Everything that a plugin defines."""
 
     agents: Mapping[str, DescribedAgent]
-    """By name; those of the plugin that is described."""
+    """Agents of the described plugin, by name."""
     games: frozenset[str]
-    """The names of its games."""
+    """Names of its games."""
     heuristics: frozenset[tuple[str, str]]
     """Its heuristics, each as (game, name)."""
     known: frozenset[tuple[str, str]]
-    """All heuristics that its process knows, those of other plugins too."""
+    """All heuristics that its process knows, including other plugins'."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedValues:
-    """Options or parameters as a constructor takes them, defaults filled in; None after faults."""
+    """Options or parameters for a constructor, with defaults filled in; None after faults."""
 
     values: dict[str, Any] | None
     faults: Sequence[tuple[tuple[str | int, ...], str]]
-    """The path of each value at fault, and what is wrong with it."""
+    """The path of each wrong value, and the message about it."""
     optimal: Claim | None = None
-    """Return what an agent with these options claims."""
+    """The claim of an agent with these options."""
     defaults: frozenset[str] = frozenset()
-    """The names of those that have their default value."""
+    """Names of the values that equal their defaults."""
 
     @property
     def changed(self) -> dict[str, Any]:
-        """The values that differ from their defaults."""
+        """Values that differ from their defaults."""
         return {name: value for name, value in (self.values or {}).items() if name not in self.defaults}
 
 
 class DescribeHost:
-    """The process that has loaded a plugin. NotDescribed from any method ends it.
+    """The process that has loaded a plugin. A NotDescribed error from any method ends it.
 
-    In a sandbox it finds the plugins that this process has imported before, as an agent there does. `told` are answers that it
-    gave to another process of arena, by request: only for others it is started.
+    In a sandbox it finds the plugins that this process has imported before, as an agent there does. `told` contains answers
+    from another process of arena, by request. The process is started only for other requests. Without `start` it is never
+    started, and answers missing from `told` are unknown.
     """
 
     def __init__(
@@ -94,21 +99,23 @@ class DescribeHost:
         plugins: Sequence[str],
         folder: str,
         isolation: str = "process",
-        told: Mapping[bytes, Mapping[str, Any]] | None = None,
+        told: Told | None = None,
+        start: Start | None = AgentProcess,
     ) -> None:
         self._program = Program(plugin.source, {}, None, tuple(plugins), folder, version=plugin)
         self._isolation: str = isolation
+        self._start = start
         self._process: AgentProcess | None = None
         self._describe = {"type": "describe", "plugin": plugin.plugin, "plugins": list(plugins)}
         self.told = dict(told or {})
-        self.description = self._ask(self._describe, "description", _read_description)
+        self.description = self._ask(self._describe, "description", _read_description, DESCRIBE)
 
     def options(self, agent: str, given: Mapping[str, Any]) -> CheckedValues:
-        """The options of an agent, checked by its own hints and by making it once."""
+        """Return the options of an agent, validated by its own type hints and by constructing it once."""
         return self._ask({"type": "options", "agent": agent, "given": dict(given)}, "checked", _read_checked)
 
     def parameters(self, game: str, heuristic: str, given: Mapping[str, Any]) -> CheckedValues:
-        """The parameters of a heuristic, checked by its own hints."""
+        """Return the parameters of a heuristic, validated by its own type hints."""
         request = {"type": "parameters", "game": game, "heuristic": heuristic, "given": dict(given)}
         return self._ask(request, "checked", _read_checked)
 
@@ -125,27 +132,25 @@ class DescribeHost:
         """End the process."""
         self.end()
 
-    def _ask(self, request: Mapping[str, Any], kind: str, read: Callable[[Mapping[str, Any]], Answered]) -> Answered:
+    def _ask(
+        self, request: Mapping[str, Any], kind: str, read: Callable[[Mapping[str, Any]], Answered], key: bytes | None = None
+    ) -> Answered:
         try:
             line = pack(request)
-            answer = self.told.get(line)
+            key = key or line
+            answer = self.told.get(key)
             if not answer:
-                if self._process is None:
-                    self._process = AgentProcess(self._program, None, self._isolation, module=DESCRIBING_MODULE)
-                    if self.told:  # the answers of another process: this one has not loaded the plugin yet
-                        self._process.ask(pack(self._describe), ANSWER_SECONDS)
-                answer = self._process.ask(line, ANSWER_SECONDS)
+                answer = self._loaded().ask(line, ANSWER_SECONDS, what="its description")
             protocol.expect(answer, kind, "failed")
             if answer["type"] == "failed":
                 raise NotDescribed(protocol.message_of(answer, "message") or "cannot be loaded")
             found = read(answer)
-            self.told[line] = answer
+            self.told[key] = answer
             return found
         except IsolationError as error:
             raise NotDescribed(f"cannot be described: {error}") from error
         except AgentLost as lost:
-            said = f"no answer within {ANSWER_SECONDS:g} s" if lost.reason == "timeout" else lost.message
-            raise NotDescribed(f"cannot be described: {said}") from lost
+            raise NotDescribed(f"cannot be described: {lost.message}") from lost
         except ValueError as error:
             self.end()
             raise NotDescribed(f"cannot be described: its request has no JSON: {error}") from error
@@ -153,31 +158,42 @@ class DescribeHost:
             self.end()
             raise NotDescribed(str(error)) from error
 
+    def _loaded(self) -> AgentProcess:
+        """Return the process, and start it if necessary."""
+        if self._start is None:
+            raise NotDescribed("not known from its check")
+        if self._process is None:
+            self._process = self._start(self._program, None, self._isolation, DESCRIBING_MODULE)
+            if self.told:  # answers of another process: this one has not loaded the plugin yet
+                self._process.ask(pack(self._describe), ANSWER_SECONDS)
+        return self._process
+
 
 def _read_description(answer: Mapping[str, Any]) -> Description:
-    agents = [_read_agent(_read_object(one, "agents")) for one in _read_list(answer, "agents")]
+    agents = []
+    for one in _read_list(answer, "agents"):
+        told = {**_read_object(one, "agents"), "type": "agents"}
+        needs = frozenset(protocol.texts_of(told, "needs"))
+        if not needs <= set(TRAITS):
+            raise Broken(f"needs: expected traits, got {min(needs - set(TRAITS))[:40]!r}")
+        options = _read_object(told.get("options"), "options")
+        agents.append(
+            DescribedAgent(
+                protocol.text_of(told, "name"),
+                needs,
+                frozenset(protocol.texts_of(told, "copes") if "copes" in told else ()),
+                frozenset(protocol.texts_of(told, "games") if "games" in told else ()),
+                protocol.flag(told, "wants_heuristic", default=False),
+                protocol.flag(told, "chooses", default=False),
+                protocol.flag(told, "solves", default=False),
+                {name: _read_object(schema, name) for name, schema in options.items()},
+            )
+        )
     return Description(
         {agent.name: agent for agent in agents},
         frozenset(protocol.texts_of(answer, "games")),
         frozenset(_read_pairs(answer, "heuristics")),
         frozenset(_read_pairs(answer, "known")),
-    )
-
-
-def _read_agent(told: Mapping[str, Any]) -> DescribedAgent:
-    answer = {**told, "type": "agents"}
-    needs = frozenset(protocol.texts_of(answer, "needs"))
-    if not needs <= set(TRAITS):
-        raise Broken(f"needs: expected traits, got {min(needs - set(TRAITS))[:40]!r}")
-    return DescribedAgent(
-        protocol.text_of(answer, "name"),
-        needs,
-        frozenset(protocol.texts_of(answer, "copes") if "copes" in answer else ()),
-        frozenset(protocol.texts_of(answer, "games") if "games" in answer else ()),
-        protocol.flag(answer, "wants_heuristic", default=False),
-        protocol.flag(answer, "chooses", default=False),
-        protocol.flag(answer, "solves", default=False),
-        {name: _read_object(schema, name) for name, schema in _read_object(answer.get("options"), "options").items()},
     )
 
 

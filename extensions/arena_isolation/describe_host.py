@@ -1,50 +1,40 @@
-"""The far end of `arena_isolation.describe`: `python -m arena_isolation.describe_host` loads a plugin and tells what it brings.
+"""The other side of `arena_isolation.describe`: `python -m arena_isolation.describe_host` loads a plugin and describes it.
 
-It holds options against hints by the same code as a spec, so that a version of a plugin is read as the current one is.
+It validates options by the same code as a spec, so a version of a plugin is read in the same way as the current one.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from arena import Agent, ArenaError, UnknownName, __version__
-from arena.api.cli import describe
-from arena.api.run import pack, serve, take_pipes
-from arena.api.spec import Key, Registry, chooses, load_plugins, make_adapters, parameters_of, solves, validate_parameters
-from arena.errors import Interrupted
-from arena.plugins.sources import put_in_place
-from arena.spec.choices import check_parameters
-from arena.spec.document import Path
-from arena.spec.parameters import drop_defaults, make_plain
-from arena.traits import read_coped, read_games
+from arena import Agent, ArenaError, Registry, UnknownName, __version__, load_plugins
+from arena.api.errors import Interrupted, describe
+from arena.api.games import chooses, parameters_of, read_coped, read_games, solves
+from arena.api.processes import take_pipes
+from arena.api.spec import drop_defaults, make_adapters, make_plain, put_in_place, validate_heuristic, validate_parameters
 from arena_isolation import protocol
+from arena_isolation.helper import pack, serve
 
 Answer = dict[str, Any]
 
 
 class DescribeHost:
-    """Answers questions about the plugin that it was asked to describe last."""
-
-    can = "describe"
+    """Answers questions about the plugin that it was last asked to describe."""
 
     def __init__(self) -> None:
         self.registry = Registry()
 
     def answer(self, message: Answer) -> Answer:
-        """Return the answer to a request; whatever a plugin raises meanwhile is a failure of the request."""
+        """Return the answer to a request. If the plugin raises an error, the request fails."""
         if message["type"] == "hello":
-            return {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": [self.can]}
+            return {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ["describe"]}
         try:
-            answer = self._describe(message) if message["type"] == "describe" else self.work(message)
+            answer = self._describe(message) if message["type"] == "describe" else _checked(self.registry, message)
             pack(answer)
         except Interrupted:
             raise
         except BaseException as error:
             return {"type": "failed", "message": describe(error)}
         return answer
-
-    def work(self, message: Answer) -> Answer:
-        """Return the answer to any other request: options or parameters, checked."""
-        return _checked(self.registry, message)
 
     def _describe(self, message: Answer) -> Answer:
         self.registry = Registry()
@@ -54,38 +44,34 @@ class DescribeHost:
         except ArenaError as error:
             return {"type": "failed", "message": str(error)}
         self.registry = registry
-        return _description(registry, keys)
-
-
-def _description(registry: Registry, keys: list[Key]) -> Answer:
-    return {
-        "type": "description",
-        "agents": [_agent(registry.value(key)) for key in keys if key[0] == "agent"],
-        "games": [key[1] for key in keys if key[0] == "game"],
-        "heuristics": [key[1:] for key in keys if key[0] == "heuristic"],
-        "known": sorted(registry.heuristics),
-    }
-
-
-def _agent(agent: type[Agent]) -> Answer:
-    return {
-        "name": agent.name,
-        "needs": sorted(agent.needs),
-        "copes": sorted(read_coped(agent)),
-        "games": sorted(read_games(agent)),
-        "wants_heuristic": bool(agent.wants_heuristic),
-        "chooses": chooses(agent),
-        "solves": solves(agent),
-        "options": {name: _schema(agent, name) for name in parameters_of(agent)},
-    }
+        agents: list[type[Agent]] = [registry.value(key) for key in keys if key[0] == "agent"]
+        return {
+            "type": "description",
+            "agents": [
+                {
+                    "name": agent.name,
+                    "needs": sorted(agent.needs),
+                    "copes": sorted(read_coped(agent)),
+                    "games": sorted(read_games(agent)),
+                    "wants_heuristic": bool(agent.wants_heuristic),
+                    "chooses": chooses(agent),
+                    "solves": solves(agent),
+                    "options": {name: _schema(agent, name) for name in parameters_of(agent)},
+                }
+                for agent in agents
+            ],
+            "games": [key[1] for key in keys if key[0] == "game"],
+            "heuristics": [key[1:] for key in keys if key[0] == "heuristic"],
+            "known": sorted(registry.heuristics),
+        }
 
 
 def _schema(agent: type[Agent], name: str) -> Answer:
-    """The JSON Schema of an option, with its default; nothing is known of one whose hint has none."""
+    """Return the JSON Schema of an option, with its default. A type hint without a schema gives an empty answer."""
     parameter = parameters_of(agent)[name]
     try:
         schema: Answer = make_adapters(agent)[name].json_schema()
-    except Exception:  # the hints are the author's
+    except Exception:  # the author's type hints may be anything
         schema = {}
     return schema if parameter.default is parameter.empty else {**schema, "default": make_plain(parameter.default)}
 
@@ -93,7 +79,7 @@ def _schema(agent: type[Agent], name: str) -> Answer:
 def _checked(registry: Registry, message: Answer) -> Answer:
     faults: list[tuple[list[str | int], str]] = []
 
-    def report(path: Path, fault: str) -> None:
+    def report(path: tuple[str | int, ...], fault: str) -> None:
         faults.append((list(path), fault))
 
     optimal = None
@@ -106,7 +92,7 @@ def _checked(registry: Registry, message: Answer) -> Answer:
     else:
         try:
             target = registry.heuristic(message["game"], message["heuristic"])
-            values = check_parameters(target, message["heuristic"], message["given"], report)
+            values = validate_heuristic(target, message["given"], report)
         except UnknownName as error:
             values = None
             report((), str(error))
@@ -118,7 +104,7 @@ def _checked(registry: Registry, message: Answer) -> Answer:
 
 
 def _made(agent: type[Agent], options: Mapping[str, Any], report: Any) -> str | None:
-    """What an agent with these options claims of its solutions; a fault where it cannot be made."""
+    """Return the claim of an agent with these options, and report a fault if it cannot be constructed."""
     try:
         return agent(**options).optimal
     except Interrupted:

@@ -1,23 +1,24 @@
-"""Processor time of an agent with all that it started, and the time it waited for a processor, both seen from outside.
+"""CPU time of an agent and its children, and the time it waited for a processor, both measured from outside.
 
-Linux counts for each thread how long it ran and how long it was runnable without running (`/proc/TID/schedstat`, nanoseconds).
-The second is what a busy machine takes from an agent; sleeping is not in it. Elsewhere nobody is known to have waited.
+For each thread, Linux counts the time that it ran and the time that it was runnable without running (`/proc/TID/schedstat`,
+nanoseconds). The second is the time that a busy machine takes from an agent; it does not include sleep. On other systems the
+waiting time is unknown and counts as zero.
 """
 
 import os
+import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from time import perf_counter
 from typing import NamedTuple
 
-from arena.api.run import ProcessTree
-from arena.processes.process_tree import find_members
+from arena.api.processes import ProcessTree
 from arena_isolation.control_group import ControlGroup
 
 LISTING_SECONDS = 0.1
-"""Seconds between two listings of a family without a group: one takes as long as a hundred of a group."""
+"""Seconds between two listings of a family without a group. One listing takes as long as a hundred with a group."""
 MAX_WATCHED_THREADS = 64
-"""Threads whose waiting is looked at: a family that has more of them waits for itself."""
+"""Maximum number of threads whose waiting time is read. A larger family waits for itself."""
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -27,53 +28,54 @@ class _Thread(NamedTuple):
 
 
 class FamilyClock:
-    """Processor time of a tree of processes since `begin`, from its control group where it has one, else from /proc.
+    """Processor time of a tree of processes since `begin`, from its control group if it has one, or else from /proc.
 
-    Without a group what an orphan used counts only until it was last looked at.
+    Without a group, the time of an orphan counts only up to its last check.
     """
 
     def __init__(self, tree: ProcessTree, group: ControlGroup | None) -> None:
         self._tree = tree
         self._group = group
         self._threads: dict[int, int] = {}
-        """A descriptor of what is told of each thread that is known; the same for the processes, where there is no group."""
+        """An open file of statistics for each known thread, and, without a group, for each process."""
         self._processes: dict[int, int] = {}
         self._began: dict[int, _Thread] = {}
         self._used: dict[int, float] = {}
-        """Processor time of each process at the beginning; that of the group has the number 0."""
+        """Processor time of each process at the beginning. The group has the number 0."""
         self._most = 0.0
         self._listed = 0.0
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start to count."""
         if not self._threads:
             self.look()
-        self._began = dict(self._read_threads())  # also of threads that were new just now
+        self._began = dict(self._read_threads())  # including threads that have just started
         self._used = self._read_processes()
         self._most = 0.0
 
     def look(self, *, now: bool = True) -> None:
-        """List the family anew, without `now` only where it is time: who is new has waited for nothing before."""
+        """List the family again; without `now` only if a listing is due. New threads start without waiting time."""
         if not now and self._group is None and perf_counter() < self._listed + LISTING_SECONDS:
             return
         self._listed = perf_counter()
-        processes = [] if self._group is not None else [self._tree.leader, *find_members([self._tree])]
+        processes = [] if self._group is not None else [self._tree.leader, *self._tree.find_members()]
         threads = self._group.threads() if self._group is not None else [tid for pid in processes for tid in _threads(pid)]
         _keep(self._processes, {pid: f"/proc/{pid}/stat" for pid in processes})
         new = _keep(self._threads, {tid: f"/proc/{tid}/schedstat" for tid in threads[:MAX_WATCHED_THREADS]})
         self._began.update((tid, _Thread(0.0, now.waited)) for tid, now in self._read_threads() if tid in new)
 
     def used(self) -> float:
-        """Seconds of processor time since `begin`, of all of the family."""
+        """Return the CPU seconds of the whole family since `begin`."""
         now = self._read_processes()
         self._most = max(self._most, sum(used - self._used.get(pid, 0.0) for pid, used in now.items()))
         return self._most
 
     def lack(self) -> float:
-        """Seconds since `begin` for which its busiest thread could have run and had no processor, through no fault of its own.
+        """Return the seconds since `begin` that its busiest thread could have run but lacked a processor, due to other
+        programs.
 
-        What the rest of the family has run is taken off: it may have been that which the thread waited for. So a family gains
-        nothing by children that keep its own processor busy.
+        The time that the rest of the family ran is subtracted, because the thread may have waited for them. So children that
+        keep the family's own processor busy give it no advantage.
         """
         best, ran = _Thread(0.0, 0.0), 0.0
         for tid, now in self._read_threads():
@@ -81,11 +83,12 @@ class FamilyClock:
             thread = _Thread(now.ran - before.ran, now.waited - before.waited)
             best = max(best, thread, key=sum)
             ran += thread.ran
-        # Threads are counted in nanoseconds, processes without a group in ticks of 10 ms, but with those that have ended.
+        # Threads are counted in nanoseconds. Processes without a group are counted in ticks of 10 ms, but including ended
+        # threads.
         return max(0.0, best.waited - (max(ran, self.used()) - best.ran)) if best.waited else 0.0
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         _keep(self._threads, {})
         _keep(self._processes, {})
 
@@ -102,16 +105,16 @@ class FamilyClock:
         for pid, descriptor in self._processes.items():
             with suppress(OSError, ValueError):
                 status = os.pread(descriptor, 1024, 0)
-                # Its own time, user's and system's, and that of its children who have ended and for whom it has waited.
+                # Its own user and system time, and the time of its ended children for which it has waited.
                 found[pid] = sum(map(int, status[status.rindex(b")") :].split()[12:16])) * _TICK
         return found
 
 
 class ProcessorUse:
-    """Processor time of an agent and its lack of it, in seconds.
+    """CPU time of an agent and the time that it lacked a processor, in seconds.
 
-    A reading takes longer than many a decision, so short ones are not read: the next reading covers them too, and takes off as
-    much as they can have used on one processor.
+    A reading takes longer than many decisions, so short decisions are not read. The next reading covers them, too, and
+    subtracts the most that they can have used on one processor.
     """
 
     def __init__(self, clock: FamilyClock) -> None:
@@ -121,34 +124,51 @@ class ProcessorUse:
 
     @property
     def lack(self) -> float:
-        """How long decisions of this match could have run and had no processor."""
+        """Time that decisions of this match could have run but lacked a processor."""
         return self._lack + self.lack_now()
 
     @property
     def used(self) -> float:
-        """The processor time of this match."""
+        """Processor time of this match."""
         return self._used + self._clock.used()
 
     def used_now(self) -> float:
-        """The processor time of this decision."""
+        """Return the processor time of this decision."""
         return max(0.0, self._clock.used() - self._short)
 
     def lack_now(self) -> float:
-        """How long this decision could have run and had no processor."""
+        """Return how long this decision could have run but lacked a processor."""
         return max(0.0, self._clock.lack() - self._short)
 
     def look(self, *, now: bool) -> None:
-        """List the processes of the agent anew, without `now` only where it is time."""
+        """List the processes of the agent again; without `now` only if a listing is due."""
         self._clock.look(now=now)
 
     def add_short(self, seconds: float) -> None:
-        """Add a decision of so many seconds, without a look at what it used."""
+        """Add a decision of `seconds` without reading its use."""
         self._short += seconds
 
     def add(self) -> None:
-        """Add what has been used up to now; the next decision begins."""
+        """Add the use up to now, and begin the next decision."""
         self._lack, self._used, self._short = self.lack, self.used, 0.0
         self._clock.begin()
+
+
+_own = threading.local()
+
+
+def read_own_wait() -> float:
+    """Return the seconds that this thread of arena could have run but lacked a processor; 0 if unknown."""
+    if getattr(_own, "process", None) != os.getpid():  # a forked child has the descriptor of its parent's thread
+        try:
+            _own.descriptor = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            _own.descriptor = -1
+        _own.process = os.getpid()
+    try:
+        return int(os.pread(_own.descriptor, 80, 0).split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
 
 
 def _threads(pid: int) -> list[int]:
@@ -159,7 +179,7 @@ def _threads(pid: int) -> list[int]:
 
 
 def _keep(opened: dict[int, int], wanted: dict[int, str]) -> set[int]:
-    """Close the files that are not wanted any more, open those that are new, and return whose these are."""
+    """Close files that are not wanted any more, open new ones, and return the keys of the new ones."""
     for gone in opened.keys() - wanted.keys():
         os.close(opened.pop(gone))
     new = wanted.keys() - opened.keys()

@@ -1,4 +1,4 @@
-"""The keys `version` and `plugin` of an entry: an agent whose code is in its own process alone, known by what that tells."""
+"""The keys `version` and `plugin` of an entry: an agent whose code runs only in its own process, which describes it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,27 +6,27 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any
 
-from arena import Action, Agent, Answer, Game, State
-from arena import Path as Solution
-from arena.api.cli import suggest
-from arena.api.match import Program, Search
+from arena import Agent, Game, Search, State
+from arena.api.errors import suggest
+from arena.api.games import Evaluation, parameters_of
+from arena.api.match import Program
 from arena.api.spec import (
+    Choices,
+    CodeLabel,
     EntryAgent,
-    Evaluation,
+    Fitted,
     GivenEntry,
+    Report,
+    Rules,
     SoundAgent,
     SourceReader,
     SpecReader,
+    list_organisers,
     make_absolute,
-    parameters_of,
     resolve_place,
+    say_trusted,
 )
-from arena.spec.choices import Choices, Fitted
-from arena.spec.document import Path as Where
-from arena.spec.games import Rules
-from arena.spec.labels import CodeLabel
-from arena.spec.parameters import Report
-from arena.spec.source import list_organisers, name_plugin, say_trusted
+from arena_isolation.agent_process import AgentProcess
 from arena_isolation.describe import CheckedValues, DescribedAgent, DescribeHost, NotDescribed
 from arena_isolation.revisions import RevisionError
 from arena_isolation.versions import NoVersion, PluginVersion, SharedCode, shared_code, submission, version_of
@@ -38,36 +38,32 @@ _APART = {PLUGIN: "an agent with a plugin of its own", VERSION: "another version
 
 
 class _Elsewhere(Agent):
-    """An agent whose code is in another process alone."""
+    """An agent whose code is only in another process."""
 
     def __init__(self, **options: Any) -> None:
-        """Take any options: they were checked where its code is."""
-
-
-def _choose(self: Agent, game: Game, state: State, search: Search) -> Action:
-    raise TypeError("an agent with code of its own plays in a process of its own")
-
-
-def _solve(self: Agent, game: Game, state: State, search: Search) -> Solution | Answer | None:
-    raise TypeError("an agent with code of its own plays in a process of its own")
+        """Accept any options: the other process has validated them."""
 
 
 def stand_in(described: DescribedAgent) -> type[Agent]:
-    """A class that stands for an agent whose code is in another process: it has its name and needs, and cannot play."""
+    """Return a class that represents an agent in another process. It has the agent's name and needs, and cannot play."""
+
+    def refuse(self: Agent, game: Game, state: State, search: Search) -> Any:
+        raise TypeError("an agent with code of its own plays in a process of its own")
+
     members = {
         "name": described.name,
         "needs": described.needs,
         "copes": described.copes,
         "games": described.games,
         "wants_heuristic": described.wants_heuristic,
-        **({"choose": _choose} if described.chooses else {}),
-        **({"solve": _solve} if described.solves else {}),
+        **({"choose": refuse} if described.chooses else {}),
+        **({"solve": refuse} if described.solves else {}),
     }
     return type("Elsewhere", (_Elsewhere,), members)
 
 
 class CodeReader(SourceReader):
-    """Reads entries that bring code, and asks processes what that is. Each process lives as long as the spec is read."""
+    """Reads entries with their own code, and asks processes to describe it. Each process lives while the spec is read."""
 
     def __init__(self, reading: SpecReader) -> None:
         super().__init__(reading)
@@ -76,9 +72,9 @@ class CodeReader(SourceReader):
         self._pinned: dict[str, str] = {}
 
     def read(self, given: GivenEntry) -> EntryAgent | None:
-        """Return the agent of an entry that brings code by `plugin`, or by `version`; None for any other.
+        """Return the agent of an entry with a `plugin` or `version`; None for any other entry.
 
-        A key of that name is an option if the class of the agent declares one, or if the agent is a command.
+        The key is an option instead if the class of the agent declares one of that name, or if the agent is a command.
         """
         name = given.values.get("agent")
         if not isinstance(name, str):
@@ -91,29 +87,26 @@ class CodeReader(SourceReader):
     def code(self, agent: str, key: str, text: str) -> tuple[PluginVersion, tuple[str, ...]]:
         """Return the code that an entry names by `key`, and the plugins that its process loads beside it.
 
-        NoVersion or RevisionError says why it cannot be had.
+        Raises NoVersion or RevisionError if the code is not available.
         """
         reading, folder = self.reading, self.reading.document.folder
         moved = self.shared.versions.get((agent, key == PLUGIN, text))
         if key == VERSION:
             version = moved or version_of(reading.registry, agent, text, folder)
             self._pinned[text] = version.text
-            return version, self._others(agent)
+            source = reading.registry.sources.get(("agent", agent))
+            own = None if source is None else resolve_place(source.name)
+            # all except the one that defines the agent, with paths that are valid in any folder
+            return version, tuple([make_absolute(plugin) for plugin in reading.plugins if resolve_place(plugin) != own])
         version = moved or submission(text, folder, self._submitted_files())
         return version, self.plugins(version, reading.games)
 
     def plugins(self, version: PluginVersion, games: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the plugins of the organiser that bring one of some games, but for the code itself."""
-        return list_organisers(self.reading, games, but=self.shared.twins.get(version.file, version.file))
-
-    def _others(self, agent: str) -> tuple[str, ...]:
-        """The plugins of a spec but for the one that brings an agent, as a process in another folder understands them."""
-        source = self.reading.registry.sources.get(("agent", agent))
-        own = None if source is None else resolve_place(source.name)
-        return tuple([make_absolute(plugin) for plugin in self.reading.plugins if resolve_place(plugin) != own])
+        """Return the organiser's plugins that define one of the games, except the code itself."""
+        return list_organisers(self.reading.registry, games, but=self.shared.twins.get(version.file, version.file))
 
     def _submitted_files(self) -> set[Path]:
-        """The files that entries of the spec name as their `plugin`, sweeps written out; entries with faults are left out."""
+        """Return the files that entries of the spec, including sweeps, name as their `plugin`. Faulty entries are left out."""
         found: set[Path] = set()
         for entry in self.reading.values.get("agents") or ():
             given = entry.get(PLUGIN) if isinstance(entry, dict) else None
@@ -123,15 +116,18 @@ class CodeReader(SourceReader):
         return found
 
     def host(self, version: PluginVersion, plugins: tuple[str, ...], isolation: str) -> DescribeHost:
-        """Return the process that describes a version. NotDescribed if it cannot."""
+        """Return the process that describes a version. Raises NotDescribed if that fails."""
         key = (version.plugin, version.code, isolation, *plugins)
         if key not in self._hosts:
             folder = str(self.reading.document.folder)
-            self._hosts[key] = DescribeHost(version, plugins, folder, isolation, self.shared.described.get(key))
+            claims = self.shared.claims.get(version.plugin)
+            told = self.shared.described.get(key) if claims is None else claims
+            start = AgentProcess if claims is None else None
+            self._hosts[key] = DescribeHost(version, plugins, folder, isolation, told, start)
         return self._hosts[key]
 
     def pin(self, agents: Any) -> Any:
-        """Return the agents of a spec with every version that names a revision replaced by its commit: a branch moves on."""
+        """Return the agents of a spec with each revision replaced by its commit, because a branch moves on."""
         return _pin(agents, self._pinned) if self._pinned else agents
 
     def share(self) -> SharedCode:
@@ -156,7 +152,7 @@ def _pin(value: Any, texts: Mapping[str, str]) -> Any:
 
 
 class CodeAgent(EntryAgent):
-    """An agent with code of its own: a class stands for it here, and its own process tells about it."""
+    """An agent with its own code: a class represents it here, and its own process describes it."""
 
     moves = True
     here = False
@@ -173,7 +169,7 @@ class CodeAgent(EntryAgent):
         self.apart = _APART[key]
 
     def read(self, isolation: str) -> SoundAgent:
-        """Return a class that stands for the agent, and the options as its process has them; faults are noted."""
+        """Return a class that represents the agent, and its options as validated by its process. Faults are noted."""
         values, report = self.given.values, self.given.report
         if self._key == PLUGIN and VERSION in values:
             report((VERSION,), "an entry has a plugin of its own or another version of one; leave one of them out")
@@ -216,14 +212,14 @@ class CodeAgent(EntryAgent):
                 self.reading.faults.add(choice.path, message)
 
     def heuristic(self, choices: Choices, rules: Rules) -> tuple[Evaluation | None, Fitted | None]:
-        """Return the heuristic that the entry gets on a board, which its own process makes.
+        """Return the heuristic of the entry on a board. Its own process creates it.
 
-        As with other entries a heuristic of another game gives way to the default of the board.
+        As in other entries, a heuristic of another game is replaced by the default of the board.
         """
         chosen = self._choose(choices, rules)
         known = None if chosen is None else (rules.name, chosen.name)
         if known in self.reading.registry.heuristics and known not in self.code.heuristics:
-            super().heuristic(choices, rules)  # its tables are built here, before the clock of its agent runs
+            super().heuristic(choices, rules)  # builds its tables here, before the agent's clock runs
         return None, chosen
 
     def _choose(self, choices: Choices, rules: Rules) -> Fitted | None:
@@ -232,18 +228,18 @@ class CodeAgent(EntryAgent):
         if choice is not None and (rules.name, choice.name) in known:
             name, given, report = choice.name, choice.parameters, choice.report
         elif default is not None and (rules.name, default) in known:
-            name, given, report = default, {}, _ignore
+            name, given, report = default, {}, lambda path, message: None  # without parameters it has no faults
         else:
             return None
         checked = _ask(lambda: self._host.parameters(rules.name, name, given), report)
         return None if checked is None or checked.values is None else Fitted(name, checked.values, checked.changed)
 
     def knows_admissible(self, game: str, heuristic: str) -> bool:
-        """Return False: a heuristic of that code is not here."""
+        """Return False, because the heuristic's code is not in this process."""
         return False
 
     def program(self, program: Program, game: str) -> Program:
-        """Return how its process makes the agent: with its code, and with no plugins but those that it may have."""
+        """Return how its process creates the agent: with its code, and only the plugins that it may have."""
         plugins = self._reader.plugins(self.code, (game,)) if self.code.submitted else self._plugins
         return replace(program, plugins=plugins, version=self.code)
 
@@ -252,7 +248,7 @@ class CodeAgent(EntryAgent):
         loaded = {resolve_place(one.source.name): one.source.name for one in self.reading.registry.plugins if one.source.asked}
         given = loaded.get(self.code.file)
         if given is not None:
-            say_trusted(self.reading, agent, name_plugin(self.reading, given), "name it nowhere else")
+            say_trusted(self.reading, agent, given, "name it nowhere else")
 
 
 def _ask(ask: Any, report: Report) -> CheckedValues | None:
@@ -264,7 +260,3 @@ def _ask(ask: Any, report: Report) -> CheckedValues | None:
     for path, message in checked.faults:
         report(path, message)
     return None if checked.faults else checked
-
-
-def _ignore(path: Where, message: str) -> None:
-    """A default that takes no parameters has no faults."""

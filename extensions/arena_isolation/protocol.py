@@ -1,6 +1,6 @@
-"""The agent protocol: JSON lines between arena and an agent in a process of its own. See docs/protocol.md.
+"""The agent protocol: JSON lines between arena and an agent in a separate process. See docs/protocol.md.
 
-Nothing that an agent sends is trusted: every line is parsed as JSON, and every field is checked for its type and range.
+No message of an agent is trusted: every line is parsed as JSON, and every field is checked for its type and range.
 """
 
 import json
@@ -9,41 +9,41 @@ from collections.abc import Mapping, Sequence
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
-from arena.api.cli import cut
-from arena.api.run import pack
-from arena.limits import MAX_COUNT, clip_text, is_count
-from arena.search import MAX_AMOUNT_NAME_CHARACTERS, MAX_AMOUNTS, MAX_EXCHANGE_CHARACTERS
+from arena import Limits, Search
+from arena.api.errors import cut
+from arena.api.match import clip_text, is_count
+from arena_isolation.helper import pack
 
 VERSION = 2
-"""The version that arena speaks."""
+"""Protocol version of arena."""
 MAX_LINE_BYTES = 16 << 20
-"""Bytes of one line, and so of an answer."""
+"""Maximum size of one line, and so of an answer, in bytes."""
 MAX_ACTION_CHARACTERS = 4 << 10
-"""Characters of the text of one action."""
+"""Maximum length of the text of one action, in characters."""
 MAX_PATH_CHARACTERS = 4 << 20
-"""Characters of all actions of a path."""
+"""Maximum length of all actions of a path, in characters."""
 
 MAX_DESCRIPTION_BYTES = 1 << 20
-"""Bytes of one line of a process that describes or checks a plugin."""
+"""Maximum size of one line from a process that describes a plugin, in bytes."""
 MAX_CONTAINERS = 10_000
-"""Lists and objects in one message."""
+"""Maximum number of lists and objects in one message."""
 MAX_DEPTH = 32
-"""Lists and objects inside each other in one message."""
+"""Maximum nesting of lists and objects in one message."""
 MAX_PARTS = 1_000_000
-"""Texts and brackets in one message."""
+"""Maximum number of strings and brackets in one message."""
 MAX_STRUCTURE_BYTES = 4 << 20
-"""Bytes of one message outside of its texts: what is read of them takes ten times as much memory."""
+"""Maximum size of one message outside of its strings, in bytes. The parsed form takes ten times as much memory."""
 
 in_quotes = json.encoder.encode_basestring_ascii
-"""A text as JSON writes it."""
+"""Encode a text as a JSON string."""
 
 
 class Broken(Exception):
-    """An agent does not keep to the protocol; the message says what was expected and what came."""
+    """An agent violates the protocol. The message names the expected and the received value."""
 
 
 class Used(NamedTuple):
-    """The resources that a decision used, as the agent tells them."""
+    """Resources that a decision used, as reported by the agent."""
 
     nodes: int
     evaluations: int
@@ -54,23 +54,23 @@ class Used(NamedTuple):
 
 
 def choose_line(played: Sequence[str]) -> bytes:
-    """The request for an action. Written out, since every move of an isolated agent waits for it."""
+    """Return the request for an action. It is written out by hand, because every move of an isolated agent needs it."""
     return b'{"type":"choose","played":[%b]}\n' % ",".join(map(in_quotes, played)).encode()
 
 
 def observed_line(observation: str, legal: Sequence[str]) -> bytes:
-    """The request for an action where there is hidden information: what the seat observes, and nothing else."""
+    """Return the request for an action with hidden information: it contains only the seat's observation."""
     return pack({"type": "choose", "played": [], "observation": observation, "legal": list(legal)})
 
 
 def action_line(action: str, nodes: int, evaluations: int, used_rng: bool) -> bytes:
-    """The answer to it, where there is no more to say; written out for the same reason."""
+    """Return a simple answer to this request, written out by hand for the same reason."""
     used = f'"nodes":{nodes},"evaluations":{evaluations},"drew":{"true" if used_rng else "false"}'
     return f'{{"type":"action","action":{in_quotes(action)},{used}}}\n'.encode()
 
 
 def parse(text: bytes) -> dict[str, Any]:
-    """The message of a line; Broken for anything but a JSON object with a `type`, and for one of a shape that no message has."""
+    """Parse a line. Raises Broken unless it is a JSON object with a `type` and of a plausible shape."""
     if len(text) > MAX_STRUCTURE_BYTES or text.count(b"[") + text.count(b"{") > MAX_DEPTH:
         _check_shape(text)
     try:
@@ -83,7 +83,7 @@ def parse(text: bytes) -> dict[str, Any]:
 
 
 def _check_shape(text: bytes) -> None:
-    """Raise Broken for a message that would take far more memory, or a deeper stack, than an honest one. Nothing is parsed."""
+    """Raise Broken for a message that needs far more memory or stack depth than an honest one. Nothing is parsed."""
     containers = depth = deepest = in_texts = parts = 0
     for part in _PARTS.finditer(text):
         parts += 1
@@ -103,38 +103,34 @@ def _check_shape(text: bytes) -> None:
 
 
 _PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
-"""Texts, also one without an end, and brackets. It is possessive and a text never fails, so the time is linear whatever comes."""
+"""Strings (even unterminated ones) and brackets. It is possessive and a string never fails, so the time is linear."""
 _QUOTE = ord('"')
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 def _finite(text: str) -> float:
     number = float(text)
-    if not isfinite(number):  # such as 1e999, which is not what JSON means by a number
+    if not isfinite(number):  # such as NaN and 1e999, which are not JSON numbers
         raise ValueError(text)
     return number
 
 
-_decode = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite).decode
+_decode = json.JSONDecoder(parse_constant=_finite, parse_float=_finite).decode
 
 
 def quote(text: bytes) -> str:
-    """The start of a line, fit for a message."""
+    """Return the start of a line, fit for a message."""
     shown = ascii(text[:80].decode("utf-8", "replace").rstrip("\n"))
     return f"{shown}..." if len(text) > 80 else shown
 
 
 def expect(message: Mapping[str, Any], *kinds: str) -> None:
-    """Broken where a message is of another type."""
+    """Raise Broken if a message has another type."""
     if message["type"] not in kinds:
         raise Broken(f"expected a message of type {' or '.join(kinds)}, got {str(message['type'])[:40]!r}")
 
 
 def read_used(message: Mapping[str, Any]) -> Used:
-    """The resources of a decision, from an answer or a report; missing ones are 0 or None."""
+    """Return the resources of a decision from an answer or a report. Missing ones are 0 or None."""
     return Used(
         _count(message, "nodes"),
         _count(message, "evaluations"),
@@ -146,19 +142,21 @@ def read_used(message: Mapping[str, Any]) -> Used:
 
 
 def read_transcript(message: Mapping[str, Any]) -> tuple[str, ...]:
-    """What an agent adds to the transcript with an answer; Broken where `Search.transcribe` would not take it."""
+    """Return the transcript lines in an answer. Raises Broken if `Search.transcribe` would not accept them."""
     told = message.get("transcript", [])
     if (
         not isinstance(told, list)
         or not all(isinstance(one, str) for one in told)
-        or sum(map(len, told)) > MAX_EXCHANGE_CHARACTERS
+        or sum(map(len, told)) > Search.MAX_EXCHANGE_CHARACTERS
     ):
-        raise Broken(f"{message['type']}: transcript: expected texts of at most {MAX_EXCHANGE_CHARACTERS:,} characters in all")
+        raise Broken(
+            f"{message['type']}: transcript: expected texts of at most {Search.MAX_EXCHANGE_CHARACTERS:,} characters in all"
+        )
     return tuple(told)
 
 
 def text_of(message: Mapping[str, Any], key: str) -> str:
-    """A text of a message; Broken where it is missing."""
+    """Return a string of a message. Raises Broken if it is missing."""
     value = message.get(key)
     if not isinstance(value, str):
         raise Broken(f"{message['type']}: {key}: expected text, got {cut(repr(value))}")
@@ -166,7 +164,7 @@ def text_of(message: Mapping[str, Any], key: str) -> str:
 
 
 def action_of(message: Mapping[str, Any]) -> str:
-    """The text of an action; Broken where it is missing or too long."""
+    """Return the text of an action. Raises Broken if it is missing or too long."""
     text = text_of(message, "action")
     if len(text) > MAX_ACTION_CHARACTERS:
         raise Broken(f"{message['type']}: action: expected at most {MAX_ACTION_CHARACTERS:,} characters, got {len(text):,}")
@@ -174,7 +172,7 @@ def action_of(message: Mapping[str, Any]) -> str:
 
 
 def path_of(message: Mapping[str, Any]) -> Sequence[str]:
-    """The texts of the actions of a path; Broken where they are too long."""
+    """Return the texts of the actions of a path. Raises Broken if they are too long."""
     texts = texts_of(message, "actions")
     longest, whole = max(map(len, texts), default=0), sum(map(len, texts))
     if longest > MAX_ACTION_CHARACTERS or whole > MAX_PATH_CHARACTERS:
@@ -184,7 +182,7 @@ def path_of(message: Mapping[str, Any]) -> Sequence[str]:
 
 
 def message_of(message: Mapping[str, Any], key: str) -> str | None:
-    """A text for people, cut where it is too long; None where there is none."""
+    """Return a text for people, shortened if too long; None if there is none."""
     value = message.get(key)
     if value is None:
         return None
@@ -192,7 +190,7 @@ def message_of(message: Mapping[str, Any], key: str) -> str | None:
 
 
 def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:
-    """A list of texts; Broken for anything else."""
+    """Return a list of strings. Raises Broken for anything else."""
     value = message.get(key)
     if not isinstance(value, list) or not all(type(item) is str for item in value):
         raise Broken(f"{message['type']}: {key}: expected a list of texts, got {cut(repr(value))}")
@@ -200,7 +198,7 @@ def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:
 
 
 def object_of(message: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """An object within a message, which is of the message's type for what is said of it; Broken for anything else."""
+    """Return an object within a message, with the message's type for errors. Raises Broken for anything else."""
     value = message.get(key)
     if not isinstance(value, dict):
         raise Broken(f"{message['type']}: {key}: expected an object, got {cut(repr(value))}")
@@ -208,7 +206,7 @@ def object_of(message: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def flag(message: Mapping[str, Any], key: str, default: bool) -> bool:
-    """A boolean of a message."""
+    """Return a boolean of a message."""
     value = message.get(key, default)
     if type(value) is not bool:
         raise Broken(f"{message['type']}: {key}: expected true or false, got {cut(repr(value))}")
@@ -216,25 +214,27 @@ def flag(message: Mapping[str, Any], key: str, default: bool) -> bool:
 
 
 def steps_of(message: Mapping[str, Any]) -> int | None:
-    """The steps of an answer, None where the solver did not count."""
+    """Return the steps of an answer; None if the solver did not count them."""
     return None if message.get("steps") is None else _count(message, "steps")
 
 
 def _count(message: Mapping[str, Any], key: str) -> int:
     value = message.get(key, 0)
     if not is_count(value):
-        raise Broken(f"{message['type']}: {key}: expected a whole number from 0 to {MAX_COUNT:,}, got {cut(repr(value))}")
+        raise Broken(f"{message['type']}: {key}: expected a whole number from 0 to {Limits.MAX_COUNT:,}, got {cut(repr(value))}")
     return value
 
 
 def _amounts(message: Mapping[str, Any]) -> Mapping[str, float]:
-    """What an agent says that it spent; Broken where `Search.spend` would not take it."""
+    """Return the amounts that an agent reports as spent. Raises Broken if `Search.spend` would not accept them."""
     value = message["spent"]
     sound = (
-        isinstance(value, dict) and len(value) <= MAX_AMOUNTS and all(len(name) <= MAX_AMOUNT_NAME_CHARACTERS for name in value)
+        isinstance(value, dict)
+        and len(value) <= Search.MAX_AMOUNTS
+        and all(len(name) <= Search.MAX_AMOUNT_NAME_CHARACTERS for name in value)
     )
-    if not sound or not all(type(one) in (int, float) and 0 <= one <= MAX_COUNT for one in value.values()):
-        raise Broken(f"{message['type']}: spent: expected amounts from 0 to {MAX_COUNT:,} by name, got {cut(repr(value))}")
+    if not sound or not all(type(one) in (int, float) and 0 <= one <= Limits.MAX_COUNT for one in value.values()):
+        raise Broken(f"{message['type']}: spent: expected amounts from 0 to {Limits.MAX_COUNT:,} by name, got {cut(repr(value))}")
     return dict(value)
 
 

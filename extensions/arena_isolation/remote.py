@@ -1,61 +1,58 @@
-"""A seat whose agent runs in a process of its own: asked in messages, its answers turned into actions by the rules here."""
+"""A seat whose agent runs in a separate process. It is asked in messages, and the rules here interpret its answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from hashlib import blake2b
+from math import inf
 from secrets import token_hex
 from time import perf_counter, thread_time
 from typing import Any
 
-from arena import Action, Answer, Game, GameError, Path, Puzzle, State, Unavailable
-from arena.api.cli import describe
+from arena import Action, Agent, Answer, Game, GameError, Path, Puzzle, State, Unavailable
+from arena.api.errors import IsolationError, describe
+from arena.api.games import gives, settings
 from arena.api.match import (
     Ending,
+    EngineUse,
     Forfeit,
     Match,
     Player,
     Position,
     Program,
     Seat,
-    SharedStart,
+    Unreadable,
     Used,
     check_action,
     fault_of,
-    has_chance,
     local_player,
+    position_stream,
     seat_seed,
 )
-from arena.api.run import pack
-from arena.api.spec import gives, settings
-from arena.errors import IsolationError
-from arena.identity import position_seed, program_seed
-from arena.limits import MARGIN_SECONDS
-from arena.match.match import IN_PROCESS
-from arena.match.player import Unreadable
-from arena.match.referee import PlayerMaker
-from arena.search_engines import search_engines
+from arena.api.search import SharedStart, search_engines
 from arena_isolation import protocol
-from arena_isolation.agent_process import AgentLost, AgentProcess, AgentProcesses
+from arena_isolation.agent_process import AgentLost, AgentProcess, AgentProcesses, Loading
+from arena_isolation.helper import pack
 from arena_isolation.protocol import Broken
 from arena_isolation.versions import version_in
 
 SOLVE = pack({"type": "solve"})
 Reading = Callable[[Mapping[str, Any], State], Any]
-"""Makes an action or a solution of an answer."""
+"""Converts an answer into an action or a solution."""
 
 
 class RemotePlayers(AgentProcesses):
     """The processes of agents as a pool of players, for the isolations `process` and `sandbox`."""
 
     def player(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
-        """Return the player of a seat whose agent runs in a process of its own."""
+        """Return the player of a seat whose agent runs in a separate process."""
         return RemotePlayer(match, number, self, played)
 
 
-def player_maker(processes: AgentProcesses) -> PlayerMaker:
-    """Return a maker of players that gives each agent the isolation of its seat, those of other processes out of `processes`."""
+def player_maker(processes: AgentProcesses) -> Callable[[Match, int, SharedStart, Sequence[str]], Player]:
+    """Return a factory of players that honours the isolation of each seat. Separate processes come from `processes`."""
 
     def make(match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
-        if match.seats[number].isolation == IN_PROCESS:
+        if match.seats[number].in_process:
             return local_player(match, number, start, played)
         return RemotePlayer(match, number, processes, played)
 
@@ -63,18 +60,20 @@ def player_maker(processes: AgentProcesses) -> PlayerMaker:
 
 
 class RemotePlayer:
-    """An agent in a process of its own."""
+    """An agent in a separate process."""
 
     def __init__(self, match: Match, number: int, hosts: AgentProcesses, played: Sequence[str]) -> None:
         self.number = number
         self.seat = seat = match.seats[number]
         self.used_rng = False
-        self.compiled = False
+        self.engine_use: EngineUse | None = None
+        self._agent: Agent | None = None
+        """A copy of the agent from which search engines get its loop. None until they need it, and for a stranger's code."""
         self.used: Used = ()
         self.fallbacks = 0
         self.overrun: float | None = None
         self.started: float | None = None
-        self.lack_of_cpu = self.cpu = 0.0
+        self.lack_of_cpu = self.cpu = self.forgiven = 0.0
         self.exchanges: tuple[str, ...] = ()
         assert seat.program is not None
         self._program: Program = seat.program
@@ -85,16 +84,19 @@ class RemotePlayer:
         self._played = played
         self._told = 0
         self._observes = gives(match.game, "observation")
-        self._deal = f"{match.position.key}/{match.repetition}" if self._observes or has_chance(match.game) else None
+        self._deal = (
+            f"{match.position.key}/{match.repetition}" if self._observes or gives(match.game, "chance_outcomes") else None
+        )
         self._place: dict[str, Any] = {}
-        """The position, until the first decision, with which it is sent: nobody can think before the clock runs."""
+        """The position until the first decision, with which it is sent, so that no agent can think before the clock runs."""
         self._until = 0.0
-        """Processor time of this thread at which the clock of a decision has run out."""
-        self._guest = any(other.isolation == IN_PROCESS for other in match.seats)  # who decides here stops nobody meanwhile
+        """CPU time of this thread at which the clock of a decision has run out."""
+        self._guest = any(other.in_process for other in match.seats)  # a deciding agent here stops no other one
         self._host: AgentProcess | None = None
+        self._loading: Loading | None = None
 
     def make_agent(self) -> None:
-        """Take a process and have it make the agent; a Forfeit where that fails."""
+        """Take a process and let it create the agent. Raises Forfeit if that fails."""
         try:
             self._host = self._hosts.take(self._program, self._limits, self.seat.isolation, self._deal)
             if self._observes and not self._host.observes:
@@ -107,31 +109,56 @@ class RemotePlayer:
             raise self._lost(lost) from lost
         if self._guest:
             self._hosts.settle()
-        self._interpret(self._ready, started)
+
+        def note_ready(answer: Mapping[str, Any]) -> None:
+            protocol.expect(answer, "ready", "failed")
+            self.used_rng = protocol.flag(answer, "drew", default=False)
+            if answer["type"] == "failed":
+                raise self._fault_of(answer)
+
+        self._interpret(note_ready, started)
         self._prepare(self._host)
 
     def _prepare(self, host: AgentProcess) -> None:
-        """Have it load the compiled search that its agent asks for, once a game and heuristic, before any clock runs."""
+        """Let it load the compiled search of its agent, once for each game and heuristic, before any clock runs."""
         if self._program.command is not None or not host.alive or not any(engine.can_load() for engine in search_engines()):
             return
         key = id(self._game), self.seat.heuristic
-        if host.prepared.get(key) is not self._game:
-            host.prepared[key] = self._game
+        loading = host.prepared.get(key)
+        if loading is None or loading.game is not self._game:
+            loading = host.prepared[key] = Loading(self._game)
+        if loading.plain_seconds >= loading.ask_at:
+            loading.ask_at = max(1.0, 2 * loading.plain_seconds)
             try:
                 own = self._program.version is not None
-                host.prepare(compiling=own and any(engine.compiles_own() for engine in search_engines()))
+                compiling = own and any(engine.compiles_own() for engine in search_engines())
+                if host.prepare(own=own, compiling=compiling) is not None:
+                    loading.ask_at = inf
             except AgentLost as lost:
                 raise self._lost(lost) from lost
             if self._guest:
                 self._hosts.settle()
+        self._loading = loading
+
+    def _count(self, seconds: float, *, compiled: bool) -> None:
+        """Count a decision that asked for the loop of a search engine."""
+        self.engine_use = (self.engine_use or EngineUse()).add(seconds, compiled=compiled)
+        if compiled or self._loading is None:
+            return
+        self._loading.plain_seconds += seconds
+        if self._program.version is None:  # its own process never compiles for others; this one does
+            if self._agent is None:
+                self._agent = self.seat.make()
+            for engine in search_engines():
+                engine.note_plain(self._agent, self._game, self.seat.evaluation, seconds)
 
     def _begun(self, host: AgentProcess) -> dict[str, Any]:
-        """Have it begin a match, and return the answer."""
+        """Begin a match in the process, and return the answer."""
         game, position = self._game, self._match.position
         seen = game.format_state(game.observation(position.state, self.number)) if self._observes else position.text
         self._place = {"position": seen}
         if self._program.command is None:
-            self._place["stream"] = position_seed(position.key, "start")
+            self._place["stream"] = position_stream(position.key, "start").first_seed
         request = pack(_start(self._match, self.number, self._program))
         began = perf_counter()
         try:
@@ -141,50 +168,59 @@ class RemotePlayer:
 
     @property
     def solver(self) -> bool:
-        """True if it solves a puzzle in one go."""
+        """True if it solves a whole puzzle at once."""
         if self._program.command is None or self._host is None:
             return self.seat.solver
         return self._host.solves
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
-        """Ask for an action and return it if it is legal; a Forfeit otherwise."""
-        return check_action(self.number, self._ask(self._request(state, legal), self._action, state), legal)
-
-    def _request(self, state: State, legal: Sequence[Action]) -> bytes:
+        """Ask for an action and return it if it is legal. Raises Forfeit otherwise."""
+        game = self._game
         if self._observes:
-            return _observed(self._game, state, self.number, legal)
-        actions = self._played
-        told = self._told
-        self._told = len(actions)
-        if self._place:
-            return pack({"type": "choose", **self._take_position(), "played": actions[told:]})
-        return protocol.choose_line(actions[told:])
+            seen = game.observation(state, self.number)
+            text = game.format_state(seen)
+            try:
+                same = game.parse_state(text) == seen
+            except ValueError:
+                same = False
+            if not same:
+                told = f"the observation {text} does not read back; parse_state must take what format_state gives"
+                raise GameError(f"{game.name}: {told}")
+            request = protocol.observed_line(text, [game.format_action(seen, action) for action in legal])
+        else:
+            new = self._played[self._told :]
+            self._told = len(self._played)
+            if self._place:
+                request = pack({"type": "choose", **self._take_position(), "played": new})
+            else:
+                request = protocol.choose_line(new)
+        return check_action(self.number, self._ask(request, self._action, state), legal)
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None where the agent gave up."""
+        """Ask for a solution; None if the agent gave up."""
         line = pack({"type": "solve", **self._take_position()}) if self._place else SOLVE
         return self._ask(line, self._solution, state)
 
     def _take_position(self) -> dict[str, Any]:
-        """The position, once."""
+        """Return the position, but only once."""
         place, self._place = self._place, {}
         return place
 
     def leave(self) -> None:
-        """Give the process back for the next match."""
+        """Return the process for the next match."""
         if self._host is not None:
             self.lack_of_cpu, self.cpu = self._host.processors()
             self._hosts.give_back(self._host, self._program, self._limits, self.seat.isolation)
             self._host = None
 
     def _ask(self, request: bytes, read: Reading, state: State) -> Any:
-        """What `read` makes of the answer to a request. Until then the clock of the decision runs."""
+        """Send a request and return the result of `read` for its answer. The clock of the decision runs until then."""
         assert self._host is not None
         self.used = ()
         limit = self._limits.seconds
         began = perf_counter()
         try:
-            answer = self._host.ask(request, limit, MARGIN_SECONDS, cpu_seconds=self._limits.cpu_seconds)
+            answer = self._host.ask(request, limit, margin=self._limits.margin, cpu_seconds=self._limits.cpu_seconds)
         except AgentLost as lost:
             self.used = (0, 0, perf_counter() - began, None, None, None, 0)
             raise self._lost(lost) from lost
@@ -194,16 +230,17 @@ class RemotePlayer:
         self._interpret(self._note, answer, seconds)
         if limit is None:
             return self._interpret(read, answer, state)
-        self._until = thread_time() + max(limit - seconds, 0.0) + MARGIN_SECONDS
+        self.forgiven += max(0.0, seconds - limit - self._limits.margin)
+        self._until = thread_time() + max(limit - seconds, 0.0) + self._limits.margin
         found = self._interpret(read, answer, state)
         self._check_time()
         return found
 
     def _check_time(self) -> None:
-        """A Forfeit where the clock of a decision has run out while its answer is read: in processor time of this thread."""
+        """Raise Forfeit if the clock of a decision has run out while its answer is read, in CPU time of this thread."""
         late = thread_time() - self._until
         if self._limits.seconds is not None and late > 0.0:
-            self.overrun = late + MARGIN_SECONDS
+            self.overrun = late + self._limits.margin
             message = f"a decision took longer than its limit of {self._limits.seconds:g} s, with the reading of its answer"
             raise Forfeit(Ending("timeout", self.number, message))
 
@@ -212,16 +249,11 @@ class RemotePlayer:
         self.used = (used.nodes, used.evaluations, seconds, used.depth, used.value, used.spent, used.unmetered)
         self.fallbacks += protocol.flag(answer, "fallback", default=False)
         self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
-        self.compiled |= self._program.command is None and protocol.flag(answer, "compiled", default=False)
+        if self._program.command is None and "compiled" in answer:
+            self._count(seconds, compiled=protocol.flag(answer, "compiled", default=False))
         version = version_in(self._program)
-        if self._program.command is None and (version is None or not version.submitted):  # an agent of the organiser's
+        if self._program.command is None and (version is None or not version.submitted):  # an agent of the organiser
             self.exchanges += protocol.read_transcript(answer)
-        if answer["type"] == "failed":
-            raise self._fault_of(answer)
-
-    def _ready(self, answer: Mapping[str, Any]) -> None:
-        protocol.expect(answer, "ready", "failed")
-        self.used_rng = protocol.flag(answer, "drew", default=False)
         if answer["type"] == "failed":
             raise self._fault_of(answer)
 
@@ -252,7 +284,7 @@ class RemotePlayer:
             if type(action) is Unreadable:
                 return actions
             if len(actions) > self._limits.moves:
-                break  # it is too long, whatever follows
+                break  # it is too long in any case
             state = game.result(state, action)
         if "illegal" in answer:
             fault = self._fault_of(protocol.object_of(answer, "failed")) if "failed" in answer else None
@@ -267,7 +299,7 @@ class RemotePlayer:
             return Answer(Unreadable(protocol.text_of(answer, "illegal")), steps)
         text = protocol.text_of(answer, "state")
         if isinstance(self._game, Puzzle) and self._game.path_matters:
-            return Answer(None, steps)  # whatever it says, no state is a solution
+            return Answer(None, steps)  # no state is a solution, whatever the answer says
         try:
             state = self._game.parse_state(text)
         except Exception as error:
@@ -276,7 +308,7 @@ class RemotePlayer:
         return Answer(state, steps)
 
     def _interpret(self, read: Callable[..., Any], answer: Mapping[str, Any], *more: Any) -> Any:
-        """The result of `read` for an answer; if that breaks the protocol, the process is ended and the seat at fault."""
+        """Return the result of `read` for an answer. If the answer breaks the protocol, end the process and blame the seat."""
         try:
             return read(answer, *more)
         except Broken as broken:
@@ -297,27 +329,14 @@ class RemotePlayer:
 def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> Any:
     try:
         return parse(state, text)
-    except Exception:  # a plugin's parser, and a text from anywhere
+    except Exception:  # a plugin's parser may raise anything for an arbitrary text
         return Unreadable(repr(text[:120]))
 
 
-def _observed(game: Game, state: State, seat: int, legal: Sequence[Action]) -> bytes:
-    """The request for an action from what a seat observes; GameError where the notation of that loses something."""
-    seen = game.observation(state, seat)
-    text = game.format_state(seen)
-    try:
-        same = game.parse_state(text) == seen
-    except ValueError:
-        same = False
-    if not same:
-        raise GameError(f"{game.name}: the observation {text} does not read back; parse_state must take what format_state gives")
-    return protocol.observed_line(text, [game.format_action(seen, action) for action in legal])
-
-
 def why_plain(seat: Seat, game: Game) -> str | None:
-    """Return why compiled searches run plain in the process of a seat, None where they do not, as far as can be told at once.
+    """Return why compiled searches run plain in the process of a seat; None if they do not, as far as it is known at once.
 
-    IsolationError if the process cannot be started. If it does not do as it should, the first match says so.
+    Raises IsolationError if the process cannot be started. Other faults appear in the first match.
     """
     assert seat.program is not None
     nowhere = Position("", None, "")
@@ -327,7 +346,7 @@ def why_plain(seat: Seat, game: Game) -> str | None:
         try:
             request = {**_start(match, 0, seat.program), "streams": {"seat": 0}}
             if process.ask(pack(request), seat.limits.start_seconds, what="its start")["type"] == "ready":
-                return process.prepare(compiling=False)
+                return process.prepare(own=False, compiling=False)
         finally:
             process.end()
     return None
@@ -338,12 +357,13 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
     limits = seat.limits
     message = {
         "type": "start",
-        "match": token_hex(16),  # from the id of a match, and a seed that can be guessed, all of its streams would follow
+        "match": token_hex(16),  # all streams could be derived from a match id and a guessable seed
         "game": match.game.name,
         "parameters": settings(match.game),
         "seat": number,
         "players": len(match.seats),
-        "seed": program_seed(match.id, number),
+        # 32 bits, for programs in other languages
+        "seed": int.from_bytes(blake2b(f"{match.id}/seat/{number}".encode(), digest_size=4).digest(), "big"),
         "limits": {"nodes": limits.nodes, "seconds": limits.seconds, "depth": limits.depth, "moves": limits.moves}
         | ({} if limits.cpu_seconds is None else {"cpu_seconds": limits.cpu_seconds}),
         "options": dict(program.options),

@@ -1,4 +1,4 @@
-"""Files of git revisions, taken out by git itself into the user's cache, where they stay: a commit never changes."""
+"""Files of git revisions, extracted by git itself into the user's cache. They stay there, because a commit never changes."""
 
 import os
 import shutil
@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena import ArenaError
-from arena.api.cli import cut
+from arena.api.errors import cut
 
 CACHE_VARIABLE = "ARENA_CACHE"
-"""The environment variable that names another folder for the cache."""
+"""Environment variable for another cache folder."""
 GIT_TIMEOUT_SECONDS = 120.0
 GIT_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY")
-"""Variables by which a hook of git, or a script of the user, ties git to another repository."""
+"""Variables with which a git hook or a script of the user ties git to another repository."""
 
 
 GIT = "git:"
-"""The first characters of a version that names a revision."""
+"""Prefix of a version that names a revision."""
 
 
 class RevisionError(ArenaError):
-    """A revision cannot be had: no git, no repository, no such revision, or the file is not in it."""
+    """A revision is not available: no git, no repository, no such revision, or the file is not in it."""
 
 
 class Revision(NamedTuple):
@@ -33,16 +33,16 @@ class Revision(NamedTuple):
     root: Path
     """The top folder of the repository's working tree."""
     commit: str
-    """All digits of its hash."""
+    """The full hash."""
 
     @property
     def text(self) -> str:
-        """The version that means this commit for ever."""
+        """The version text that means this commit for ever."""
         return f"{GIT}{self.commit}"
 
 
 def revision(name: str, file: Path) -> Revision:
-    """Return the revision `name` (`HEAD~1`, a tag, the start of a hash) of the repository that holds `file`. RevisionError."""
+    """Return the revision `name` (`HEAD~1`, a tag, the start of a hash) of the repository of `file`. Raises RevisionError."""
     place = file.resolve()
     if not place.parent.is_dir():
         raise RevisionError(f"no folder {place.parent}")
@@ -57,9 +57,9 @@ def revision(name: str, file: Path) -> Revision:
 
 
 def taken_out(found: Revision, file: Path, *, alone: bool) -> Path:
-    """Return `file` as it was at a revision: a copy in the cache, `alone` or with all that the revision holds around it.
+    """Return `file` as it was at a revision: a copy in the cache, `alone` or with the other files of the revision around it.
 
-    RevisionError where it was not there then.
+    Raises RevisionError if it did not exist then.
     """
     try:
         name = file.resolve().relative_to(found.root.resolve()).as_posix()
@@ -78,7 +78,7 @@ def taken_out(found: Revision, file: Path, *, alone: bool) -> Path:
 
 
 def _archive(found: Revision, tree: Path, names: Iterable[str]) -> None:
-    """Lay out what git has of a revision. A folder beside is filled first, so that nobody ever meets half of it."""
+    """Extract files of a revision. They are first written to a temporary folder, so that no process sees a partial copy."""
     archive = _git(found.root, "archive", "--format=tar", found.commit, "--", *names)
     if archive.returncode:
         raise RevisionError(f"git archive {found.commit[:12]}: {cut(archive.stderr.decode(errors='replace').strip())}")
@@ -90,22 +90,17 @@ def _archive(found: Revision, tree: Path, names: Iterable[str]) -> None:
                 file.seek(0)
                 with tarfile.open(fileobj=file) as tar:
                     tar.extractall(folder, filter="data")
-            _put(Path(folder), tree)
+            for place in Path(folder).rglob("*"):  # some of them may exist already
+                target = tree / place.relative_to(folder)
+                if place.is_dir() and not place.is_symlink():
+                    target.mkdir(parents=True, exist_ok=True)
+                else:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    place.replace(target)
     except (OSError, tarfile.TarError) as error:
         raise RevisionError(
             f"{found.commit[:12]} cannot be laid out in {tree}: {error}; name a folder by {CACHE_VARIABLE}"
         ) from error
-
-
-def _put(folder: Path, tree: Path) -> None:
-    """Move the files of a folder below another, where some of them may be already."""
-    for place in folder.rglob("*"):
-        target = tree / place.relative_to(folder)
-        if place.is_dir() and not place.is_symlink():
-            target.mkdir(parents=True, exist_ok=True)
-        else:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            place.replace(target)
 
 
 def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:

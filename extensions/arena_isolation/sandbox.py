@@ -1,15 +1,15 @@
-"""Runs programs in a sandbox of bubblewrap: no network, none of the user's files, no other processes in sight.
+"""Runs programs in a sandbox of bubblewrap: no network, no files of the user, no other processes in sight.
 
     prove()                                                         once before: SandboxError if it does not hold
     command = enclose(["node", "my_agent.js"], folder=folder)      the command to start instead of the program
-    surroundings = environment(os.environ)                          its variables: the user's own stay outside
+    surroundings = environment(os.environ)                          its variables, without the user's own
 
-The program sees the files that `mounts` lists and those that are named, all of them read-only; a /tmp of its own, gone with it;
-/proc with its own processes; a /dev of next to nothing; and no system calls that no player needs. Limits that are set on the
-process that starts it hold inside as well. Linux alone, with bubblewrap 0.8 or newer.
+The program sees the files that `mounts` lists and the named ones, all of them read-only; a private /tmp, which is removed with
+it; /proc with its own processes; a minimal /dev; and only the system calls that a player needs. Limits on the starting process
+hold inside as well. Requires Linux and bubblewrap 0.8 or newer.
 
-That it holds is proved by trying to break out, rather than concluded from options: what these do depends on the kernel, on its
-configuration, and on which program is called bwrap, and one that does nothing may do so without a word.
+Whether it holds is tested by attempts to break out, and not concluded from options. The effect of options depends on the
+kernel, on its configuration, and on the program that is called bwrap, and a sandbox without effect may give no warning.
 """
 
 import json
@@ -30,9 +30,8 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from arena.errors import IsolationError
-from arena.processes.child import import_path
-from arena.processes.process_tree import OF_WORKER
+from arena.api.errors import IsolationError
+from arena.api.processes import ProcessTree, import_path
 from arena_isolation.canary import process_mark
 from arena_isolation.system_calls import filter_pipe
 from arena_isolation.unprivileged import NOBODY, own_map
@@ -40,21 +39,21 @@ from arena_isolation.unprivileged import NOBODY, own_map
 BWRAP = "bwrap"
 INSTEAD = "or use isolation: process"
 SCRATCH = "/tmp"  # noqa: S108 - its own
-"""The one folder to write in, beside /dev/shm."""
+"""The only writable folder, beside /dev/shm."""
 SCRATCH_BYTES = 64 << 20
-"""Bytes that fit into it; a quarter of that into /dev/shm. Without a limit a tmpfs takes half of the memory."""
+"""Size of this folder in bytes; /dev/shm has a quarter of it. Without a limit a tmpfs takes half of the memory."""
 KEPT_VARIABLES = (
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "PYTHONHASHSEED", "PYTHONUTF8"),
-    *("ARENA_PLUGINS", "ARENA_PLAIN", OF_WORKER, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("ARENA_PLUGINS", "ARENA_PLAIN", ProcessTree.OF_WORKER, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
 )
-"""Variables that go in; others may hold passwords. OF_WORKER goes in since by it what a worker has started is found and ended."""
+"""Variables that the program inherits; others may hold passwords. OF_WORKER identifies all processes that a worker started."""
 SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin"
 UNPRIVILEGED = Path(__file__).with_name("unprivileged.py")
 CANARY = Path(__file__).with_name("canary.py")
 NOT_RUN = 127
-"""The exit code of UNPRIVILEGED if it cannot start the program."""
+"""Exit code of UNPRIVILEGED if it cannot start the program."""
 CANARY_SECONDS = 20.0
-"""Seconds for the canary."""
+"""Timeout for the canary."""
 
 
 SYSTEM_PATHS = (
@@ -63,38 +62,46 @@ SYSTEM_PATHS = (
     *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"),
     *("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"),
 )
-"""Programs and libraries, and how they find each other. Not all of /usr: images keep the user's sources in /usr/src."""
+"""Programs and libraries, with the files to find each other. Not all of /usr: images keep the user's sources in /usr/src."""
 PREFIX_PARTS = ("bin", "lib", "lib64", "pyvenv.cfg")
-"""The parts of its prefix that Python needs; not all of it, which may be the folder of a project."""
+"""The parts of its prefix that Python needs. The whole prefix may be the folder of a project."""
 NAMED_MODULES = ("__main__", "arena_plugin_")
-"""Modules of files that somebody named, rather than imported."""
+"""Modules of files that were named instead of imported."""
 SITE_FOLDERS = ("site-packages", "dist-packages")
 
 
 class SandboxError(IsolationError):
-    """No sandbox holds here; the message says what did not hold, and what to do."""
+    """There is no working sandbox here. The message names the failed test and a remedy."""
 
 
 def enclose(command: Sequence[str], *, readable: Iterable[Path] = (), folder: str | Path, calls: int | None = None) -> list[str]:
-    """The command line that runs `command` in a sandbox, as if in `folder`, which is empty but for what is readable.
+    """Return the command line that runs `command` in a sandbox, with `folder` as working folder, which shows only readable
+    files.
 
-    Readable are `readable`, and the files that `command` names, the program first, by paths from `folder`; folders, too, where
-    they are inside `folder`. `calls` is the descriptor of a filter of system calls, as `filter_pipe` opens it. To be started with
-    `environment` alone, since a program can read the variables of bubblewrap itself in /proc/1/environ. SandboxError if there is
-    no bubblewrap; that it holds is for `prove`.
+    Readable are `readable` and the files that `command` names, the program first, by paths from `folder`. Folders are readable,
+    too, if they are inside `folder`. `calls` is the descriptor of a filter of system calls, as `filter_pipe` opens it. Start
+    the command with the variables of `environment` only, because a program can read bubblewrap's own variables in
+    /proc/1/environ. Raises SandboxError if there is no bubblewrap; `prove` tests whether it holds.
     """
     place = Path(folder).absolute()
-    words = [_program(command[0], place), *command[1:]]
+    program = shutil.which(str(place / command[0]) if "/" in command[0] else command[0])
+    words = [command[0] if program is None else str(Path(program).absolute()), *command[1:]]  # PATH differs inside
     named = [place / word for word in words if _names(word, place)]
     shown = [*named, *(path.absolute() for path in readable)]
     root = _is_root()
     if root:
         _check_readable(shown)
+    apart = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
+    if root:  # the remaining rights allow only to become another user without rights
+        needed = [word for right in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{right}")]
+        begin = [*_as_other_user("enter"), _bubblewrap(), *apart, *needed]
+    else:  # without further user namespaces no capabilities can be regained
+        begin = [_bubblewrap(), "--unshare-user", "--disable-userns", *apart]
     return [
-        *_namespaces(root),
-        # A session of its own: else it could type into the user's terminal (TIOCSTI, CVE-2017-5226).
+        *begin,
+        # A separate session: otherwise it could type into the user's terminal (TIOCSTI, CVE-2017-5226).
         *("--die-with-parent", "--new-session", "--hostname", "arena"),
-        # The root is an empty tmpfs that is made read-only at last: mounts need folders in it before.
+        # The root is an empty tmpfs that becomes read-only at the end, because mounts first need folders in it.
         *("--size", str(SCRATCH_BYTES), "--perms", "1777", "--tmpfs", SCRATCH, "--proc", "/proc", "--dev", "/dev"),
         *("--size", str(SCRATCH_BYTES // 4), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108
         *_kernel_files(),
@@ -107,22 +114,12 @@ def enclose(command: Sequence[str], *, readable: Iterable[Path] = (), folder: st
     ]
 
 
-def _namespaces(root: bool) -> list[str]:
-    """Return the start of the command: bubblewrap, with what it keeps apart and which rights the program has."""
-    apart = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
-    if root:  # the rights that are left are those to become another user, who has none
-        needed = [word for right in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{right}")]
-        return [*_as_other_user("enter"), _bubblewrap(), *apart, *needed]
-    # Without further user namespaces no capabilities can be got back.
-    return [_bubblewrap(), "--unshare-user", "--disable-userns", *apart]
-
-
 def _as_other_user(step: str) -> list[str]:
     return [sys.executable, "-I", "-S", str(UNPRIVILEGED), step]
 
 
 def _is_root() -> bool:
-    """Return whether a program would be root outside of its sandbox, too. SandboxError if it could be nobody else."""
+    """Return whether a program would be root outside of its sandbox, too. Raises SandboxError if it could be no other user."""
     if os.geteuid() != 0:
         return False
     for name in ("uid_map", "gid_map"):
@@ -136,7 +133,7 @@ def _is_root() -> bool:
 
 
 def _check_readable(files: Iterable[Path]) -> None:
-    """Raise SandboxError for a file that only root can read, or a program that only root can run: the agent is another user."""
+    """Raise SandboxError for a file or program that only root can use, because the agent runs as another user."""
     for top in files:
         for path in (top, *(top.rglob("*") if top.is_dir() else ())):
             with suppress(OSError):
@@ -150,7 +147,7 @@ def _check_readable(files: Iterable[Path]) -> None:
 
 
 def _kernel_files() -> Iterator[str]:
-    """Yield the arguments that make read-only what /proc offers of the kernel: all but the processes."""
+    """Yield the arguments that make all of /proc read-only except the processes."""
     for path in sorted(Path("/proc").iterdir()):
         if path.name.isdigit() or path.is_symlink():
             continue
@@ -161,21 +158,21 @@ def _kernel_files() -> Iterator[str]:
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a sandboxed program: of those given the ones that say how to run, none that says who runs it."""
+    """Return the variables of a sandboxed program: those that configure programs, and none that identifies the user."""
     kept = {name: value for name, value in given.items() if name in KEPT_VARIABLES}
     inside = {"HOME": SCRATCH, "TMPDIR": SCRATCH, "ARENA_CACHE": str(tables()), "PYTHONDONTWRITEBYTECODE": "1"}
     return {**kept, **inside, "PATH": f"{Path(sys.executable).parent}:{SANDBOX_PATH}"}
 
 
 def prove() -> None:
-    """Let a canary loose in the sandbox; SandboxError unless all of its attempts to get out fail, and what is allowed works.
+    """Run a canary in the sandbox. Raises SandboxError unless all its escapes fail and all permitted actions work.
 
     It connects to a socket that listens here, reads secrets written into the user's home and the working folder, writes there
-    and in /usr/bin, looks for this process, opens every file by which the kernel is set up, and counts its rights.
+    and in /usr/bin, looks for this process, opens every file of kernel settings, and counts its rights.
     """
     nonce = token_hex(16)
     with ExitStack() as stack:
-        port = stack.enter_context(_listen())
+        port = stack.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1]
         secrets = [str(path) for folder in _places() for path in stack.enter_context(_secret(folder, nonce))]
         folders = ["/", "/usr/bin", *map(str, _places())]
         mark = process_mark(str(os.getpid()))
@@ -190,7 +187,11 @@ def prove() -> None:
             "mark": mark,
         }
         report = _report(task)
-        made = [str(path) for path in (Path(folder, f".arena-{nonce}") for folder in folders) if _remove_file(path)]
+        made = []
+        for path in (Path(folder, f".arena-{nonce}") for folder in folders):
+            with suppress(OSError):  # usually it does not exist
+                path.unlink()
+                made.append(str(path))
     _judge(report, nonce, made)
 
 
@@ -203,7 +204,7 @@ def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
         broken.append("the network can be reached")
     if report.get("read") != []:
         broken.append(f"files of the user can be read: {report.get('read')}")
-    # /tmp inside is not /tmp outside: what the canary could write there has not been made here, or it would be in `made`.
+    # /tmp inside is not /tmp outside: a file that the canary wrote there does not exist here, or it would be in `made`.
     outside = [path for path in report.get("wrote", ["?"]) if not Path(path).is_relative_to(SCRATCH)]
     if made or outside:
         broken.append(f"files can be written: {made or outside}")
@@ -257,37 +258,23 @@ def _report(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _places() -> list[Path]:
-    """The folders in which secrets of the user may lie."""
+    """Return the folders in which secrets of the user may lie."""
     return list(dict.fromkeys(path.resolve() for path in (Path.home(), Path.cwd(), Path(tempfile.gettempdir()))))
 
 
 @contextmanager
-def _listen() -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
-
-
-@contextmanager
 def _secret(folder: Path, text: str) -> Iterator[list[Path]]:
-    """A file with a text, deleted afterwards; none in a folder where nothing can be written."""
+    """Create a file with a text, and delete it afterwards. Yields no file for an unwritable folder."""
     try:
         file = tempfile.NamedTemporaryFile("w", dir=folder, prefix=".arena-secret-")  # noqa: SIM115 - closed below
     except OSError:
         yield []
         return
     with file:
-        os.fchmod(file.fileno(), 0o644)  # if arena runs as root, the canary is somebody else
+        os.fchmod(file.fileno(), 0o644)  # if arena runs as root, the canary is another user
         file.write(text)
         file.flush()
         yield [Path(file.name)]
-
-
-def _remove_file(path: Path) -> bool:
-    """Remove a file that the canary has made out here; False where there is none."""
-    with suppress(OSError):
-        path.unlink()
-        return True
-    return False
 
 
 def _bubblewrap() -> str:
@@ -299,23 +286,17 @@ def _bubblewrap() -> str:
     return found
 
 
-def _program(word: str, folder: Path) -> str:
-    """The program by its whole path: PATH is another one inside."""
-    found = shutil.which(str(folder / word) if "/" in word else word)
-    return word if found is None else str(Path(found).absolute())
-
-
 def _names(word: str, folder: Path) -> bool:
-    """Tell whether a word of a command names a file, or a folder inside `folder`."""
+    """Return whether a word of a command names a file, or a folder inside `folder`."""
     try:
         path = folder / word
         return path.is_file() or (path.is_dir() and folder.resolve() in path.resolve().parents)
-    except (OSError, ValueError):  # no path at all
+    except (OSError, ValueError):  # not a path
         return False
 
 
 def mounts(named: Iterable[Path]) -> list[str]:
-    """The arguments that make bubblewrap show all this and the files and folders `named`, which are absolute."""
+    """Return the arguments that make bubblewrap show all this and the files and folders `named`, which are absolute."""
     line: list[str] = []
     for text in SYSTEM_PATHS:
         path = Path(text)
@@ -323,8 +304,18 @@ def mounts(named: Iterable[Path]) -> list[str]:
             line += ["--symlink", str(path.readlink()), text]
         elif path.exists():
             line += [*_folders_above(path, line), "--ro-bind", text, text]
+    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    python = [Path(prefix, name) for prefix in prefixes for name in PREFIX_PARTS]
+    for entry in map(Path, import_path()):
+        if entry.name in SITE_FOLDERS or entry.is_file():
+            python.append(entry)
+        else:  # a folder of sources is the user's: only imported parts of it, under their names of installation
+            python += [*entry.glob("*.dist-info"), *entry.glob("*.egg-info")]
+    own = Path(__file__).parents[1]  # the extensions: a process in the sandbox may need one that this process has not imported
     shown = [Path(text) for text in SYSTEM_PATHS]
-    for path in sorted({*_python(), *_both(named)}):  # folders before what is in them
+    there = [path for path in chain(python, _imported_paths(), [own, tables()], named) if path.exists()]
+    both = {*[path.absolute() for path in there], *[path.resolve() for path in there]}  # the name of the link, and its target
+    for path in sorted(both):  # folders before their contents
         if not any(path.is_relative_to(upper) for upper in shown):
             line += [*_folders_above(path, line), "--ro-bind", str(path), str(path)]
             shown.append(path)
@@ -332,40 +323,25 @@ def mounts(named: Iterable[Path]) -> list[str]:
 
 
 def _folders_above(path: Path, line: Collection[str]) -> Iterator[str]:
-    """Yield the arguments that make the folders above a path for everybody; bubblewrap itself makes them for root alone."""
+    """Yield the arguments that create the folders above a path for everyone. bubblewrap itself creates them for root alone."""
     for parent in reversed(path.parents):
         if str(parent) not in line and str(parent) not in ("/", SCRATCH):
             yield from ("--perms", "0755", "--dir", str(parent))
 
 
 def tables() -> Path:
-    """The folder where tables are kept that take long to build; they are arena's own, and shown where they are there."""
+    """Return the folder of expensive tables. They belong to arena, and are shown if they exist."""
     return Path(os.environ.get("ARENA_CACHE") or user_cache_path("arena")).absolute()
 
 
-def _python() -> Iterator[Path]:
-    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
-    parts = [Path(prefix, name) for prefix in prefixes for name in PREFIX_PARTS]
-    own = Path(__file__).parents[1]  # the extensions: a process in the sandbox may need one that this process has not imported
-    yield from _both(chain(parts, _packages(), _imported_paths(), [own, tables()]))
-
-
-def _packages() -> Iterator[Path]:
-    for entry in map(Path, import_path()):
-        if entry.name in SITE_FOLDERS or entry.is_file():
-            yield entry
-        else:  # a folder of sources is the user's own: what has been imported from it, and by which names it is installed
-            yield from chain(entry.glob("*.dist-info"), entry.glob("*.egg-info"))
-
-
 def _imported_paths() -> Iterator[Path]:
-    """The packages and modules that have been imported from elsewhere than Python's own library; plugin files are named."""
+    """Yield imported packages and modules from outside Python's own library. Plugin files are named separately."""
     library = tuple({os.path.dirname(os.__file__), os.path.realpath(os.path.dirname(os.__file__))})  # noqa: PTH120
     for name, module in list(sys.modules.items()):
         file = _file(module)
         if file is None or file.startswith(library) or name.startswith(NAMED_MODULES):
             continue
-        if _file(sys.modules.get(name.rpartition(".")[0])):  # it is under its package
+        if _file(sys.modules.get(name.rpartition(".")[0])):  # it belongs to its package
             continue
         path = Path(file)
         yield path.parent if hasattr(module, "__path__") else path
@@ -374,11 +350,3 @@ def _imported_paths() -> Iterator[Path]:
 def _file(module: ModuleType | None) -> str | None:
     file = getattr(module, "__file__", None)
     return file if isinstance(file, str) else None
-
-
-def _both(paths: Iterable[Path]) -> Iterator[Path]:
-    """Each path as it is called, and where it leads; none that does not exist."""
-    for path in paths:
-        if path.exists():
-            yield path.absolute()
-            yield path.resolve()

@@ -1,37 +1,35 @@
-"""Families of processes that are stopped by signals, where no control group can be made to freeze them.
+"""Families of processes that are stopped by signals, if no control group can be created to freeze them.
 
-Signals reach only those who are known. A family is stopped at once as far as it is known, and listed anew 20 ms later and then
-every 100 ms, since a listing takes longer than many a decision: what a new child of a stopped family can burn until then is all
-that it gains.
+Signals reach only known processes. All known processes of a family are stopped at once. The family is listed again 20 ms later
+and then every 100 ms, because a listing takes longer than many decisions. A new child of a stopped family gains only the CPU
+time until the next listing.
 """
 
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from time import perf_counter, sleep
 
-from arena.api.run import ProcessTree
-from arena.processes.process_tree import find_members
+from arena.api.processes import ProcessTree
 
 FIRST_LISTING_SECONDS = 0.02
 """Seconds from a stop to the first listing after it."""
 LISTING_SECONDS = 0.1
-"""Seconds between two listings of a family that stands still."""
+"""Seconds between two listings of a stopped family."""
 
 
 class StoppedFamily:
-    """The processes of a tree, stopped and continued together; `freeze` and `thaw` as a ControlGroup has them.
+    """The processes of a tree, stopped and continued together, with `freeze` and `thaw` like a ControlGroup.
 
-    Elsewhere than on Linux only those in the process group of the leader.
+    On other systems than Linux, only the process group of the leader.
     """
 
     def __init__(self, tree: ProcessTree) -> None:
         self._tree = tree
         self._known: dict[int, int] = {}
-        """A descriptor for each descendant, which stays its own when its id is given to another process."""
+        """A descriptor for each descendant. It stays valid if the process id is reused."""
         self._lock = threading.Lock()
         self._stops = 0
         self._due: float | None = None
@@ -40,26 +38,28 @@ class StoppedFamily:
         _keeper.add(self)
 
     def freeze(self) -> None:
-        """Stop all that is known, and from now on what is found."""
+        """Stop all known processes, and from now on every process that is found."""
         with self._lock:
             self._stops += 1
             self._due = perf_counter() + FIRST_LISTING_SECONDS
             self._signal_all(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let all of it go on."""
+        """Continue all processes."""
         with self._lock:
             self._due = None
             self._signal_all(signal.SIGCONT)
 
     def size(self, turn: float) -> int:
-        """The number of descendants, after a turn of so many seconds: listed anew where that takes little beside it."""
+        """Return the number of descendants after a turn of `turn` seconds. They are listed again if that takes little time in
+        comparison.
+        """
         if turn >= FIRST_LISTING_SECONDS:
             self._list(self._stops)
         return len(self._known)
 
     def look(self) -> None:
-        """List the family anew if it stands still and it is time, and stop whoever is new."""
+        """If the family is stopped and a listing is due, list it again and stop new processes."""
         due = self._due
         if due is not None and perf_counter() >= due:
             self._list(self._stops)
@@ -74,8 +74,8 @@ class StoppedFamily:
                 os.close(self._known.popitem()[1])
 
     def _list(self, stops: int) -> None:
-        """Take over who is there, unless the family goes on meanwhile: then the listing is told at its next stop."""
-        found = find_members([self._tree]) if sys.platform == "linux" else set()
+        """Update the list of processes, unless the family continues meanwhile. Then the next stop lists them."""
+        found = self._tree.find_members() if sys.platform == "linux" else set()
         with self._lock:
             if self._closed:
                 return
@@ -103,7 +103,7 @@ def _signal(descriptor: int, number: signal.Signals) -> None:
 
 
 class _Keeper:
-    """Looks after stopped families, in a thread that ends with the last of them."""
+    """Watches stopped families, in a thread that ends with the last of them."""
 
     def __init__(self) -> None:
         self._families: set[StoppedFamily] = set()
@@ -122,11 +122,6 @@ class _Keeper:
             self._families.discard(family)
 
     def _keep(self) -> None:
-        for families in self._rounds():
-            for family in families:
-                family.look()
-
-    def _rounds(self) -> Iterator[list[StoppedFamily]]:
         while True:
             sleep(FIRST_LISTING_SECONDS)
             with self._lock:
@@ -134,7 +129,8 @@ class _Keeper:
                     self._running = False
                     return
                 families = list(self._families)
-            yield families
+            for family in families:
+                family.look()
 
 
 _keeper = _Keeper()

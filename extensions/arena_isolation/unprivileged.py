@@ -1,11 +1,11 @@
 """Turns root into a user without rights, for programs in a sandbox that root starts.
 
-`python -I -S unprivileged.py enter PROGRAM ARGUMENT...` makes a user namespace with the ids of this one, and becomes the program
-in it: bubblewrap, which has all rights in that namespace and none outside. `... leave PROGRAM ARGUMENT...` is the first program
-in the sandbox. It becomes the user NOBODY, without any right, and then the program.
+`python -I -S unprivileged.py enter PROGRAM ARGUMENT...` creates a user namespace with the ids of this one, and becomes the
+program in it: bubblewrap, which has all rights in that namespace and none outside. `... leave PROGRAM ARGUMENT...` is the first
+program in the sandbox. It becomes the user NOBODY, without any right, and then the program.
 
-Without this, a process of root would stay root's in the sandbox. It would have no capabilities, but files that root owns, such as
-those of /proc/sys, are writable to their owner without any. Run by its path, so it stands alone.
+Without this, a process of root would stay root in the sandbox. It would have no capabilities, but it could still write to files
+that root owns, such as files in /proc/sys. The script is run by its path, so it imports nothing of arena.
 """
 
 import os
@@ -14,7 +14,7 @@ import struct
 import sys
 
 NOBODY = 65534
-"""The number of the user and of the group that own nothing."""
+"""Number of the user and the group that own nothing."""
 NEW_USER = 0x10000000
 """CLONE_NEWUSER of unshare(2)."""
 DIE_WITH_PARENT, SIGKILL = 1, 9
@@ -22,11 +22,11 @@ DIE_WITH_PARENT, SIGKILL = 1, 9
 CAPABILITY_VERSION = 0x20080522
 """_LINUX_CAPABILITY_VERSION_3 of capset(2)."""
 DROP_FROM_BOUNDS = 24
-"""PR_CAPBSET_DROP: no program can get such a right back."""
+"""PR_CAPBSET_DROP: no program can regain such a right."""
 
 
 def main() -> None:
-    """Enter the user namespace, or leave the rights behind, and become the program."""
+    """Enter the user namespace, or drop all rights, and become the program."""
     if sys.argv[1] == "enter":
         enter_namespace()
     else:
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def enter_namespace() -> None:
-    """Continue in a new user namespace that maps every id to itself and allows no further one below. OSError if not allowed."""
+    """Continue in a new user namespace that maps every id to itself and allows no nested one. Raises OSError if not allowed."""
     import ctypes
 
     starter = os.getppid()
@@ -69,7 +69,7 @@ def enter_namespace() -> None:
 
 
 def become_nobody() -> None:
-    """Give all rights up for good."""
+    """Give up all rights for good."""
     import ctypes
 
     libc = ctypes.CDLL(None)
@@ -78,13 +78,13 @@ def become_nobody() -> None:
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
-    if libc.capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:  # those that programs inherit are left until here
+    if libc.capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:  # inherited rights are dropped here
         sys.exit("the rights of root cannot be given up")
     libc.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)
 
 
 def own_map(name: str) -> list[list[int]]:
-    """Return the ranges of ids of this process's user namespace: the first id here, the first id outside, how many."""
+    """Return the id ranges of this process's user namespace: the first id here, the first id outside, and the count."""
     with open(f"/proc/self/{name}") as file:  # noqa: PTH123
         return [[int(word) for word in line.split()] for line in file]
 

@@ -1,4 +1,4 @@
-"""Code that an entry brings, a plugin of its own or a version of one: its file, where it imports from, and a hash of it."""
+"""Code of an entry, which is its own plugin or a version of one: the file, its import folders, and its hash."""
 
 import os
 import sys
@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import arena
-from arena import ArenaError
+from arena import ArenaError, Registry
 from arena.api.match import Program
-from arena.api.spec import Registry, is_file
-from arena.plugins.dependencies import find_imported, find_sources, stands_alone
-from arena.plugins.syntax import SUFFIX, parse_file
-from arena.processes.child import import_path
+from arena.api.processes import import_path
+from arena.api.spec import find_imported, find_sources, is_file, parse_file, stands_alone
 from arena_isolation.revisions import GIT, revision, taken_out
 
-Described = Mapping[tuple[str, ...], Mapping[bytes, Mapping[str, Any]]]
-"""The answers of processes that describe plugins, by request; the key is the plugin, its code, and what it was loaded with."""
+Told = Mapping[bytes, Mapping[str, Any]]
+"""Answers of a process that describes a plugin, by request."""
+Described = Mapping[tuple[str, ...], Told]
+"""Answers about several plugins. The key is the plugin, its code, and the plugins loaded with it."""
 MARK = 8
-"""Digits of a hash of code that are shown."""
+"""Number of displayed digits of a code hash."""
 LAID_OUT = ".laid-out"
-"""A file in a folder that holds nothing but one plugin and what belongs to it."""
+"""Marker file of a folder that contains only one plugin and its files."""
 OURS = Path(arena.__file__).parents[1]
-"""The folder that arena itself is imported from: every version plays with the arena of now."""
+"""The folder that arena itself is imported from. Every version plays with the current arena."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,89 +32,105 @@ class PluginVersion:
     """Another version of a plugin, which the process of an agent loads in place of the current one."""
 
     text: str
-    """What it is in the spec: `git:` with a whole commit, or the path of a file."""
+    """Its text in the spec: `git:` with a whole commit, or the path of a file."""
     plugin: str
-    """The file or the module to load; what it brings takes the place of what has the same name."""
+    """The file or the module to load. Its contents replace everything of the same name."""
     file: str
-    """The file whose code it is, also where a module is loaded."""
+    """The file of its code, even if a module is loaded."""
     moved: tuple[str, str] | None
-    """A folder of the import path and the one that stands in its place; None where all stays.
+    """A folder of the import path and its replacement; None if the path stays unchanged.
 
-    Where the first is empty, the other comes before all; it may be several, joined as in PYTHONPATH.
+    If the first is empty, the second comes before all others; it may be several folders, joined as in PYTHONPATH.
     """
     code: str
-    """A hash of its code, and of the user's own files that it imports."""
+    """Hash of its code and of the user's own files that it imports."""
     heuristics: frozenset[tuple[str, str]] = frozenset()
-    """The heuristics that it brings, each as (game, name)."""
+    """Its heuristics, each as (game, name)."""
     submitted: bool = False
-    """Whether it is the `plugin` of an entry: then its process gets none of the user's files but its own and the game's."""
+    """Whether it is the `plugin` of an entry. Then its process gets only its own and the game's files of the user."""
+    sealed: bool = False
+    """Whether arena itself unpacked it. Then it does not change, and no process of arena reads it once `code` is known."""
 
     @property
     def short(self) -> str:
-        """What to call it in a label: the same wherever and whenever the spec is read, so no branch and no `HEAD`."""
+        """Its name in a label. It is the same at every reading of the spec, so it contains no branch and no `HEAD`."""
         return self.text[: len(GIT) + MARK] if self.text.startswith(GIT) else self.text
 
     @property
     def source(self) -> str:
-        """What to call it beside other plugins."""
+        """Its name beside other plugins."""
         return f"{Path(self.file).name}@{self.text}" if self.text.startswith(GIT) else self.text
 
     @property
     def mark(self) -> str:
-        """The start of its hash, by which people know it."""
+        """The start of its hash, for display."""
         return self.code[:MARK]
 
     def files(self) -> set[Path]:
-        """Return its file, the package that it lies in, and what of the user's own they import."""
-        return files_of(Path(self.file), moved_path(self.moved))
+        """Return its file, its whole package, and the user's own files that they import."""
+        return readable_files(self) if self.sealed else files_of(Path(self.file), moved_path(self.moved))
 
     def hash(self) -> str:
-        """Return a hash of the code as it is now; see `_hash`."""
-        return _hash(Path(self.file), self.files())
+        """Return a hash of the current code; see `_hash`."""
+        return self.code if self.sealed else _hash(Path(self.file), self.files())
 
 
 @dataclass(frozen=True, slots=True)
 class SharedCode:
-    """What processes that read a spec tell each other of the code that its entries bring."""
+    """Knowledge about entries' code that processes share when they read a spec."""
 
     described: Described = field(default_factory=dict)
-    """The answers of processes that described plugins, so that nobody need ask again."""
+    """Answers of processes that described plugins, so that they need not be asked again."""
     versions: Mapping[tuple[str, bool, str], PluginVersion] = field(default_factory=dict)
-    """Code that does not lie where the spec says, since a node of a cluster has it in a folder of its own.
+    """Code in another place than the spec says, because a node of a cluster has its own folder for it.
 
     The key is the agent, whether it is the `plugin` of the entry, and its text in the spec.
     """
     twins: Mapping[str, str] = field(default_factory=dict)
-    """The plugins of the organiser that are the same file as the code of an entry, by the place of the latter."""
+    """The organiser's plugins that are the same file as the code of an entry, keyed by the place of the entry's code."""
+    claims: Mapping[str, Told] = field(default_factory=dict)
+    """Facts about plugins that no process is asked about, by their files: an author's claims, checked and bounded."""
 
 
 CODE = "code"
-"""The name of the source of agents with code of their own."""
+"""Name of the source of agents with their own code."""
 
 
 def shared_code(shared: Mapping[str, Any]) -> SharedCode:
-    """Return what `Spec.shared`, or `SpecReader.shared`, holds of code of entries."""
+    """Return the part about entries' code of `Spec.shared` or `SpecReader.shared`."""
     found: SharedCode = shared.get(CODE) or SharedCode()
     return found
 
 
 class NoVersion(ArenaError):
-    """A version, or the plugin of an entry, cannot be had; the message says why."""
+    """A version, or the plugin of an entry, is not available. The message gives the reason."""
 
 
 def version_of(registry: Registry, agent: str, text: str, folder: Path) -> PluginVersion:
-    """Return the version `text` of the plugin that brings `agent`: `git:REVISION`, or a Python file by its path from `folder`.
+    """Return the version `text` of the plugin that defines `agent`: `git:REVISION`, or a Python file by its path from `folder`.
 
-    Nothing of it is run. NoVersion or RevisionError says why it cannot be had.
+    Nothing of it is run. Raises NoVersion or RevisionError if it is not available.
     """
-    current, module = _current(registry, agent)
+    current: Path | None = None
+    module: str | None = None
+    source = registry.sources.get(("agent", agent))
+    if source is not None:
+        if source.own:
+            raise NoVersion(f"{agent} comes with arena; versions are for plugins of your own")
+        plugin = next(one for one in registry.plugins if one.source == source)
+        current = Path(plugin.file or source.name)
+        if source.asked and not is_file(source.name):
+            module = source.name
+        elif not source.asked:
+            loaded = list(sys.modules.items())
+            module = next((name for name, one in loaded if getattr(one, "__file__", None) == str(current)), None)
     if current is None and text.startswith(GIT):
         raise NoVersion(f"no plugin brings {agent!r} now, so nobody knows its file; name the file of that version instead")
     return version_beside(current, text, folder, module)
 
 
 def version_beside(current: Path | None, text: str, folder: Path, module: str | None = None) -> PluginVersion:
-    """Do as `version_of` does, for a plugin whose file is `current`, loaded by its name where that is a `module`."""
+    """Like `version_of`, for a plugin with the file `current`; loaded by its name if that is a `module`."""
     if current is None or not text.startswith(GIT):
         place = _python_file(text, folder, f"a Python file, or {GIT}REVISION such as {GIT}HEAD~1")
         moved = None if stands_alone(place) else ("", str(place.parent))  # its own folder first, as with `python FILE`
@@ -131,10 +147,10 @@ def version_beside(current: Path | None, text: str, folder: Path, module: str | 
 
 
 def submission(text: str, folder: Path, others: Collection[Path]) -> PluginVersion:
-    """Return the plugin that an entry brings by its path `text` from `folder`. Nothing of it is run. NoVersion.
+    """Return the plugin of an entry by its path `text` from `folder`. Nothing of it is run. Raises NoVersion.
 
-    It may import from its own folder, unless one of `others`, the plugins of other entries, lies in there or below: then it is
-    its file alone, so that no entry gets the code of another.
+    It may import from its own folder, unless one of `others`, the plugins of other entries, lies in that folder or below. Then
+    it is its file alone, so that no entry gets the code of another.
     """
     file = _python_file(text, folder, "a Python file by its path from the spec")
     shared = any(other != file and other.is_relative_to(file.parent) for other in others)
@@ -143,10 +159,18 @@ def submission(text: str, folder: Path, others: Collection[Path]) -> PluginVersi
     return replace(version, code=version.hash())
 
 
-def readable_files(version: PluginVersion) -> set[Path]:
-    """Those of its files that a version may read in a sandbox: of the plugin of an entry what lies in its own folder.
+def seal_submission(file: Path, code: str | None = None) -> PluginVersion:
+    """Return the plugin in a folder that contains nothing else. It is read for the hash of its code only if `code` is not
+    given.
+    """
+    known = submission(str(file), file.parent, ()).code if code is None else code
+    return PluginVersion(str(file), str(file), str(file), ("", str(file.parent)), known, submitted=True, sealed=True)
 
-    A folder that was laid out for the plugin alone may be read whole, data files such as weights included.
+
+def readable_files(version: PluginVersion) -> set[Path]:
+    """Return the files that a version may read in a sandbox. For an entry's plugin these are the files in its own folder.
+
+    A folder that contains only the plugin may be read as a whole, including data files such as weights.
     """
     if not version.submitted:
         return version.files()
@@ -158,9 +182,9 @@ def readable_files(version: PluginVersion) -> set[Path]:
 
 
 def moved_path(moved: tuple[str, str] | None) -> list[str]:
-    """The import path of this process with one folder, and those below it, in another place; those that are not there stay.
+    """Return the import path of this process with one folder and its subfolders moved. Missing subfolders stay.
 
-    Where the first is empty, the other, or the others in a row, come before all.
+    If the first is empty, the other one (or several in a row) comes before all.
     """
     path = import_path()
     if moved is None:
@@ -168,13 +192,18 @@ def moved_path(moved: tuple[str, str] | None) -> list[str]:
     if not moved[0]:
         return [*moved[1].split(os.pathsep), *path]
     before, now = Path(moved[0]), Path(moved[1])
-    return [str(_moved(Path(entry).resolve(), before, now) or entry) for entry in path]
+    found = []
+    for entry in path:
+        real = Path(entry).resolve()
+        there = now / real.relative_to(before) if real != OURS and real.is_relative_to(before) else None
+        found.append(str(there) if there is not None and there.exists() else entry)
+    return found
 
 
 def _hash(file: Path, files: set[Path]) -> str:
-    """A hash of the code of a file and of others that it imports, found by reading.
+    """Return a hash of the code of a file and of the files that it imports, found by reading.
 
-    Comments, docstrings, and the name and place of the file itself change nothing.
+    Comments, docstrings, and the name and place of the file itself do not count.
     """
     whole = blake2b(parse_file(file).digest, digest_size=16)
     for name, digest in sorted([(one.name, parse_file(one).digest) for one in files - {file}]):
@@ -183,7 +212,7 @@ def _hash(file: Path, files: set[Path]) -> str:
 
 
 def files_of(file: Path, path: Sequence[str]) -> set[Path]:
-    """A file, the whole package that it lies in, and what of the user's own they import from the folders of `path`."""
+    """Return a file, its whole package, and the user's own files that they import from the folders of `path`."""
     top = file
     while (top.parent / "__init__.py").is_file():
         top = top.parent
@@ -192,38 +221,16 @@ def files_of(file: Path, path: Sequence[str]) -> set[Path]:
 
 
 def _python_file(text: str, folder: Path, expected: str) -> Path:
-    """The real place of a Python file; NoVersion where there is none."""
+    """Return the real path of a Python file. Raises NoVersion if there is none."""
     file = folder / text
     if not os.path.isfile(file):  # noqa: PTH113 - takes a name that no file can have
         raise NoVersion(f"no such file: {file}; expected {expected}")
-    if file.suffix != SUFFIX:
-        raise NoVersion(f"{text} is not a Python file; expected a name that ends in {SUFFIX}")
+    if file.suffix != ".py":
+        raise NoVersion(f"{text} is not a Python file; expected a name that ends in .py")
     return Path(os.path.realpath(file))
 
 
-def _current(registry: Registry, agent: str) -> tuple[Path | None, str | None]:
-    """The file of the plugin that brings an agent now, and its module where it is loaded by that; None where none brings it."""
-    source = registry.sources.get(("agent", agent))
-    if source is None:
-        return None, None
-    if source.own:
-        raise NoVersion(f"{agent} comes with arena; versions are for plugins of your own")
-    plugin = next(one for one in registry.plugins if one.source == source)
-    file = Path(plugin.file or source.name)
-    if source.asked and is_file(source.name):
-        return file, None
-    name = next((name for name, module in list(sys.modules.items()) if getattr(module, "__file__", None) == str(file)), None)
-    return file, source.name if source.asked else name
-
-
-def _moved(entry: Path, before: Path, now: Path) -> Path | None:
-    if entry == OURS or not entry.is_relative_to(before):
-        return None
-    there = now / entry.relative_to(before)
-    return there if there.exists() else None
-
-
 def version_in(program: Program) -> PluginVersion | None:
-    """Return the code of its own that the process of a program loads; None if it has none."""
+    """Return the code that the process of a program loads; None if it uses no code of its own."""
     assert program.version is None or isinstance(program.version, PluginVersion)
     return program.version

@@ -1,1 +1,1 @@
-"""An arena that never closes: submissions, ratings, and the matches that tell most."""
+"""An arena that never closes: submissions, ratings, and the most informative matches."""

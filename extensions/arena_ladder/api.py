@@ -1,4 +1,4 @@
-"""The API of a ladder: what authors hand in, what became of it, and the standings that everybody sees."""
+"""The HTTP API of a ladder: submissions, their state, and the public standings."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from arena import __version__
 from arena.api.store import Store, seats_of
 from arena_ladder.code_folder import kind_of
-from arena_ladder.ledger import Status, Submission
+from arena_ladder.ledger import Finding, Status, Submission
 from arena_ladder.spec import AUTHOR, NAME, is_author, is_name
 from arena_web.errors import Refusal
 from arena_web.guard import Rate, RateLimits
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 TOKEN = "the header Authorization: Bearer TOKEN"  # noqa: S105 - what to write
 MAX_FILE_NAME = 100
-"""Characters that are kept of the name of a file, the last ones."""
+"""Maximum length of a kept file name in characters. Only the end of a longer name is kept."""
 HANDING_IN = Rate("submissions", 20, 0.5)
-"""Of an author, beside those that an author has in a day."""
+"""Rate of an author, in addition to the daily limit of submissions."""
 WITHDRAWING = Rate("withdrawals", 10, 0.1)
-"""Of an author."""
+"""Rate of an author."""
 STRANGERS = Rate("wrong tokens", 10, 0.1)
-"""Of an address: requests whose token is not known."""
+"""Rate of an address for requests with an unknown token."""
 NEWCOMERS = Rate("registrations", 30, 0.02)
-"""Of an address, if anybody may register."""
+"""Rate of an address for registrations, if the ladder is open to everyone."""
 
 
 def _check_author(name: str) -> str:
@@ -57,15 +57,8 @@ class Refused(BaseModel):
     hint: str
 
 
-class FindingAnswer(BaseModel, extra="allow"):
+class FindingAnswer(Finding, extra="allow"):
     """A check of a submission on one game."""
-
-    game: str
-    check: str
-    promise: str
-    kept: bool
-    reached: bool
-    found: str | None
 
 
 class SubmissionAnswer(BaseModel):
@@ -220,7 +213,7 @@ class LadderApi:
         get("/metrics", self.metrics, response_model=None, include_in_schema=False)
 
     def _author(self, request: Request) -> str:
-        """Return the author whose token a request has; Refusal 401 or 403 for others."""
+        """Return the author whose token a request carries. Raises Refusal 401 or 403 otherwise."""
         word, _, token = request.headers.get("authorization", "").partition(" ")
         if word.lower() != "bearer" or not token.strip():
             raise Refusal(401, "this needs the token of an author", f"send it as {TOKEN}")
@@ -232,7 +225,7 @@ class LadderApi:
             raise
 
     def _own(self, request: Request, key: str) -> Submission:
-        """Return the submission that a request names, to its author alone."""
+        """Return the submission that a request names. Only its author may read it."""
         author = self._author(request)
         one = self._ledger.submission(key)
         if one.author != author:
@@ -241,7 +234,7 @@ class LadderApi:
 
     async def submit(self, request: Request) -> TakenAnswer:
         """Hand in an agent: it is kept when this is answered."""
-        author = self._author(request)  # before its body is read
+        author = self._author(request)  # before the body is read
         self._limits.take(HANDING_IN, author)
         if self._ledger.setting("over") is not None:
             raise Refusal(422, "this ladder is over", "its standings stay")
@@ -305,7 +298,7 @@ class LadderApi:
         return self._describe(self._ledger.submission(one.id))
 
     async def _check_open(self, request: Request) -> None:
-        """Refusal 403 unless anybody may register, 429 if an address registers too often."""
+        """Raise Refusal 403 if registration is closed, and 429 if an address registers too often."""
         if self._host.ladder.authors is not None:
             raise Refusal(403, "nobody registers here", "ask the host of the ladder for a token")
         self._limits.take(NEWCOMERS, request.scope["client_address"])
@@ -364,7 +357,7 @@ def _refusals(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 async def _read_form(request: Request) -> tuple[str | None, str, bytes]:
-    """Return the agent's name, if given, the name of the file, and its content; Refusal 422 for another form."""
+    """Return the agent's name (if given), the name of the file and its content. Raises Refusal 422 for any other form."""
     expected = Refusal(422, "expected a form with a file", "send multipart/form-data with `file`, and `name` if you like")
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise expected
@@ -375,7 +368,7 @@ async def _read_form(request: Request) -> tuple[str | None, str, bytes]:
                 raise expected
             content = await file.read()
             said = file.filename or "agent.py"
-    except HTTPException as error:  # starlette makes it of a form that it cannot read
+    except HTTPException as error:  # raised by starlette for a form that it cannot read
         raise expected from error
     plain = said.replace("\\", "/").rpartition("/")[2][-MAX_FILE_NAME:]
     shown = "".join(letter for letter in plain if letter.isprintable()) or "agent.py"
@@ -407,11 +400,11 @@ def _metrics(host: "LadderHost") -> str:
 
 
 MAX_LOST_MATCHES = 10
-"""Matches that are told of."""
+"""Maximum number of lost matches in an answer."""
 
 
 def find_lost_matches(path: FilePath, label: str) -> list[dict[str, Any]]:
-    """Return the latest matches that an entry has lost by faults, the last one first; none where it has not played."""
+    """Return the latest matches that an entry lost by faults, the last one first; none if it has not played."""
     with Store.open(path) as store, store.snapshot():
         runs = store.runs()
         boards = runs[-1].boards if runs else ()

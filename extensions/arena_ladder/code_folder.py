@@ -1,4 +1,4 @@
-"""The code of submissions on the disk: laid out from the store where processes can load it; and the logs of what it prints."""
+"""The code of submissions on disk, unpacked from the store so that processes can load it; and the logs of their output."""
 
 import errno
 import io
@@ -10,33 +10,33 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from arena import ArenaError
-from arena.api.cli import cut
-from arena.errors import StoreFull
+from arena import ArenaError, Spec
+from arena.api.errors import StoreFull, cut
 from arena_isolation.agent_log import end_of_log
-from arena_isolation.versions import LAID_OUT
-from arena_ladder.ledger import Ledger, Submission
+from arena_isolation.versions import LAID_OUT, seal_submission
+from arena_ladder.ledger import UNREADABLE, Ledger, Submission
+from arena_ladder.season import Entrant
 from arena_ladder.spec import Kind
 
 MAX_ZIP_FILES = 200
 MAX_FOLDER_DEPTH = 8
-"""Folders within folders."""
+"""Maximum depth of nested folders."""
 MAX_NAME_LENGTH = 200
 CHUNK_BYTES = 1 << 16
 BOUNDED_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compressions that zipfile unpacks as far as it is asked to: of all others it unpacks everything at once."""
+"""Compressions that zipfile unpacks in limited steps. It unpacks any other compression all at once."""
 
 
 class BadArchive(ArenaError):
-    """An archive that is not laid out, and why."""
+    """An archive that is refused, with the reason."""
 
 
 def unpack(content: bytes, most_bytes: int) -> dict[str, bytes]:
-    """Return the files of an archive by their paths; BadArchive where one is not as it should be, or all are too large.
+    """Return the files of an archive by their paths. Raises BadArchive if a file is not allowed or the total size is too large.
 
-    Refused are absolute paths, `..`, backslashes, links, devices, names that come twice, encryption, other compression than
-    deflate, and more than `most_bytes` when unpacked, whatever the archive says of itself. Where all files lie in one folder,
-    paths begin below it.
+    These are refused: absolute paths, `..`, backslashes, links, devices, duplicate names, encryption, any compression other
+    than deflate, and more than `most_bytes` of unpacked data, whatever size the archive declares. If all files lie in one
+    folder, paths are relative to it.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -53,7 +53,7 @@ def unpack(content: bytes, most_bytes: int) -> dict[str, bytes]:
                 left -= len(found[name])
     except BadArchive:
         raise
-    except Exception as error:  # zipfile raises whatever it stumbles over in a file that is damaged on purpose
+    except Exception as error:  # zipfile raises arbitrary errors for a deliberately damaged file
         raise BadArchive(f"the zip cannot be read: {cut(str(error)) or type(error).__name__}; pack it again") from error
     tops = {name.partition("/")[0] for name in found}
     if len(tops) == 1 and all("/" in name for name in found):
@@ -79,7 +79,7 @@ def _check_name(info: zipfile.ZipInfo) -> str:
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int, most: int) -> bytes:
-    """The content of a file, read as far as it may go and no further: a bomb is not unpacked."""
+    """Read the content of a file up to its limit and no further, so that a zip bomb is not unpacked."""
     parts: list[bytes] = []
     with archive.open(info) as file:
         while part := file.read(min(CHUNK_BYTES, left + 1)):
@@ -91,23 +91,23 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int, most: int)
 
 
 def _quote(name: str) -> str:
-    """A name of an archive for a message."""
+    """Quote a name from an archive for a message."""
     return cut(repr(name))
 
 
 MAIN_FILE = "agent.py"
-"""The plugin of a zip, unless there is one file of Python alone at its top."""
+"""The plugin of a zip, unless exactly one Python file lies at its top."""
 ELF_MAGIC = b"\x7fELF"
 FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT)
-"""What the system says where there is no room."""
+"""Errors of the operating system for a full disk or quota."""
 
 
 class BadSubmission(ArenaError):
-    """A submission that cannot be laid out, and why."""
+    """A submission that cannot be unpacked, with the reason."""
 
 
 def kind_of(file: str, content: bytes) -> Kind:
-    """Tell what was handed in, by its first bytes, and by its name where these say nothing."""
+    """Return the kind of a submission, judged by its first bytes, or else by its name."""
     if content.startswith(b"PK\x03\x04") or file.endswith(".zip"):
         return "zip"
     if file.endswith(".py"):
@@ -118,9 +118,9 @@ def kind_of(file: str, content: bytes) -> Kind:
 
 
 class CodeFolder:
-    """A folder beside the store with the code of every submission that plays or is checked; all of it can be made again.
+    """A folder beside the store with the code of every submission that plays or is checked. All of it can be recreated.
 
-    Another one has the log of each submission that was ever laid out: what its processes printed last.
+    A second folder has one log for each unpacked submission, with the last output of its processes.
     """
 
     def __init__(self, ledger: Ledger, most_bytes: int) -> None:
@@ -129,19 +129,23 @@ class CodeFolder:
         self.path = ledger.path.resolve().with_name(f"{ledger.path.name}.code")
         self.logs = self.path.with_suffix(".logs")
 
-    def entry(self, one: Submission) -> dict[str, Any]:
-        """Return the entry of a spec for a submission in play, whose code is there then; BadSubmission where that cannot be."""
+    def entrant(self, one: Submission, house: Spec) -> Entrant:
+        """Return a submission in play as an entry of a season, with its code unpacked. Raises BadSubmission if that fails."""
         file = self.lay_out(one)
-        plays = {"agent": {"command": [str(file)]}} if one.kind == "program" else {"agent": one.agent, "plugin": str(file)}
-        return {**plays, "label": one.label}
+        if one.kind == "program":
+            return Entrant({"agent": {"command": [str(file)]}, "label": one.label})
+        known = self._ledger.known(one.id)
+        if known is None or one.agent is None:
+            raise BadSubmission(UNREADABLE)
+        return Entrant.of_plugin(seal_submission(file, known.code), one.agent, one.label, known.claims, house)
 
     def lay_out(self, one: Submission) -> Path:
-        """Lay out the code of a submission and return the file to load or to start.
+        """Unpack the code of a submission and return the file to load or to start.
 
-        BadSubmission where that cannot be, StoreFull where the disk is full.
+        Raises BadSubmission if the code cannot be unpacked, and StoreFull if the disk is full.
         """
         folder = self.path / one.id
-        with suppress(OSError):  # without a log it plays as well
+        with suppress(OSError):  # the submission plays without a log, too
             self.logs.mkdir(exist_ok=True)
             self._log(one).touch()
         if not (folder / LAID_OUT).exists():
@@ -167,7 +171,7 @@ class CodeFolder:
         part.replace(folder)
 
     def as_handed_in(self, one: Submission, told: Any) -> Any:
-        """Return texts, or lists and mappings of them, in which files are called as their author calls them."""
+        """Return texts, or lists and mappings of texts, with each path replaced by the file name that the author used."""
         if isinstance(told, str):
             text = told.replace(f"{self.path / one.id}/", "").replace(str(self.path / one.id), ".")
             return text.replace(_module(one), one.file if one.kind == "python" else MAIN_FILE).replace(_name(one), one.file)
@@ -176,7 +180,7 @@ class CodeFolder:
         return [self.as_handed_in(one, value) for value in told] if isinstance(told, list) else told
 
     def log(self, one: Submission) -> str:
-        """Return what the processes of a submission printed last."""
+        """Return the last output of a submission's processes."""
         return end_of_log(self._log(one))
 
     def _log(self, one: Submission) -> Path:
@@ -212,7 +216,7 @@ class CodeFolder:
 
 
 def _name(one: Submission) -> str:
-    """The name of a single file: that of its submission, since a store knows code by it."""
+    """Name of a single file. It contains the submission's id, because a store identifies code by its name."""
     return _module(one) if one.kind == "python" else f"program_{one.id}"
 
 
@@ -221,7 +225,7 @@ def _module(one: Submission) -> str:
 
 
 def _main_of(files: Mapping[str, bytes]) -> str:
-    """The plugin among the files of a zip."""
+    """Choose the plugin among the files of a zip."""
     if MAIN_FILE in files:
         return MAIN_FILE
     top = [name for name in files if PurePosixPath(name).suffix == ".py" and "/" not in name]

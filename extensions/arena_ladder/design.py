@@ -1,27 +1,55 @@
-"""The games from which ratings learn most: sequential A-optimal design for Bradley-Terry with draws.
+"""Choice of the most informative games: sequential A-optimal design for Bradley-Terry with draws.
 
-A pair of games between i and j adds w (e_i - e_j)(e_i - e_j)' to the information about the ratings, with w the variance of its
-score under the fit. With C the covariance of all leads over the anchor, that lowers the variances of some of them, summed up, by
+A pair of games between i and j adds w (e_i - e_j)(e_i - e_j)' to the information about the ratings, where w is the variance of
+its score under the fit. Let C be the covariance of all leads over the anchor, and U a set of competitors. The pair lowers the
+summed variance of the leads in U by
 
     w |C_U (e_i - e_j)|^2 / (1 + w (e_i - e_j)' C (e_i - e_j)),
 
-C_U the rows of these (J. Sherman and W. J. Morrison, 1950). The pair with the largest fall comes first: A-optimality, one run at
-a time under the current fit (V. V. Fedorov, Theory of Optimal Experiments, 1972; for paired comparisons U. Grasshoff,
-H. Grossmann, H. Holling and R. Schwabe, Optimal design for Bradley-Terry models, 2008). A-optimal and not D-optimal, since what
-is asked for is the width of every interval about the anchor, and not the volume of all of them together.
+with C_U the rows of C for U (J. Sherman and W. J. Morrison, 1950). The pair with the largest reduction comes first. This is
+A-optimality, one run at a time under the current fit (V. V. Fedorov, Theory of Optimal Experiments, 1972; for paired
+comparisons U. Grasshoff, H. Grossmann, H. Holling and R. Schwabe, Optimal design for Bradley-Terry models, 2008). It is
+A-optimal instead of D-optimal because the goal is a small width of every interval about the anchor, and not a small volume of
+all of them together.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from arena.stats.bradley_terry import Fit
-from arena.stats.newton import Array
+from arena.stats import Fit
 
+Array = NDArray[np.float64]
 MAX_SEAT_SHARE = 0.5
-"""The largest share of the pairs of one plan that a single competitor may have a seat in, where others are left."""
+"""Maximum share of a plan's pairs in which one competitor may have a seat, if there are other pairs."""
+
+
+FLOOR_PAIRS = 2
+"""Every two competitors play at least this many pairs of games, even if their ratings learn little from them."""
+
+
+def pairs_below_floor(
+    fit: Fit[Any],
+    played: Mapping[tuple[int, int], int],
+    wanted: Collection[int],
+    playing: Sequence[int],
+    count: int,
+    exhausted: Collection[tuple[int, int]] = (),
+) -> list[tuple[int, int]]:
+    """Return up to `count` pairs of competitors with fewer than FLOOR_PAIRS pairs of games in `played`, the fewest first.
+
+    Ratings learn most from games between equals. But if strengths are intransitive, a rating from a few opponents holds only
+    against them, and differences between pairings stay invisible. The arguments `fit`, `wanted`, `playing`, `count` and
+    `exhausted` are the same as in `next_pairs`. Ties are broken by the closest ratings.
+    """
+    barred = {(min(both), max(both)) for both in exhausted}
+    pairs = [both for both in combinations(sorted(playing), 2) if both not in barred and not set(wanted).isdisjoint(both)]
+    least = [(played.get(both, 0), abs(fit.ratings[both[0]] - fit.ratings[both[1]]), both) for both in pairs]
+    return [both for times, _, both in sorted(least)[:count] if times < FLOOR_PAIRS]
 
 
 def next_pairs(
@@ -32,16 +60,19 @@ def next_pairs(
     count: int,
     exhausted: Collection[tuple[int, int]] = (),
 ) -> list[tuple[int, int]]:
-    """Return the `count` pairs of competitors whose games lower the variance of the leads of the `wanted` over the anchor most.
+    """Return the `count` pairs of competitors whose games lower the variance of the `wanted` leads over the anchor most.
 
-    Competitors are indices of the fit; both of a pair are among the `playing`, the smaller index first. Each pair is chosen as if
-    those before it had been played. No competitor is in more than half of them where that can be. The games of `exhausted` pairs
-    tell nothing new. Empty where nothing is left to learn.
+    Competitors are indices of the fit. Both of a pair are in `playing`, and the smaller index comes first. Each pair is chosen
+    as if the pairs before it had been played. If possible, no competitor is in more than half of the pairs. `exhausted` pairs
+    are skipped, because their games give no new information. The result is empty if nothing is left to learn.
     """
     if len(playing) < 2 or not wanted:
         return []
     covariance = _leads(fit, anchor)
-    weights = _weights(fit)
+    ratings = np.array(fit.ratings)
+    leads = ratings[:, None] - ratings[None, :]
+    # Information of a pair of games, one in each seat order, about the lead of one competitor over another:
+    weights = _variance(leads + fit.first_mover, fit.log_draws) + _variance(leads - fit.first_mover, fit.log_draws)
     active = np.array(sorted(playing))
     rows = np.array(sorted(wanted))
     most = max(1, int(count * MAX_SEAT_SHARE)) if len(playing) > 2 else count
@@ -70,7 +101,7 @@ def next_pairs(
 
 
 def _leads(fit: Fit[Any], anchor: int) -> Array:
-    """The covariance of the leads over the anchor, in natural units; its own row and column are zero."""
+    """Covariance of the leads over the anchor, in natural units. The anchor's own row and column are zero."""
     agents = len(fit.agents)
     others = [k for k in range(len(fit.information)) if k != anchor]
     inverse = np.linalg.inv(fit.information[np.ix_(others, others)])
@@ -80,15 +111,8 @@ def _leads(fit: Fit[Any], anchor: int) -> Array:
     return found
 
 
-def _weights(fit: Fit[Any]) -> Array:
-    """The information of a pair of games, one in each seat order, about the lead of one competitor over another."""
-    ratings = np.array(fit.ratings)
-    leads = ratings[:, None] - ratings[None, :]
-    return _variance(leads + fit.first_mover, fit.log_draws) + _variance(leads - fit.first_mover, fit.log_draws)
-
-
 def _variance(leads: Array, log_draws: float | None) -> Array:
-    """The variance of half the difference of wins and losses in one game, which is its information about the lead."""
+    """Variance of half the difference of wins and losses in one game. This is its information about the lead."""
     exponents = np.stack([leads / 2, np.full_like(leads, -np.inf if log_draws is None else log_draws), -leads / 2])
     chances = np.exp(exponents - exponents.max(axis=0))
     wins, _, losses = chances / chances.sum(axis=0)
@@ -97,7 +121,7 @@ def _variance(leads: Array, log_draws: float | None) -> Array:
 
 
 def _falls(covariance: Array, weights: Array, rows: Array) -> Array:
-    """The fall of the summed variance of the leads in `rows` by a pair of games of any two competitors."""
+    """Reduction of the summed variance of the leads in `rows` by a pair of games, for any two competitors."""
     part = covariance[rows]
     products = part.T @ part
     own = products.diagonal()

@@ -1,4 +1,4 @@
-"""One process that is a ladder: the contest, the checks of what is handed in, and the pages."""
+"""The process of a ladder: the contest, the checks of submissions, and the pages."""
 
 import asyncio
 import logging
@@ -17,14 +17,14 @@ from fastapi.exceptions import RequestValidationError
 from starlette.requests import ClientDisconnect
 
 from arena import ArenaError, __version__
-from arena.api.cli import describe, say
+from arena.api.cli import say
+from arena.api.errors import StoreError, StoreFull, describe
 from arena.api.match import canonical
 from arena.api.run import check_isolations
-from arena.api.store import Store, StoreError
-from arena.errors import StoreFull
-from arena.processes.stderr import QUIET_VARIABLE
+from arena.api.store import Store
 from arena_cluster.players import ClusterPlayers
 from arena_isolation.agent_start import prove_once
+from arena_isolation.child import ChildProcess
 from arena_ladder.api import LadderApi, Refused
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import ContestRunner
@@ -38,11 +38,11 @@ from arena_web.error_answers import ErrorAnswers, faults_of
 from arena_web.errors import Refusal
 from arena_web.guard import Guard, RateLimits, Site
 from arena_web.plugin_process import Busy, ProcessEnded, ProcessFailed
-from arena_web.server import GRACE_SECONDS, BoundedConnection, QuietServer, address_of, end_on_signals
+from arena_web.server import QuietServer, end_on_signals, url_of
 
 
 class LadderApp:
-    """The endpoints and what they share."""
+    """The endpoints and their shared state."""
 
     def __init__(self, host: "LadderHost") -> None:
         self.limits = RateLimits()
@@ -55,7 +55,7 @@ class LadderApp:
         app = FastAPI(
             title="A ladder of arena",
             version=__version__,
-            docs_url=None,  # pages of documentation would load scripts from elsewhere
+            docs_url=None,  # documentation pages would load scripts from other sites
             redoc_url=None,
             responses={"4XX": {"model": Refused, "description": "Refused."}},
             exception_handlers=ANSWERS.handlers,
@@ -67,13 +67,14 @@ class LadderApp:
 
     @asynccontextmanager
     async def _lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
+        self._pages.processes.prepare()
         yield
         self.stopping.set()
         await self._pages.processes.close()
 
 
 def refusal_of(error: Exception) -> Refusal:
-    """Return the refusal that answers an error; an error of arena itself is said on stderr, too."""
+    """Return the refusal that answers an error. Errors of arena itself are also reported on stderr."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, RequestValidationError):
@@ -97,7 +98,7 @@ def refusal_of(error: Exception) -> Refusal:
         return Refusal(500, "an error of arena itself", "tell the host of the ladder; its own output says more")
     if found.status == 405:
         return Refusal(405, "there is nothing at this address", "see /openapi.json")
-    if isinstance(error, HTTPException) and found.status == 400:  # FastAPI makes it of a body that it cannot read
+    if isinstance(error, HTTPException) and found.status == 400:  # raised by FastAPI for a body that it cannot read
         return Refusal(422, str(found), "see /openapi.json")
     hints = {408: "send it again", 413: "hand in less"}
     return Refusal(found.status, str(found), hints.get(found.status, "see /openapi.json"))
@@ -107,18 +108,18 @@ ANSWERS = ErrorAnswers(PAGES, refusal_of, hints=True)
 
 
 MULTIPART_BYTES = 64 << 10
-"""Of a request beside the file that it hands in."""
+"""Maximum size of a request, not counting the submitted file."""
 
 
 class LadderHost:
-    """A ladder whose store is open: its parts, and the threads that work."""
+    """A ladder with an open store: its parts and the working threads."""
 
     def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int | ClusterPlayers) -> None:
         self.ladder, self.store, self.ledger = ladder, store, ledger
         self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
         self.runner = ContestRunner(ladder, store, ledger, self.folder, workers)
         self.trouble: BaseException | None = None
-        """What has ended the contest."""
+        """The error that ended the contest."""
         self.examiner = Examiner(ladder, ledger, self.folder)
         self._threads = [
             threading.Thread(target=self._contest, name="contest"),
@@ -127,7 +128,7 @@ class LadderHost:
 
     @property
     def broken(self) -> bool:
-        """Whether the contest has ended by an error."""
+        """Whether an error has ended the contest."""
         return self.trouble is not None
 
     def start(self) -> None:
@@ -136,7 +137,7 @@ class LadderHost:
             thread.start()
 
     def stop(self) -> None:
-        """End the threads: what they were at is taken up by the next process."""
+        """End the threads. The next process continues their work."""
         self.runner.stop()
         self.examiner.stopping.set()
         for thread in self._threads:
@@ -147,29 +148,35 @@ class LadderHost:
             self.runner.play()
             if self.runner.contest.state == "over":
                 say(f"seed: {self.store.last().seed}")
-        except BaseException as error:  # told where the process ends
+        except BaseException as error:  # reported when the process ends
             self.trouble = error
             self.runner.contest.state = error.args[0] if isinstance(error, ArenaError) and error.args else describe(error)
 
 
 @contextmanager
 def open_ladder(ladder: LadderSpec, place: Path, workers: int | ClusterPlayers) -> Iterator[LadderHost]:
-    """Open the store of a ladder, made where there is none; StoreError where it is another's, SandboxError without a sandbox."""
+    """Open the store of a ladder, and create it if necessary.
+
+    Raises StoreError if it belongs to another ladder, and SandboxError if there is no sandbox.
+    """
     check_isolations(ladder.spec)
     if ladder.spec.document.values["isolation"] == "sandbox":
-        prove_once()  # for what is handed in, however the house agents play
+        prove_once()  # submissions need it, even if the house agents do not
     with Store.open(place, write=True) as store:
         ledger = Ledger(place)
         try:
             _bind(ladder, store, ledger)
-            _register_authors(ladder, ledger)
+            known = {name for name, _ in ledger.authors()}
+            for name in ladder.authors or ():
+                if name not in known:
+                    ledger.expect(name)  # without a token: `arena ladder admin SPEC tokens` makes it
             yield LadderHost(ladder, store, ledger, workers)
         finally:
             ledger.close()
 
 
 def _bind(ladder: LadderSpec, store: Store, ledger: Ledger) -> None:
-    """Tie the store to what is played; StoreError where something else is played in it."""
+    """Tie the store to this ladder. Raises StoreError if the store belongs to something else."""
     games = canonical([[board.name, board.parameters] for board in ladder.spec.boards])
     before = ledger.setting("games")
     if before == games:
@@ -183,46 +190,26 @@ def _bind(ladder: LadderSpec, store: Store, ledger: Ledger) -> None:
         ledger.set("games", games)
 
 
-def _register_authors(ladder: LadderSpec, ledger: Ledger) -> None:
-    """Have every author of the file in the ledger; who has no token yet gets none, `arena ladder admin SPEC tokens` makes it."""
-    known = {name for name, _ in ledger.authors()}
-    for name in ladder.authors or ():
-        if name not in known:
-            ledger.expect(name)
-
-
 async def serve(host: LadderHost, listening: socket.socket, name: str, public: str | None, out: IO[str]) -> None:
-    """Serve the pages and play until Ctrl-C or SIGTERM; the address is the first line on `out`.
+    """Serve the pages and play until Ctrl-C or SIGTERM. The address is the first line on `out`.
 
-    `name` is the interface, `public` the address of a proxy before it. ArenaError if the contest cannot go on.
+    `name` is the interface, `public` the address of a reverse proxy. Raises ArenaError if the contest cannot go on.
     """
-    logging.getLogger("python_multipart").setLevel(
-        logging.CRITICAL
-    )  # it tells stderr of every form of a stranger that it cannot read
-    os.environ[QUIET_VARIABLE] = str(host.folder.logs)  # what strangers' agents print is no message of the host's
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it logs every unreadable form
+    os.environ[ChildProcess.QUIET_VARIABLE] = str(host.folder.logs)  # output of strangers' agents is not a message of the host
     application = LadderApp(host)
     port = listening.getsockname()[1]
-    config = uvicorn.Config(
-        Guard(
-            application.app(),
-            Site(name, port, public),
-            ANSWERS,
-            limits=application.limits,
-            max_body_bytes=(host.ladder.submissions.size_kb << 10) + MULTIPART_BYTES,
-            only_json=False,
-        ),
-        log_level="error",
-        access_log=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        server_header=False,
-        ws="none",
-        proxy_headers=False,  # the guard itself knows which proxy to believe
-        http=BoundedConnection,
+    guard = Guard(
+        application.app(),
+        Site(name, port, public),
+        ANSWERS,
+        limits=application.limits,
+        max_body_bytes=(host.ladder.submissions.size_kb << 10) + MULTIPART_BYTES,
+        only_json=False,
     )
-    running = QuietServer(config)
-    shown = f"[{address_of(name)}]" if ":" in address_of(name) else address_of(name)
+    running = QuietServer(guard)
     with end_on_signals(running, application.stopping):
-        print(public or f"http://{shown}:{port}/", file=out, flush=True)
+        print(public or url_of(name, port), file=out, flush=True)
         host.start()
         watching = asyncio.create_task(_watch(host, running))
         try:
@@ -235,7 +222,7 @@ async def serve(host: LadderHost, listening: socket.socket, name: str, public: s
 
 
 async def _watch(host: LadderHost, running: uvicorn.Server) -> None:
-    """End the server if the contest cannot go on."""
+    """Stop the server if the contest cannot go on."""
     while not host.broken:  # noqa: ASYNC110 - the contest is another thread
         await asyncio.sleep(0.5)
     running.should_exit = True

@@ -1,4 +1,4 @@
-"""The command ladder: an arena that never closes, and what its admin does."""
+"""The command `ladder`: host an arena that never closes, and administer it."""
 
 import asyncio
 import os
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena import ArenaError
-from arena.api.cli import plugin_option, results_alone, say, workers_for
-from arena.processes.stderr import QUIET_VARIABLE
-from arena.version import install_command
+from arena.api.cli import install_command, plugin_option, results_alone, say, workers_for
+from arena_isolation.child import ChildProcess
 from arena_web.serve import NEEDED, bind_socket
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 MISSING = f"arena ladder needs the extra web, with python-multipart; install it with: {install_command('web')}"
 ANYWHERE = ("--store", "--plugin")
-"""Options of `admin` that may stand before SPEC, behind it, and behind the action."""
+"""Options of `admin` that may stand before SPEC, behind it, or behind the action."""
 store_option = click.option("--store", type=click.Path(path_type=Path), metavar="S", help="The file; default results/SPEC.db.")
 
 
@@ -34,7 +33,7 @@ class _Spec(click.Argument):
 
 
 class _SpecOrAdmin(click.Group):
-    """A command of a SPEC that hands over to its one subcommand where the first word is `admin`."""
+    """A command of a SPEC that hands over to its only subcommand if the first word is `admin`."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -49,7 +48,7 @@ class _SpecOrAdmin(click.Group):
 
 
 class _Admin(click.Group):
-    """A command whose options may stand anywhere, also behind the word of a subcommand."""
+    """A command whose options may stand anywhere, even behind the word of a subcommand."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         options, words = _split_options(args)
@@ -57,7 +56,7 @@ class _Admin(click.Group):
 
 
 def _split_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the options that may stand anywhere with their values, and all other words; both in their order."""
+    """Separate the options that may stand anywhere, with their values, from all other words. Both keep their order."""
     options: list[str] = []
     words: list[str] = []
     left = iter(args)
@@ -131,13 +130,14 @@ def ladder(
 
 @contextmanager
 def _players(workers: int | None, cluster: str | None) -> Iterator["int | ClusterPlayers"]:
-    """Give who plays: so many processes, or the nodes of a cluster, which is there by then; ClusterError where it is not."""
+    """Provide the players: a number of processes, or a cluster's nodes. Raises ClusterError if there is no such cluster."""
     if cluster is None:
         yield workers_for(workers, 1 << 20)
         return
     from arena_cluster.players import ClusterPlayers
 
-    os.environ[QUIET_VARIABLE] = "1"  # the nodes of local:N inherit it: what strangers' agents print is no message of the host's
+    # The nodes of local:N inherit it: output of strangers' agents is not a message of the host.
+    os.environ[ChildProcess.QUIET_VARIABLE] = "1"
     with ClusterPlayers(cluster, lambda text: say(f"note: {text}")) as players:
         yield players
 
@@ -247,7 +247,7 @@ def audit(obj: Any, most: int) -> int:
     """Print what authors, admins and the ladder did, the latest first."""
     from datetime import UTC, datetime
 
-    from arena.api.spec import escape_line
+    from arena.api.errors import escape_line
 
     for line in obj[1].audit(most):
         when = datetime.fromtimestamp(line.time, UTC).isoformat(timespec="seconds")

@@ -1,7 +1,7 @@
-"""What a ladder keeps beside its matches, in the same file: authors, submissions, plans, the course of ratings, an audit log.
+"""The tables that a ladder keeps beside its matches: authors, submissions, plans, rating histories and an audit log.
 
-Every method is one transaction and may be called from any thread; what has returned is safe, whatever happens to the process
-after it. Other processes, such as `arena ladder admin`, may write at the same time.
+They are in the same file as the matches. Every method is one transaction and may be called from any thread. After it returns,
+the data survive a crash of the process. Other processes, such as `arena ladder admin`, may write at the same time.
 """
 
 import json
@@ -15,15 +15,23 @@ from secrets import token_hex, token_urlsafe
 from time import time
 from typing import Any, Literal, NamedTuple, get_args
 
-from arena import ArenaError, __version__
-from arena.api.store import StoreError
-from arena.store.database import BUSY_SECONDS, Database, copy_database, explain_error
-from arena_isolation.versions import Described
+from pydantic import BaseModel, TypeAdapter
+
+from arena import ArenaError
+from arena.api.errors import StoreError, cut
+from arena.api.store import Database
+from arena_isolation import protocol
+from arena_isolation.helper import pack
+from arena_isolation.protocol import Broken
 from arena_web.errors import Refusal
 
 Status = Literal["queued", "checking", "playing", "refused", "withdrawn", "suspended"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 DAY_SECONDS = 24 * 3600.0
+MAX_REASON_CHARACTERS = 1000
+MAX_FINDINGS_CHARACTERS = 16 << 10
+"""Maximum size of all findings about a submission, as JSON, in characters."""
+UNREADABLE = "what was kept of its check cannot be read; hand it in again"
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ladder_setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -55,19 +63,19 @@ CREATE TABLE IF NOT EXISTS ladder_audit (
 
 
 class Plan(NamedTuple):
-    """A pair of games to be played: both seat orders of one round."""
+    """A planned pair of games: both seat orders of one round."""
 
     number: int
     """Counted from 0 over the whole life of the ladder."""
     board: int
     one: str
-    """The label of one of the two, the smaller by text."""
+    """Label of the first agent, in alphabetical order."""
     other: str
     round: int
 
 
 class CoursePoint(NamedTuple):
-    """The rating of an agent at some time."""
+    """The rating of an agent at one time."""
 
     time: float
     board: int
@@ -78,7 +86,7 @@ class CoursePoint(NamedTuple):
 
 
 class AuditLine(NamedTuple):
-    """One thing that an author or an admin did, or that the ladder did with a submission."""
+    """One action of an author or an admin, or of the ladder on a submission."""
 
     time: float
     who: str
@@ -88,50 +96,70 @@ class AuditLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One thing that an author handed in, and what became of it."""
+    """One submission of an author, with its state."""
 
     number: int
     id: str
     author: str
     name: str | None
-    """The agent's name; None as long as the author did not give one and no check has found it."""
+    """Name of the agent; None until the author gives one or a check finds it."""
     version: int | None
-    """Counted from 1 among the agent's versions that were taken; None of one that has not been."""
+    """Counted from 1 among the accepted versions of the agent; None if it has not been accepted."""
     kind: str
     """`python`, `zip` or `program`."""
     file: str
-    """The name of the file as it was handed in, without folders."""
+    """Name of the file as submitted, without folders."""
     digest: str
     received: float
     status: Status
     decided: float | None
     reason: str | None
-    """Why it does not play, in a sentence for its author."""
+    """Why it does not play, as a sentence for its author."""
     findings: Sequence[Mapping[str, Any]]
-    """What the check found, for its author alone."""
+    """Results of the check, for its author alone."""
     agent: str | None
-    """The name that its code gives the agent; None where it is no plugin."""
+    """Name of the agent in the code; None if it is not a plugin."""
     faults: int
     """Matches in a row that it lost by faults."""
 
     @property
     def label(self) -> str:
-        """What tables call it: `author/agent@3`."""
+        """Name in tables: `author/agent@3`."""
         return f"{self.author}/{self.name}@{self.version}"
 
 
+class Finding(BaseModel):
+    """One result of a check, for the author alone."""
+
+    game: str
+    check: str
+    promise: str
+    kept: bool
+    reached: bool
+    found: str | None
+
+
+_FINDINGS = TypeAdapter(list[Finding])
+
+
+class Known(NamedTuple):
+    """Kept facts about the plugin of a submission, so that it need not be read or asked again."""
+
+    code: str
+    """Hash of the code."""
+    claims: Mapping[str, Any]
+    """Its description of itself, as bounded by the check."""
+
+
 class Ledger(Database):
-    """The tables of a ladder in an open store. The store must be there."""
+    """The tables of a ladder in an open store. The store must exist."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            uri = f"{path.absolute().as_uri()}?mode=rw"
-            connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            super().__init__(path, connection)
-            connection.execute("PRAGMA synchronous = FULL")  # an acknowledged submission outlives a power cut
+        connection = self.connect(path, "rw")
+        super().__init__(path, connection)
+        with self._telling():
+            connection.execute("PRAGMA synchronous = FULL")  # an acknowledged submission survives a power failure
             connection.executescript(f"BEGIN IMMEDIATE; {TABLES} COMMIT;")
-        except sqlite3.Error as error:
-            raise explain_error(path, error) from error
 
     def close(self) -> None:
         """Close the connection."""
@@ -139,18 +167,18 @@ class Ledger(Database):
             self._connection.close()
 
     def changes(self) -> int:
-        """Return a number that grows with every change of who is in play, or of a setting, by whichever process."""
+        """Return a number that grows with every change of the submissions in play or of a setting, by any process."""
         return int(self._value("SELECT value FROM ladder_setting WHERE key = 'changes'") or 0)
 
     # Settings
 
     def setting(self, key: str) -> str | None:
-        """The value of a setting; None where it was never set."""
+        """Return the value of a setting; None if it was never set."""
         found = self._value("SELECT value FROM ladder_setting WHERE key = ?", key)
         return None if found is None else str(found)
 
     def set(self, key: str, value: str, who: str | None = None) -> None:
-        """Set a setting; `who` stands in the audit log."""
+        """Set a setting. `who` appears in the audit log."""
         with self._writing() as write:
             write.execute("INSERT OR REPLACE INTO ladder_setting (key, value) VALUES (?, ?)", (key, value))
             _note_change(write)
@@ -160,7 +188,7 @@ class Ledger(Database):
     # Authors
 
     def register(self, name: str, who: str) -> str:
-        """Give an author a new token and return it; the old one is of no use any more. Only its hash is kept."""
+        """Give an author a new token and return it; the old one becomes invalid. Only its hash is kept."""
         token = token_urlsafe(32)
         with self._writing() as write:
             write.execute(
@@ -172,19 +200,19 @@ class Ledger(Database):
         return token
 
     def expect(self, name: str) -> None:
-        """Have an author known who has no token yet."""
+        """Register an author without a token."""
         with self._writing() as write:
             write.execute("INSERT OR IGNORE INTO ladder_author (name, registered) VALUES (?, ?)", (name, time()))
 
     def join(self, name: str, who: str) -> str:
-        """Register an author who is new, and return the token; Refusal where the name is taken."""
+        """Register a new author and return the token. Raises Refusal if the name is taken."""
         with self._writing():
             if self._rows("SELECT 1 FROM ladder_author WHERE name = ?", name):
                 raise Refusal(409, f"the name {name} is taken", "choose another one")
             return self.register(name, who)
 
     def author_of(self, token: str) -> str:
-        """The author whose token this is; Refusal 401 for an unknown one, 403 for one who is banned."""
+        """Return the author with this token. Raises Refusal 401 for an unknown token, and 403 for a banned author."""
         found = self._rows("SELECT name, banned FROM ladder_author WHERE token = ?", _hash(token))
         if not found:
             raise Refusal(401, "this token is not known", "ask the host of the ladder for one")
@@ -194,11 +222,11 @@ class Ledger(Database):
         return str(name)
 
     def authors(self) -> list[tuple[str, bool]]:
-        """The names of all authors, and whether each is banned."""
+        """Return the names of all authors, each with a flag for banned ones."""
         return [(name, banned is not None) for name, banned in self._rows("SELECT name, banned FROM ladder_author ORDER BY name")]
 
     def ban(self, name: str, who: str) -> None:
-        """Take an author's submissions out of play and his token from him; ArenaError for an unknown one."""
+        """Take an author's submissions out of play and revoke the token. Raises ArenaError for an unknown author."""
         with self._writing() as write:
             if not write.execute("UPDATE ladder_author SET banned = ? WHERE name = ?", (time(), name)).rowcount:
                 raise ArenaError(f"no author {name!r} here; `arena ladder admin SPEC tokens` lists them")
@@ -208,7 +236,7 @@ class Ledger(Database):
     # Submissions
 
     def submit(self, author: str, name: str | None, kind: str, file: str, content: bytes, per_day: int) -> Submission:
-        """Keep a submission and return it; Refusal 429 where its author has handed in `per_day` within 24 hours."""
+        """Keep a submission and return it. Raises Refusal 429 if its author has already submitted `per_day` within 24 hours."""
         now = time()
         with self._writing() as write:
             since = "SELECT count(*), min(received) FROM ladder_submission WHERE author = ? AND received > ?"
@@ -226,14 +254,14 @@ class Ledger(Database):
         return self.submission(key)
 
     def submission(self, key: str) -> Submission:
-        """The submission of an id; Refusal 404 for an unknown one."""
+        """Return the submission with an id. Raises Refusal 404 for an unknown id."""
         found = self._submissions("WHERE id = ?", key)
         if not found:
             raise Refusal(404, f"no submission {key}", "see the list on your page")
         return found[0]
 
     def submissions(self, author: str | None = None) -> list[Submission]:
-        """All submissions, or those of an author, in the order in which they came."""
+        """Return all submissions, or the submissions of an author, the oldest first."""
         return (
             self._submissions("ORDER BY number")
             if author is None
@@ -241,26 +269,27 @@ class Ledger(Database):
         )
 
     def counts(self) -> Mapping[Status, int]:
-        """How many submissions have each status."""
+        """Return the number of submissions by status."""
         found = dict(self._rows("SELECT status, count(*) FROM ladder_submission GROUP BY status"))
         return {status: found.get(status, 0) for status in STATUSES}
 
     def in_play(self) -> list[Submission]:
-        """The submissions that play, in the order in which they came."""
+        """Return the submissions in play, the oldest first."""
         return self._submissions("WHERE status = 'playing' ORDER BY number")
 
     def content(self, key: str) -> bytes:
-        """What was handed in."""
+        """Return the submitted file."""
         return bytes(self._value("SELECT content FROM ladder_submission WHERE id = ?", key))
 
     def next_to_check(self) -> Submission | None:
-        """The submission that has waited longest, which is `checking` from now on; None where none waits.
+        """Return the next submission to check, which is `checking` from now on; None if the queue is empty or the ladder is
+        over.
 
-        Fair among authors: of those who wait, who had the fewest checked in 24 hours comes first; of each one is checked at a
-        time, so that versions are counted as they came. None once the ladder is over.
+        The queue is fair among authors: the author with the fewest checks in the last 24 hours comes first. Each author has at
+        most one check at a time, so versions are numbered in the order of submission.
         """
         if not self._rows("SELECT 1 FROM ladder_submission WHERE status = 'queued' LIMIT 1"):
-            return None  # asked twice a second: no lock is taken for it
+            return None  # called twice a second: no lock is taken for it
         with self._writing() as write:
             busy = "SELECT author FROM ladder_submission WHERE status = 'checking'"
             waiting = self._submissions(f"WHERE status = 'queued' AND author NOT IN ({busy}) ORDER BY number")
@@ -276,35 +305,66 @@ class Ledger(Database):
         return self.submission(first.id)
 
     def requeue(self) -> None:
-        """Let those be checked once more whose check a process did not end that is gone."""
+        """Requeue submissions whose check an earlier process did not finish or did not keep.
+
+        If the kept result of a check cannot be read, the submission is suspended.
+        """
+        kept = (
+            f"SELECT id, CASE WHEN length(findings) > {MAX_FINDINGS_CHARACTERS} THEN '' ELSE findings END FROM ladder_submission"
+        )
         with self._writing() as write:
-            write.execute("UPDATE ladder_submission SET status = 'queued' WHERE status = 'checking'")
+            for key in [key for key, text in self._rows(kept) if _read_findings(text) is None]:
+                write.execute(
+                    "UPDATE ladder_submission SET findings = '[]', reason = coalesce(reason, ?), "
+                    "status = CASE status WHEN 'playing' THEN 'suspended' ELSE status END WHERE id = ?",
+                    (UNREADABLE, key),
+                )
+            write.execute(
+                f"UPDATE ladder_submission SET reason = substr(reason, 1, {MAX_REASON_CHARACTERS}) "
+                f"WHERE length(reason) > {MAX_REASON_CHARACTERS}"
+            )
+            write.execute(
+                "UPDATE ladder_submission SET status = 'queued' WHERE status = 'checking' "
+                "OR (status = 'playing' AND kind != 'program' AND id NOT IN (SELECT key FROM ladder_description))"
+            )
 
     def refuse(self, key: str, reason: str, findings: Sequence[Mapping[str, Any]]) -> None:
-        """Note that a submission did not pass its check, and why."""
+        """Note that a submission did not pass its check, and the reason."""
         with self._writing() as write:
             write.execute(
                 "UPDATE ladder_submission SET status = 'refused', decided = ?, reason = ?, findings = ? "
                 "WHERE id = ? AND status = 'checking'",
-                (time(), reason, json.dumps(list(findings)), key),
+                (time(), _bound_text(reason), _pack_findings(findings), key),
             )
             _note(write, "ladder", "refuse", key)
 
-    def accept(self, key: str, name: str, agent: str | None, findings: Sequence[Mapping[str, Any]], keep: int) -> Submission:
-        """Let a submission play as the next version of `name`; versions before the latest `keep` leave play.
+    def accept(
+        self,
+        key: str,
+        name: str,
+        agent: str | None,
+        findings: Sequence[Mapping[str, Any]],
+        keep: int,
+        known: Known | None = None,
+    ) -> Submission:
+        """Let a submission play as the next version of `name`. Versions before the latest `keep` leave play.
 
-        One that was withdrawn meanwhile stays so.
+        A submission that has played before keeps its version, and one that was withdrawn meanwhile stays withdrawn. `known`
+        holds the facts that the check found about a plugin.
         """
         with self._writing() as write:
             one = self.submission(key)
             if one.status == "checking":
                 latest = self._value("SELECT max(version) FROM ladder_submission WHERE author = ? AND name = ?", one.author, name)
-                version = 1 + (latest or 0)
+                version = 1 + (latest or 0) if one.version is None else one.version
                 write.execute(
                     "UPDATE ladder_submission SET status = 'playing', decided = ?, name = ?, version = ?, agent = ?, "
                     "findings = ? WHERE id = ?",
-                    (time(), name, version, agent, json.dumps(list(findings)), key),
+                    (time(), name, version, agent, _pack_findings(findings), key),
                 )
+                if known is not None:
+                    answers = pack({"type": "known", **known._asdict()}).decode()
+                    write.execute("INSERT OR REPLACE INTO ladder_description (key, answers) VALUES (?, ?)", (key, answers))
                 older = "author = ? AND name = ? AND version <= ? AND status = 'playing'"
                 self._retire(write, older, (one.author, name, version - keep), f"version {version} has taken its place")
                 _note_change(write)
@@ -312,7 +372,7 @@ class Ledger(Database):
         return self.submission(key)
 
     def withdraw(self, key: str, who: str, reason: str = "withdrawn by its author") -> bool:
-        """Take a submission out of play, or out of the queue; False, and nothing is noted, if it is in neither."""
+        """Take a submission out of play or out of the queue. Return False and note nothing if it is in neither."""
         with self._writing() as write:
             found = self._retire(write, "id = ? AND status IN ('queued', 'checking', 'playing', 'suspended')", (key,), reason)
             if found:
@@ -320,20 +380,20 @@ class Ledger(Database):
         return found
 
     def turn_away(self, reason: str) -> None:
-        """Take all out of the queue, those that are being checked too."""
+        """Empty the queue, including submissions that are being checked."""
         with self._writing() as write:
             self._retire(write, "status IN ('queued', 'checking')", (), reason)
 
     def suspend(self, label: str, reason: str) -> None:
-        """Take a playing submission out of play for its faults."""
+        """Take a submission out of play for its faults."""
         with self._writing() as write:
             write.execute(
                 "UPDATE ladder_submission SET status = 'suspended', reason = ? "
                 "WHERE status = 'playing' AND author || '/' || name || '@' || version = ?",
-                (reason, label),
+                (_bound_text(reason), label),
             )
             _note_change(write)
-            _note(write, "ladder", "suspend", f"{label}: {reason}")
+            _note(write, "ladder", "suspend", f"{label}: {_bound_text(reason)}")
 
     def count_faults(self, label: str, faults: int) -> None:
         """Note how many matches in a row an agent has lost by faults."""
@@ -343,7 +403,7 @@ class Ledger(Database):
             )
 
     def _retire(self, write: sqlite3.Connection, where: str, values: Sequence[Any], reason: str) -> bool:
-        """Withdraw submissions and return whether there are any; only then there is a change, which begins a season."""
+        """Withdraw submissions and return whether there were any. Only then it is a change, which begins a season."""
         found = write.execute(
             f"UPDATE ladder_submission SET status = 'withdrawn', decided = coalesce(decided, ?), reason = ? WHERE {where}",
             (time(), reason, *values),
@@ -357,14 +417,15 @@ class Ledger(Database):
             "number, id, author, name, version, kind, file, digest, received, status, decided, reason, findings, agent, faults"
         )
         rows = self._rows(f"SELECT {columns} FROM ladder_submission {where}", *values)
-        return [
-            Submission(*[json.loads(cell or "[]") if place == 12 else cell for place, cell in enumerate(row)]) for row in rows
-        ]
+        known: list[list[Any]] = [[*row[:12], _read_findings(row[12]) or (), *row[13:]] for row in rows]
+        return [Submission(*row) for row in known]
 
     # Plans and ratings
 
     def plan(self, pairs: Iterable[tuple[int, str, str]]) -> list[Plan]:
-        """Note which pairs meet next, by board and labels, and return them: each in a round in which the two have not met."""
+        """Note which pairs meet next, by board and labels, and return their plans. Each plan is a round that the two have not
+        played.
+        """
         with self._writing() as write:
             number = 1 + (-1 if (last := self._value("SELECT max(number) FROM ladder_plan")) is None else last)
             for board, *labels in pairs:
@@ -377,11 +438,11 @@ class Ledger(Database):
         return self.plans(first + 1)
 
     def plans(self, first: int = 0) -> list[Plan]:
-        """All plans from a number on, in order."""
+        """Return all plans from number `first` on, in order."""
         return [Plan(*row) for row in self._rows("SELECT * FROM ladder_plan WHERE number >= ? ORDER BY number", first)]
 
     def keep_ratings(self, points: Iterable[tuple[str, CoursePoint]]) -> None:
-        """Keep points of the courses of ratings."""
+        """Store points of the rating histories."""
         with self._writing() as write:
             write.executemany(
                 "INSERT INTO ladder_rating (label, time, board, games, elo, low, high) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -389,7 +450,7 @@ class Ledger(Database):
             )
 
     def course(self, label: str) -> list[CoursePoint]:
-        """The ratings of an agent over time."""
+        """Return the rating history of an agent."""
         columns = "time, board, games, elo, low, high"
         return [
             CoursePoint(*row) for row in self._rows(f"SELECT {columns} FROM ladder_rating WHERE label = ? ORDER BY number", label)
@@ -397,25 +458,13 @@ class Ledger(Database):
 
     # Descriptions
 
-    def descriptions(self) -> dict[tuple[str, ...], dict[bytes, Mapping[str, Any]]]:
-        """The plugins that arena was told to bring, so that a restarted process need not ask each of them again."""
-        found: dict[tuple[str, ...], dict[bytes, Mapping[str, Any]]] = {}
-        for key, answers in self._rows("SELECT key, answers FROM ladder_description"):
-            arena, *rest = json.loads(key)
-            if arena == __version__:
-                found[tuple(rest)] = {asked.encode(): answer for asked, answer in json.loads(answers)}
-        return found
-
-    def keep_descriptions(self, found: Described) -> None:
-        """Keep what plugins bring. Another version of arena asks them again."""
-        with self._writing() as write:
-            write.executemany(
-                "INSERT OR REPLACE INTO ladder_description (key, answers) VALUES (?, ?)",
-                [
-                    (json.dumps([__version__, *key]), json.dumps([[asked.decode(), answer] for asked, answer in answers.items()]))
-                    for key, answers in found.items()
-                ],
-            )
+    def known(self, key: str) -> Known | None:
+        """Return the kept facts about the plugin of a submission; None if there are none, or if they cannot be read."""
+        try:
+            found = protocol.parse(str(self._value("SELECT answers FROM ladder_description WHERE key = ?", key)).encode())
+            return Known(protocol.text_of(found, "code"), {**protocol.object_of(found, "claims"), "type": "description"})
+        except Broken:
+            return None
 
     # Audit
 
@@ -425,18 +474,17 @@ class Ledger(Database):
             _note(write, who, what, detail)
 
     def audit(self, most: int = 1000) -> list[AuditLine]:
-        """The latest lines of the audit log, the last one first."""
+        """Return the latest lines of the audit log, the last one first."""
         return [
             AuditLine(*row)
             for row in self._rows("SELECT time, who, what, detail FROM ladder_audit ORDER BY number DESC LIMIT ?", most)
         ]
 
     def backup(self, place: Path) -> None:
-        """Write all of the store to another file; StoreError where one is there. There is no half of a copy at any time."""
+        """Write the whole store to another file. Raises StoreError if the file exists. The copy is never half-written."""
         if place.exists():
             raise StoreError(f"{place} is there already; name a file that is not")
-        with self._guard, self._telling():
-            copy_database(self._connection, place)
+        self.copy(place)
 
     # Inside
 
@@ -449,7 +497,7 @@ class Ledger(Database):
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction, all or nothing; one inside another is a part of it."""
+        """Run a transaction. If it is nested, it is a part of the outer one."""
         with self._guard:
             if self._connection.in_transaction:
                 yield self._connection
@@ -458,8 +506,29 @@ class Ledger(Database):
                 yield write
 
 
+def _pack_findings(findings: Sequence[Mapping[str, Any]]) -> str:
+    """Return findings as JSON, without the last ones if they are too long."""
+    kept = list(findings)
+    while len(text := json.dumps(kept)) > MAX_FINDINGS_CHARACTERS:
+        kept.pop()
+    return text
+
+
+def _read_findings(text: str | None) -> list[Mapping[str, Any]] | None:
+    """Read findings from JSON; None if the text holds no findings."""
+    try:
+        return [one.model_dump() for one in _FINDINGS.validate_python(json.loads("[]" if text is None else text))]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _bound_text(text: str) -> str:
+    """Make any text storable, and cut it to the maximum length."""
+    return cut(text.encode("utf-8", "backslashreplace").decode(), MAX_REASON_CHARACTERS)
+
+
 def _hash(token: str) -> str:
-    """What is kept of a token: it has 256 random bits, so a plain hash of it cannot be searched."""
+    """Hash a token for storage. It has 256 random bits, so a plain hash cannot be reversed by a search."""
     return sha256(token.encode()).hexdigest()
 
 

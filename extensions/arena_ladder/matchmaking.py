@@ -1,25 +1,26 @@
-"""Which agents meet next on a ladder: those from whose games the ratings learn most, as a function of the results alone."""
+"""Chooses the next pairs of a ladder: the most informative ones for the ratings, as a function of the results alone."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena import ArenaError
 from arena.api.match import Stream
-from arena.api.results import Row
-from arena.results.board_rows import versus_row
-from arena.results.rating import Strengths
-from arena.stats.observations import table_of
+from arena.api.results import Row, Strengths, versus_row
+from arena.stats import table_of
 from arena_ladder.season import Season
 
-if TYPE_CHECKING:  # numpy and scipy are loaded where something is rated
-    from arena.stats.bradley_terry import Fit
-    from arena.stats.intervals import Ratings
+if TYPE_CHECKING:  # numpy and scipy are loaded only to rate
+    from arena.stats import Fit, Ratings
 
 MAX_REPEATS = 5
-"""Rounds that two agents may repeat, beside as many as they have not, before they are taken to have no others."""
+"""Two agents may repeat this many rounds, plus as many as they played without a repeat. Then the pair counts as exhausted."""
 PAIRS_AHEAD = 8
-"""Pairs of one plan, at the least; among many agents a quarter as many as there are agents."""
+"""Minimum number of pairs in one plan. With many agents it is a quarter of their number."""
+
+
+FLOOR_SHARE = 4
+"""At most one in this many pairs of a plan may be of two agents with few games against each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +29,17 @@ class BoardStandings:
 
     title: str
     rows: tuple[Row, ...]
-    """Those in play, the best first, with the keys of a versus row, and `settled`: whether the interval is narrow enough."""
+    """Agents in play, the best first, with the keys of a versus row and `settled`: whether the interval is narrow enough."""
     wanted: tuple[int, ...]
-    """The numbers of those in play whose intervals are too wide still."""
+    """Numbers of the agents in play whose intervals are still too wide."""
     fit: "Fit[int]"
-    """Of everyone who has played or is in play."""
+    """Fit of all agents that have played or are in play."""
     anchor: int
 
 
 def standings(season: Season, board: int, interval: float, anchor: str) -> BoardStandings:
-    """Rate a board: everyone's matches count, those in play are shown. `interval` is the half-width that is narrow enough."""
-    from arena.stats.bradley_terry import fit
-    from arena.stats.intervals import rate
+    """Rate a board. Matches of all agents count, and agents in play are shown. `interval` is the largest settled half-width."""
+    from arena.stats import fit, rate
 
     tally, labels, playing = season.tallies[board], season.labels(board), season.playing(board)
     zero = labels.index(anchor) if anchor in labels else 0
@@ -47,7 +47,9 @@ def standings(season: Season, board: int, interval: float, anchor: str) -> Board
     found: Ratings[int] | None = None
     try:
         if pairings:
-            found = rate(pairings, range(len(labels)), rng=Stream("ladder"), anchor=zero, rounds=tally.matches.rounds())
+            rounds, openings = tally.matches.rounds(), tally.sheet.has_openings
+            entries = range(len(labels))
+            found = rate(pairings, entries, rng=Stream("ladder"), anchor=zero, rounds=rounds, openings=openings)
     except ArenaError:
         found = None
     bounds: dict[int, tuple[float, float | None, float | None]] = dict.fromkeys(range(len(labels)), (0.0, None, None))
@@ -74,23 +76,31 @@ def standings(season: Season, board: int, interval: float, anchor: str) -> Board
 
 
 def plan_size(playing: Sequence[int]) -> int:
-    """How many pairs one plan has."""
+    """Return the number of pairs in one plan."""
     return max(PAIRS_AHEAD, len(playing) // 4)
 
 
 def pairs_to_meet(
-    season: Season, board: int, found: BoardStandings, barred: Sequence[tuple[int, int]] = ()
+    season: Season,
+    board: int,
+    found: BoardStandings,
+    barred: Sequence[tuple[int, int]] = (),
+    gone: Collection[str] = (),
 ) -> list[tuple[int, str, str]]:
-    """Return the pairs of the next plan of a board, by its number and labels; none where nothing is left to learn.
+    """Return the pairs of the next plan of a board, by its number and labels; none if nothing is left to learn.
 
-    The `barred` pairs of entries do not meet.
+    The `barred` pairs of entries do not meet. Agents with a label in `gone` are not paired.
     """
-    from arena_ladder.design import next_pairs
+    from arena_ladder.design import next_pairs, pairs_below_floor
 
-    labels, playing = season.labels(board), season.playing(board)
+    labels = season.labels(board)
+    playing, wanted = ([entry for entry in one if labels[entry] not in gone] for one in (season.playing(board), found.wanted))
     exhausted = list(barred)
-    for entries, pairs in season.tallies[board].matches.pairings().items():
-        if sum(pair.games for pair in pairs) / 2 > 2 * len(pairs) + MAX_REPEATS:  # without lots, most rounds repeat others
+    pairings = season.tallies[board].matches.pairings()
+    for entries, pairs in pairings.items():
+        if sum(pair.games for pair in pairs) / 2 > 2 * len(pairs) + MAX_REPEATS:  # without randomness, most rounds repeat others
             exhausted.append(entries)
-    chosen = next_pairs(found.fit, found.anchor, found.wanted, playing, plan_size(playing), exhausted)
+    size, met = plan_size(playing), {entries: len(pairs) for entries, pairs in pairings.items()}
+    least = pairs_below_floor(found.fit, met, wanted, playing, size // FLOOR_SHARE, exhausted)
+    chosen = next_pairs(found.fit, found.anchor, wanted, playing, size - len(least), exhausted) + least
     return [(board, labels[one], labels[other]) for one, other in chosen]

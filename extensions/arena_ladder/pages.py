@@ -1,4 +1,4 @@
-"""The pages of a ladder, and what they alone ask for: the standings as they move, agents, matches, and where to hand in."""
+"""The pages of a ladder and their endpoints: live standings, agents, matches, and the submission page."""
 
 import asyncio
 import json
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio.to_thread
 from fastapi import Depends, FastAPI, Path, Query, Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from sse_starlette import EventSourceResponse
 
 from arena_check.new import starter
 from arena_web.assets import Assets
 from arena_web.entry_page import entry_page
+from arena_web.error_answers import AsciiJson
 from arena_web.errors import Refusal
 from arena_web.live import Listeners
 from arena_web.match_filter import MatchFilter, MatchPage
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
 PAGES: Navigation = (("Standings", "/"), ("Matches", "/t/ladder/matches"), ("Hand in", "/hand-in"), ("Yours", "/yours"))
 KEY = "ladder"
 STANDINGS_POLL_SECONDS = 1.0
-"""Between two looks at the standings by an event stream."""
+"""Seconds between two polls of the standings by an event stream."""
 VIEW_SECONDS = 30.0
 
 
 class LadderPages:
-    """Every page, with what is told on it: what everybody may see, and of an author's own what he asks for with his token."""
+    """All pages. Most are public; an author's own data require the author's token."""
 
     def __init__(self, host: "LadderHost", stopping: asyncio.Event) -> None:
         self._host, self._stopping = host, stopping
@@ -79,24 +80,24 @@ class LadderPages:
         return RedirectResponse("/", 302)
 
     async def starter(self) -> Response:
-        """An agent of one file that plays here as it stands."""
+        """Serve a single-file agent that plays on this ladder without changes."""
         text = await anyio.to_thread.run_sync(starter, self._host.ladder.spec.boards[0].name, self._host.ladder.spec.registry)
         headers = {"content-disposition": 'attachment; filename="my_agent.py"'}
         return Response(text, media_type="text/x-python", headers=headers)
 
-    # The standings as they move
+    # Live standings
 
     async def live(self) -> Response:
         """The standings now, with the latest course of each rating."""
         return Response(self._text(), media_type="application/json")
 
-    async def events(self) -> Response:
+    async def events(self, request: Request) -> Response:
         """The standings now and after every change, as a stream of events."""
-        return EventSourceResponse(self._stream())
+        return EventSourceResponse(self._stream(request.state.displaced))
 
-    async def _stream(self) -> AsyncIterator[dict[str, str]]:
+    async def _stream(self, displaced: asyncio.Event) -> AsyncIterator[dict[str, str]]:
         seen = -1
-        while not self._stopping.is_set():
+        while not self._stopping.is_set() and not displaced.is_set():
             version = self._host.runner.contest.version
             if version != seen:
                 seen = version
@@ -104,7 +105,7 @@ class LadderPages:
             await asyncio.sleep(STANDINGS_POLL_SECONDS)
 
     def _text(self) -> str:
-        """The standings as JSON, one text for all who listen."""
+        """Return the standings as JSON, one text shared by all listeners."""
         contest = self._host.runner.contest
         version = contest.version
         if self._told[0] != version:
@@ -120,24 +121,24 @@ class LadderPages:
 
     async def matches(self, wanted: Annotated[MatchPage, Query()]) -> Response:
         """A page of all matches."""
-        return JSONResponse(await anyio.to_thread.run_sync(matches, self._store, wanted, wanted.page or 0))
+        return AsciiJson(await anyio.to_thread.run_sync(matches, self._store, wanted, wanted.page or 0))
 
     async def around(self, match: Annotated[str, Path(alias="id")], wanted: Annotated[MatchFilter, Query()]) -> Response:
         """The matches before and after one, and its twins with other seats."""
-        return JSONResponse(await anyio.to_thread.run_sync(around, self._store, match, wanted))
+        return AsciiJson(await anyio.to_thread.run_sync(around, self._store, match, wanted))
 
     async def match(self, request: Request, match: Annotated[str, Path(alias="id")]) -> Response:
         """One match, position by position; what an agent said when it failed is for its author alone."""
         reply = await self._ask(request, {"do": "view", "id": match})
         self._assets.put_module(reply["view"]["game"], "board")
-        return JSONResponse({"view": {**reply["view"], "message": None, "differences": []}, "play_on": None})
+        return AsciiJson({"view": {**reply["view"], "message": None, "differences": []}, "play_on": None})
 
     async def panels(self, request: Request, wanted: Annotated[WantedPanels, Query()]) -> Response:
         """The panels of a match that everybody may see."""
         reply = await self._ask(request, {"do": "panels", "public": True, **wanted.model_dump()})
         for panel in reply["panels"]:
             self._assets.put_module(panel, "script")
-        return JSONResponse(reply)
+        return AsciiJson(reply)
 
     async def _ask(self, request: Request, asked: dict[str, Any]) -> dict[str, Any]:
         reply = await self.processes.ask({**asked, "store": str(self._store)}, VIEW_SECONDS, request)
@@ -149,4 +150,4 @@ class LadderPages:
         """The opponents of an agent, its results, and the course of its rating."""
         games = await anyio.to_thread.run_sync(lambda: entry_page(self._store, name))
         course = await anyio.to_thread.run_sync(self._host.ledger.course, name)
-        return JSONResponse({**games, "course": [point._asdict() for point in course]})
+        return AsciiJson({**games, "course": [point._asdict() for point in course]})

@@ -1,26 +1,27 @@
-"""A season: the matches of a ladder between two changes of who is in play.
+"""A season: the matches of a ladder between two changes of the agents in play.
 
-It is a run of the store, so all that reads a store reads a ladder: its board has those in play first, then all others that have
-played, whose matches count in the ratings for ever.
+A season is a run of the store, so every tool that reads a store can read a ladder. Its board lists the agents in play first,
+then all other agents that have played. Their matches count in the ratings for ever.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from arena.api.match import Record
+from arena import Pairing, Record, Spec, SpecError
 from arena.api.results import Tally, tallies_of
-from arena.api.run import Pairing, Scheduled
-from arena.api.spec import Spec, reload_spec
+from arena.api.run import Scheduled, check_code
+from arena.api.spec import reload_spec
 from arena.api.store import Run, Store, run_of
-from arena.tournament.code_check import check_code
-from arena_isolation.versions import CODE, Described, shared_code
+from arena_isolation.describe import DESCRIBE
+from arena_isolation.helper import pack
+from arena_isolation.versions import CODE, PluginVersion, Told, shared_code
 from arena_ladder.ledger import Plan
 from arena_ladder.spec import LadderSpec
 
 
 class Played(NamedTuple):
-    """The place of a record on the boards of a season, with the labels of who sat there."""
+    """The place of a record on the boards of a season, with the labels by seat."""
 
     number: int
     record: int
@@ -31,25 +32,25 @@ class Played(NamedTuple):
 
 @dataclass(slots=True)
 class Season:
-    """The field of one season and all results so far, those of earlier seasons too."""
+    """The agents of one season and all results so far, including earlier seasons."""
 
     spec: Spec
     run: Run
     tallies: list[Tally]
-    """The counts of each board, by the numbers of `run.boards`."""
+    """Counts of each board, by the numbers of `run.boards`."""
     known: set[int]
-    """The numbers of the matches that have a record."""
+    """Numbers of the matches that have a record."""
 
     def labels(self, board: int) -> tuple[str, ...]:
-        """Everyone who is in play on a board or has played there, those in play first."""
+        """Return the labels of all agents that are in play on a board or have played there, those in play first."""
         return self.run.boards[board].labels
 
     def playing(self, board: int) -> range:
-        """The numbers of those in play on a board."""
+        """Return the numbers of the agents in play on a board."""
         return range(len(self.spec.boards[board].seats))
 
     def matches(self, plan: Plan) -> list[Scheduled]:
-        """Both matches of a plan, by the numbers of those in play; none where one of the two is not in play any more."""
+        """Return both matches of a plan, by the numbers of the agents in play; none if one agent has left play."""
         known = {seat.label: number for number, seat in enumerate(self.spec.boards[plan.board].seats)}
         if plan.one not in known or plan.other not in known:
             return []
@@ -63,13 +64,64 @@ class Season:
         self.tallies[scheduled.board].add(scheduled.number, scheduled.pairing, record)
 
 
-def begin_season(ladder: LadderSpec, store: Store, agents: Sequence[Mapping[str, Any]], described: Described) -> Season:
-    """Begin a season with the house agents and `agents`, entries of a spec with labels; all earlier matches stay on the boards.
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A submission as an entry of a season, with all known facts about it, so that its processes need not be asked."""
 
-    `described` is what was told of their plugins before. SpecError where one of them cannot be loaded any more.
+    values: Mapping[str, Any]
+    """The entry of the spec, with a label."""
+    version: PluginVersion | None = None
+    """Its code; None if it is a program."""
+    told: Told = field(default_factory=dict)
+    """Stored answers in place of a process that describes it."""
+
+    @classmethod
+    def of_plugin(cls, version: PluginVersion, agent: str, label: str, claims: Mapping[str, Any], house: Spec) -> "Entrant":
+        """Return the entry of a plugin that described itself by `claims`. It gets its own defaults for everything."""
+        told: dict[bytes, Mapping[str, Any]] = {DESCRIBE: claims}
+        checked = {"type": "checked", "values": {}, "faults": []}
+        told[pack({"type": "options", "agent": agent, "given": {}})] = checked
+        defaults = {board.name: board.game.default_heuristic for board in house.boards}
+        for game, heuristic in defaults.items():
+            if heuristic is not None:
+                told[pack({"type": "parameters", "game": game, "heuristic": heuristic, "given": {}})] = checked
+        return cls({"agent": agent, "plugin": version.file, "label": label}, version, told)
+
+
+def season_spec(house: Spec, entrants: Sequence[Entrant], seed: int | str) -> Spec:
+    """Return the spec of a season with the house agents and `entrants`. Raises SpecError if one of them cannot be set up."""
+    agents = [*house.document.values["agents"], *(one.values for one in entrants)]
+    document = replace(house.document, values={**house.document.values, "agents": agents})
+    plugins = [(one.values["agent"], one.version, one.told) for one in entrants if one.version is not None]
+    code = replace(
+        shared_code(house.shared),
+        versions={(agent, True, version.text): version for agent, version, _ in plugins},
+        claims={version.plugin: told for _, version, told in plugins},
+    )
+    return reload_spec(document, house.plugins, seed, secret=house.secret, shared={**house.shared, CODE: code})
+
+
+def entry_faults(error: SpecError, house: Spec) -> dict[int, str]:
+    """Return the errors of entrants by their numbers, as far as the faults of a spec concern entrants."""
+    first = len(house.document.values["agents"])
+    found: dict[int, str] = {}
+    for fault in error.faults:
+        number = fault.where.removeprefix("agents[").partition("]")[0]
+        if fault.where.startswith("agents[") and number.isdigit() and int(number) >= first:
+            found.setdefault(int(number) - first, fault.message)
+    return found
+
+
+def begin_season(ladder: LadderSpec, store: Store, entrants: Sequence[Entrant], banned: frozenset[str] = frozenset()) -> Season:
+    """Begin a season with the house agents and `entrants`. All earlier matches stay on the boards, except for matches of `banned`
+    authors, whose records stay in the store alone.
+
+    Raises SpecError if one of them cannot be set up.
     """
-    spec = _spec(ladder, store, agents, described)
-    before = played_matches(store)
+    runs = store.runs()
+    seed = ladder.spec.seed if not runs or runs[-1].secret is None else runs[-1].secret
+    spec = season_spec(ladder.spec, entrants, seed)
+    before = [one for one in played_matches(store) if banned.isdisjoint([label.partition("/")[0] for label in one.labels])]
     run = run_of(spec)
     boards = []
     for number, sheet in enumerate(run.boards):
@@ -86,18 +138,8 @@ def begin_season(ladder: LadderSpec, store: Store, agents: Sequence[Mapping[str,
     return Season(spec, run, tallies_of(store, boards), {one.number for one in before})
 
 
-def _spec(ladder: LadderSpec, store: Store, agents: Sequence[Mapping[str, Any]], described: Described) -> Spec:
-    house = ladder.spec
-    document = replace(house.document, values={**house.document.values, "agents": [*house.document.values["agents"], *agents]})
-    runs = store.runs()
-    seed = house.seed if not runs or runs[-1].secret is None else runs[-1].secret
-    code = shared_code(house.shared)
-    shared = {**house.shared, CODE: replace(code, described={**code.described, **described})}
-    return reload_spec(document, house.plugins, seed, secret=house.secret, shared=shared)
-
-
 def played_matches(store: Store) -> list[Played]:
-    """Return the places of all records on the boards of the last run, in the order in which they were planned."""
+    """Return the places of all records on the boards of the last run, in the order of the plan."""
     runs = store.runs()
     if not runs:
         return []

@@ -1,4 +1,4 @@
-"""The spec of a ladder: the keys of a tournament without `rounds` and `format`, and those of submissions."""
+"""The spec of a ladder: the keys of a tournament except `rounds` and `format`, plus the keys for submissions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,24 +8,25 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from arena import SpecError
-from arena.api.cli import suggest
-from arena.api.spec import Spec, load_spec
-from arena.secret import SECRET
-from arena.spec.document import Document, Path, read_document
-from arena.spec.model import Count, SpecKeys
-from arena.spec.parameters import UNKNOWN_KEY, add_hints, check_value, make_adapter
-from arena.spec.reader import Faults
+from arena import Spec, SpecError
+from arena.api.spec import (
+    Count,
+    Document,
+    Faults,
+    SpecKeys,
+    load_spec,
+    read_document,
+)
 
 OPEN = "open"
-"""What `authors` says where anybody may register."""
+"""Value of `authors` that lets everyone register."""
 Kind = Literal["python", "zip", "program"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 REFUSED_KEYS = ("rounds", "format", "orders", "challengers", "test", "replays")
-"""Keys of a tournament that say which matches are played: a ladder chooses them itself."""
+"""Keys of a tournament that choose its matches. A ladder chooses its matches itself."""
 FOR_TWO = "a ladder is for games of two seats, and neither for puzzles nor for games of one seat"
 OPENING_PLIES = 2
-"""Random plies of an opening where a spec says nothing, in games without chance: games that repeat others tell nothing."""
+"""Default number of random opening plies in games without chance. Repeated games add no information."""
 
 
 class SubmissionKeys(BaseModel):
@@ -51,41 +52,44 @@ class UntilKeys(BaseModel):
 
 
 LADDER_KEYS: Mapping[str, type[BaseModel]] = {"submissions": SubmissionKeys, "until": UntilKeys}
-"""The keys that a tournament has not."""
+"""Keys that a tournament does not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class LadderSpec:
-    """A ladder without faults: what is played, who may hand in what, and when it rests."""
+    """A valid ladder: the games, the rules of submissions, and the goal of the ratings."""
 
     spec: Spec
-    """The house agents, as a tournament; the agents of authors are added to its document."""
+    """The house agents, as a tournament. The agents of authors are added to its document."""
     submissions: SubmissionKeys
     interval: float
-    """The half-width of every interval at which nothing is played any more, in Elo."""
+    """Target half-width of the intervals, in Elo. When all intervals are this narrow, nothing more is played."""
     authors: tuple[str, ...] | None
-    """The names of those who may hand in agents; None where anybody may register."""
+    """Names of the authors who may submit agents; None if everyone may register."""
     anchor: str
     """The label of the agent whose rating is 0."""
 
     @property
     def store(self) -> FilePath:
-        """The store where none is named: beside results of tournaments, by the name of the file."""
+        """Default store: beside the results of tournaments, named after the file."""
         return FilePath("results") / f"{FilePath(self.spec.document.name).stem}.db"
 
 
 def load_ladder(file: str | PathLike[str], *, plugins: tuple[str, ...] = ()) -> LadderSpec:
-    """Read and check the spec of a ladder; SpecError has all faults, each with its place."""
+    """Read and check the spec of a ladder. SpecError lists all faults, each with its place."""
     document = read_document(file)
     faults = Faults(document)
-    own = {key: _read_key(document, key, faults) for key in LADDER_KEYS}
+    own: dict[str, Any] = {}
+    for key, model in LADDER_KEYS.items():
+        given = document.values.get(key)
+        own[key] = faults.check((key,), model, {} if given is None else given, model.model_fields)
     for key in REFUSED_KEYS:
         if key in document.values:
             faults.add((key,), "a ladder chooses its matches itself; leave it out", key=True)
     known = [*(key for key in SpecKeys.model_fields if key not in REFUSED_KEYS), *LADDER_KEYS]
     for key in document.values:
         if key not in known and key not in REFUSED_KEYS:
-            faults.add((key,), f"{UNKNOWN_KEY}; {suggest(str(key), known)}", key=True)
+            faults.add_unknown(key, known)
     if document.values.get("isolation") == "none":
         message = "what authors hand in runs in a process of its own; expected sandbox, the default, or process"
         faults.add(("isolation",), message)
@@ -98,19 +102,8 @@ def load_ladder(file: str | PathLike[str], *, plugins: tuple[str, ...] = ()) -> 
     return LadderSpec(spec, submissions, until.interval, authors, document.values.get("anchor") or house[0])
 
 
-def _read_key(document: Document, key: str, faults: Faults) -> Any:
-    """The value of a key that a tournament has not, with its defaults; None after its faults."""
-    model = LADDER_KEYS[key]
-
-    def report(path: Path, message: str) -> None:
-        faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
-
-    given = document.values.get(key)
-    return check_value(make_adapter(model), {} if given is None else given, (key,), add_hints(report, model.model_fields))
-
-
 def _read_authors(document: Document, submissions: SubmissionKeys, faults: Faults) -> tuple[str, ...] | None:
-    """The names in the file of authors; None where anybody may register, and after a fault."""
+    """Read the names from the file of authors; None if everyone may register, and after a fault."""
     if submissions.authors == OPEN:
         return None
     path = document.folder / submissions.authors
@@ -131,24 +124,24 @@ def _read_authors(document: Document, submissions: SubmissionKeys, faults: Fault
 
 NAME = "1 to 40 small letters, digits and dashes, a letter first"
 RESERVED_NAMES = ("admin", "ladder")
-"""Whom the audit log names beside authors."""
+"""Names in the audit log that do not belong to authors."""
 AUTHOR = f"{NAME}, and neither {RESERVED_NAMES[0]} nor {RESERVED_NAMES[1]}"
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text can be the name of an author or of an agent."""
+    """Return whether a text can be the name of an author or of an agent."""
     return (
         0 < len(text) <= 40 and text.isascii() and text[0].isalpha() and text == text.lower() and text.replace("-", "0").isalnum()
     )
 
 
 def is_author(text: str) -> bool:
-    """Tell whether a text can be the name of an author."""
+    """Return whether a text can be the name of an author."""
     return is_name(text) and text not in RESERVED_NAMES
 
 
 def _load_house(document: Document, plugins: tuple[str, ...]) -> Spec:
-    """The tournament of the house agents: where the spec says nothing, with a secret seed, in sandboxes, with short openings."""
+    """Return the tournament of the house agents. By default it has a secret seed, sandboxes and short openings."""
     faults = Faults(document)
     try:
         spec = load_spec_of(document, document.values, plugins)
@@ -175,9 +168,9 @@ def _load_house(document: Document, plugins: tuple[str, ...]) -> Spec:
 
 
 def load_spec_of(document: Document, values: Mapping[str, Any], plugins: tuple[str, ...]) -> Spec:
-    """The tournament that a ladder's keys make."""
+    """Return the tournament that the keys of a ladder describe."""
     kept = {key: value for key, value in values.items() if key not in LADDER_KEYS}
-    told = {"seed": SECRET, "isolation": "sandbox", **kept, "format": "round-robin", "rounds": 1}
+    told = {"seed": "secret", "isolation": "sandbox", **kept, "format": "round-robin", "rounds": 1}
     if "positions" in told:
         del told["rounds"]
     return load_spec(replace(document, values=told))

@@ -1,74 +1,69 @@
-"""Checks in progress: what each asks of the processors, whether one more may begin, and the end of all of them."""
+"""Running checks: their use of the processors, the room for another one, and their end."""
 
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
+from time import perf_counter
+from typing import Any
 
-from arena.api.match import Program
-from arena.errors import Interrupted
-from arena_isolation.agent_process import AgentProcess
-from arena_isolation.agent_start import PLAYING_MODULE
-from arena_isolation.family_clock import ProcessorUse
+from arena.api.errors import Interrupted
+from arena_isolation.helper import Helper
 from arena_ladder.ledger import Submission
 
+JUDGE = "arena_ladder.judge"
+"""Module of the judge's process."""
+JUDGE_SECONDS = 120.0
+"""Time limit of a check in seconds, including arena's own work. The submission itself has far less time."""
+MAX_ANSWER_BYTES = 1 << 20
 ALWAYS_CHECKS = 2
-"""Checks at a time in any case: one that waits until its time is up does not hold up all others."""
+"""Number of checks that may always run in parallel, so that one that waits for its timeout does not block all others."""
 MAX_CHECKS = 6
-"""Checks at a time where those in progress do little but wait."""
+"""Maximum number of parallel checks, reached if most of them only wait."""
 MAX_BUSY_CORES = 0.75
-"""Cores of which those in progress keep fewer busy where one more begins: one that computes all the time is seen at nearly 1."""
-USE_SECONDS = 1.0
-"""Seconds over which the use of processors is looked at."""
+"""Start another check only while the running ones use fewer cores than this: one that computes all the time uses nearly 1."""
+CORES = "cores"
+"""Message type and key with which a judge reports its use of the processors before its verdict."""
+LOOK_SECONDS = 0.1
+"""Seconds between two polls of a judge."""
 
 
 class CheckStopped(Interrupted):
-    """The ladder ends; the next process makes this check again."""
+    """The ladder is closing. The next process repeats this check."""
 
 
 class SubmissionCheck:
-    """One check in progress, of a submission; `stopping` ends it."""
+    """One running check of a submission. `stopping` ends it."""
 
     def __init__(self, one: Submission, stopping: threading.Event) -> None:
         self.one = one
         self._stopping = stopping
-        self._use: ProcessorUse | None = None
-        self._asked = 0.0
-        self._since = monotonic()
         self.cores = 1.0
-        """Cores that it has used or waited for lately; a whole one until that is known, so those that begin are counted."""
+        """Cores used or waited for lately. It starts at one whole core, so that new checks count."""
 
-    def look(self, process: AgentProcess, use: ProcessorUse | None) -> None:
-        """Take in what a process asks of the processors in its turn; CheckStopped, and it is gone, where all is to end."""
-        if self._stopping.is_set():
-            process.end()
-            raise CheckStopped
-        now = monotonic()
-        if use is None or now < self._since + USE_SECONDS:
-            return
-        asked = use.used + use.lack
-        if self._use is use:
-            self.cores = (asked - self._asked) / (now - self._since)
-        self._use, self._asked, self._since = use, asked, now
+    def ask_judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a judge, a process for this check alone, and return its answer.
 
-
-class WatchedProcess(AgentProcess):
-    """An agent process of a check."""
-
-    def __init__(
-        self, check: SubmissionCheck, program: Program, memory_mb: int | None, isolation: str, module: str = PLAYING_MODULE
-    ) -> None:
-        self._of = check
-        super().__init__(program, memory_mb, isolation, module)
+        Raises ChildLost if there is no answer, and CheckStopped if the ladder is closing.
+        """
+        judge = Helper(JUDGE, longest=MAX_ANSWER_BYTES, look=LOOK_SECONDS, check=self._look)
+        end = perf_counter() + JUDGE_SECONDS
+        try:
+            judge.post(request, end)
+            while (answer := judge.answer(end))["type"] == CORES:
+                self.cores = answer[CORES]
+            found: dict[str, Any] = answer
+            return found
+        finally:
+            judge.end()
 
     def _look(self) -> None:
-        self._of.look(self, self._use)
-        super()._look()
+        if self._stopping.is_set():
+            raise CheckStopped
 
 
 def has_room(checks: Collection[SubmissionCheck], memory_mb: int) -> bool:
-    """Tell whether one more may begin beside those in progress; `memory_mb` is the limit of each."""
+    """Return whether there is room for another check beside the running ones. `memory_mb` is the limit of each."""
     if len(checks) < ALWAYS_CHECKS:
         return True
     idle = sum(one.cores for one in checks) < MAX_BUSY_CORES
@@ -76,7 +71,7 @@ def has_room(checks: Collection[SubmissionCheck], memory_mb: int) -> bool:
 
 
 def memory_left() -> int:
-    """The bytes that programs may still take without swapping, as Linux estimates them; 0 where it is not known."""
+    """Return the bytes that programs can still allocate without swapping, as Linux estimates them; 0 if unknown."""
     with suppress(OSError, ValueError, IndexError):
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):

@@ -1,4 +1,4 @@
-"""The command submit: hand in an agent to a ladder."""
+"""The command `submit`: submit an agent to a ladder."""
 
 import json
 import os
@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 import click
 
 from arena import ArenaError
-from arena.api.cli import cut
-from arena.errors import escape_controls
+from arena.api.errors import cut, escape_controls
 
 ENVIRONMENT_VARIABLE = "ARENA_TOKEN"
 ANSWER_SECONDS = 60.0
@@ -52,7 +51,7 @@ def submit(file: Path, url: str, name: str | None) -> int:
 
 
 def _post(address: str, token: str, file: str, content: bytes, name: str | None) -> dict[str, str]:
-    """Send the form and return the answer; ArenaError with what the ladder says where it does not take it."""
+    """Send the form and return the answer. Raises ArenaError with the ladder's message if the ladder refuses it."""
     boundary = token_hex(16)
     plain = file.encode("ascii", "replace").decode().replace('"', "_")
     parts = [f'--{boundary}\r\nContent-Disposition: form-data; name="name"\r\n\r\n{name}\r\n'.encode()] if name else []
@@ -73,14 +72,14 @@ def _post(address: str, token: str, file: str, content: bytes, name: str | None)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Goes where it is sent and nowhere else: the token is for that address alone."""
+    """Follows no redirects, because the token is for one address only."""
 
     def redirect_request(self, *_: object) -> None:
-        """Leave a redirect to who reads the answer."""
+        """Leave a redirect to the caller."""
 
 
 def _explain_refusal(error: urllib.error.HTTPError, address: str) -> str:
-    """The ladder's own words; of a proxy before it, whose answers are pages, what its status means."""
+    """Return the ladder's own message. If a proxy answers with a page, explain its status instead."""
     try:
         told = json.loads(error.read(1 << 16))
         return f"not taken ({error.code}): {told['error']}; {told['hint']}"
@@ -98,7 +97,7 @@ def _explain_refusal(error: urllib.error.HTTPError, address: str) -> str:
 
 def _explain_silence(error: Exception, address: str) -> str:
     reason = getattr(error, "reason", None) or error
-    if untrusted := getattr(reason, "verify_message", None):  # of ssl.SSLCertVerificationError
+    if untrusted := getattr(reason, "verify_message", None):  # from ssl.SSLCertVerificationError
         hint = "where you know who signed it, set SSL_CERT_FILE to the certificate of that authority"
         return f"{address}: its certificate is not trusted: {untrusted}; {hint}"
     return f"{address} does not answer: {reason}; see that the address is right and the ladder runs"

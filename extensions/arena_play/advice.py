@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from arena import ArenaError, Game, Puzzle, State
-from arena.api.cli import MatchSetup, match_of
-from arena.api.match import Forfeit, Match, Record, Used, play_match
+from arena import ArenaError, Game, Puzzle, Record, State
+from arena.api.match import Forfeit, Match, Used, play_match
 from arena.api.results import figures
 from arena_isolation.agent_process import AgentProcesses
 from arena_isolation.remote import player_maker
 from arena_play.endings import because, explain_failure
 from arena_play.seats import is_person, shared_start
+from arena_setup.match_setup import MatchSetup, match_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Adviser:
 
     setup: MatchSetup
     agent: str
-    """The agent that is asked if none is named."""
+    """The default agent."""
     hosts: AgentProcesses
 
     def hint(self, game: Game, state: State, asked: str = "") -> str:
@@ -61,7 +61,7 @@ def _way(word: str, match: Match, record: Record) -> str:
 
 
 def usage(used: Used) -> str:
-    """What a decision used, and what it thought of it."""
+    """What a decision used, and its value of the position."""
     if not used:
         return ""
     nodes, _, seconds, depth, value, *_ = used

@@ -3,7 +3,7 @@
 from rich.cells import cell_len
 
 from arena import Game, State
-from arena.console.screen import Screen, wrap_line
+from arena_play.screen import Screen, wrap_line
 
 
 def fit_board(game: Game, state: State, screen: Screen) -> str:

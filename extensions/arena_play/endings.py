@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from arena.api.match import Limits, Reason, Record
+from arena import Limits, Record
+from arena.api.match import Reason
 from arena.api.results import figures
 
 REASONS: dict[Reason, str] = {
@@ -15,6 +16,7 @@ REASONS: dict[Reason, str] = {
     "move-limit": "too many moves",
     "stuck": "stuck, no move is left",
     "gave-up": "gave up",
+    "out-of-budget": "out of budget",
     "void": "the game itself is at fault",
 }
 
@@ -57,6 +59,6 @@ def explain_failure(record: Record, limits: Limits) -> str | None:
     if record.termination == "normal":
         return "wrong answer: the final state does not solve this position"
     spent = find_exhausted_limit(record, limits)
-    if record.termination == "gave-up" and spent is not None:
+    if record.termination == "out-of-budget" and spent is not None:
         return f"out of budget: {spent} were not enough; --nodes and --seconds give more, --limits none all there is"
     return because(record.termination, record.message)

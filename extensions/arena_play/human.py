@@ -1,12 +1,11 @@
-"""The agent `human`: as far as a spec is concerned an agent like any other, that anybody may seat at any game.
+"""The agent `human`: in a spec it is an agent like any other, for any game.
 
-It is known to `arena play` alone, where its place is taken by whoever sits at the terminal.
+Only `arena play` knows it. There, the person at the terminal takes its place.
 """
 
 from collections.abc import Sequence
 
-from arena import Action, Agent, Game, State, hookimpl
-from arena.api.match import Search
+from arena import Action, Agent, Game, Search, State, hookimpl
 
 NAME = "human"
 
@@ -18,7 +17,7 @@ class Human(Agent):
     copes = frozenset({"chance", "hidden-information"})
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Nobody calls this: the terminal asks for the action."""
+        """Never called, because the terminal asks for the action."""
         raise TypeError("a person is asked at the terminal, by `arena play`")
 
 

@@ -9,14 +9,14 @@ from tempfile import TemporaryDirectory
 import click
 
 from arena import ArenaError
-from arena.api.cli import describe, load, results_alone, suggest
-from arena.api.spec import escape_line
-from arena.console.screen import Screen
+from arena.api.cli import load, plugin_option, results_alone
+from arena.api.errors import describe, escape_line, suggest
 from arena_play.defaults import list_fitting_agents
+from arena_play.screen import Screen
 from arena_play.workbench import FILE, Workbench
 
 Run = Callable[[list[str]], int]
-"""Runs a command line, without the word `arena`."""
+"""Runs a command line that is given without the word `arena`."""
 CHOICES = {
     "g": "choose a puzzle or a game",
     "b": "make a board",
@@ -27,15 +27,17 @@ CHOICES = {
     "q": "quit",
 }
 DEFAULT_BOARDS = 20
-"""Boards of a statistic by default."""
+"""The default number of boards of a statistic."""
 
 
 @click.command
+@plugin_option
 @click.pass_context
-def menu(context: click.Context) -> int:
+def menu(context: click.Context, plugins: tuple[str, ...]) -> int:
     """Choose boards and agents from a menu, until `q` or the end of the input."""
     arena = context.find_root().command
-    offered = Menu(lambda words: int(arena.main(words, standalone_mode=False) or 0))
+    named = [word for plugin in plugins for word in ("--plugin", plugin)]
+    offered = Menu(lambda words: int(arena.main([*words, *named], standalone_mode=False) or 0), plugins)
     try:
         while True:
             offered.turn()
@@ -44,29 +46,33 @@ def menu(context: click.Context) -> int:
 
 
 class Menu:
-    """The board and the agents that are chosen so far, and what can be done with them."""
+    """The board and the agents chosen so far, and the actions of the menu on them."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, plugins: Sequence[str] = ()) -> None:
         self._screen = Screen(sys.stdout)
         self._run = run
         with results_alone():
-            self._registry = load(())
+            self._registry = load(plugins)
             self._bench = Workbench.first(self._registry)
 
     def turn(self) -> None:
-        """Show what is chosen, and do what is asked for; EOFError if the person leaves."""
+        """Show the current choice and run the next action; raises EOFError if the person leaves."""
         self._show()
         asked = self._answer("choice> ", list(CHOICES)).lower()
-        actions = {
-            "g": self._choose_game,
-            "b": self._make_board,
-            "a": self._choose_agents,
-            "w": lambda: self._do(self._bench.watching()),
-            "p": lambda: self._do(self._bench.by_hand()),
-            "s": self._count,
-        }
-        if asked in actions:
-            actions[asked]()
+        if asked == "g":
+            self._choose_game()
+        elif asked == "b":
+            self._screen.say("Enter draws another board; a number is a seed; anything else is a position in the game's notation")
+            board = self._answer("board> ")
+            self._change_board(lambda: self._bench.another(board))
+        elif asked == "a":
+            self._choose_agents()
+        elif asked == "w":
+            self._do(self._bench.watching())
+        elif asked == "p":
+            self._do(self._bench.by_hand())
+        elif asked == "s":
+            self._count()
         elif asked:
             self._screen.say(f"expected one of {', '.join(CHOICES)}, got {asked!r}", "bad")
 
@@ -88,14 +94,14 @@ class Menu:
         self._show_command(f"arena {shlex.join(words)}")
 
     def _show_command(self, text: str) -> None:
-        """Show a command as it is to be typed: no line of it is broken."""
+        """Show a command without line breaks, ready to be typed."""
         for line in f"$ {text}".split("\n"):
             self._screen.put(escape_line(line), "dim")
 
     # Done
 
     def _do(self, words: list[str], folder: str = "") -> None:
-        """Show a command and run it as if it had been typed, its spec from `folder`."""
+        """Show a command and run it as if it had been typed, with its spec in `folder`."""
         self._command(words)
         self._screen.put("")
         try:
@@ -129,11 +135,6 @@ class Menu:
             if not words or self._change_board(lambda asked=words: self._bench.with_parameters(asked)):  # type: ignore[misc]
                 break
 
-    def _make_board(self) -> None:
-        self._screen.say("Enter draws another board; a number is a seed; anything else is a position in the game's notation")
-        asked = self._answer("board> ")
-        self._change_board(lambda: self._bench.another(asked))
-
     def _choose_agents(self) -> None:
         bench = self._bench
         self._command(["show", bench.setup.game])
@@ -143,7 +144,7 @@ class Menu:
         self._change_board(lambda: Workbench.loaded(bench.setup, agents))
 
     def _count(self) -> None:
-        """Play a small tournament, from a spec that is shown."""
+        """Play a small tournament from a spec, and show the spec."""
         asked = self._answer(f"how many boards? [{DEFAULT_BOARDS}]> ") or str(DEFAULT_BOARDS)
         if not (asked.isdecimal() and 1 <= int(asked) <= 10_000):
             self._screen.say(f"expected a number from 1 to 10000, got {asked!r}", "bad")

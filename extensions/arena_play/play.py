@@ -7,22 +7,22 @@ from typing import Any
 
 import click
 
-from arena import ArenaError, Game, GameError
-from arena.api.cli import MatchSetup, PercentLine, describe, load, match_of, match_options, results_alone, say_notes, setup_of
-from arena.api.spec import Spec
-from arena.console.screen import Screen
-from arena.errors import Interrupted
-from arena.tracking import listening
+from arena import ArenaError, GameError, Spec
+from arena.api.cli import PercentLine, load, results_alone, say_notes
+from arena.api.errors import Interrupted, describe
 from arena_isolation.agent_process import AgentProcesses
 from arena_play import human
 from arena_play.advice import Adviser
 from arena_play.defaults import DECISION_LIMITS, SOLUTION_LIMITS, propose_agent
+from arena_play.screen import Screen
 from arena_play.seats import is_person
 from arena_play.session import Session
 from arena_play.solve import show_solution
+from arena_setup.match_setup import MatchSetup, match_of, setup_of
+from arena_setup.options import match_options
 
 MOVE_PAUSE_SECONDS = 0.5
-"""Seconds between two moves of agents that somebody watches."""
+"""Seconds between two moves when a person watches agents."""
 
 
 @click.command()
@@ -36,7 +36,7 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
     are filled.
     """
     setup = setup_of(game, asked, (human.__name__,))
-    with results_alone() as out, listening(PercentLine(sys.stderr)), AgentProcesses() as hosts:
+    with results_alone() as out, PercentLine(sys.stderr), AgentProcesses() as hosts:
         screen = Screen(out)
         spec, adviser = _prepare(setup, agents, hosts)
         say_notes(spec)
@@ -47,9 +47,16 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
             if match.seats[0].solver:
                 show_solution(screen, spec, pause)
             else:
-                _announce(screen, spec)
+                board = spec.boards[0]
+                screen.say(f"{board.title}: {' against '.join([seat.label for seat in board.seats])}", "bold")
+                limits = next((seat.limits for seat in board.seats if not is_person(seat)), None)
+                if limits is not None and limits.budget:
+                    most = [f"{limits.nodes:,} nodes"] if limits.nodes is not None else []
+                    most += [f"{limits.seconds:g} s"] if limits.seconds is not None else []
+                    screen.say(f"a decision of an agent may use {' and '.join(most)}; --limits changes that", "dim")
+                screen.say()
                 Session(match, hosts, screen, adviser, pause).play()
-        except BaseException as error:  # the game is a plugin, whatever it raises
+        except BaseException as error:  # a plugin's game may raise anything
             if isinstance(error, Interrupted | OSError) or (isinstance(error, ArenaError) and not isinstance(error, GameError)):
                 raise
             screen.say(f"\nthe game itself is at fault: {describe(error)}", "bad")
@@ -59,7 +66,17 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
 
 def _prepare(setup: MatchSetup, agents: Sequence[str], hosts: AgentProcesses) -> tuple[Spec, Adviser | None]:
     """Return the match as a spec, empty seats filled, and the adviser if a person plays."""
-    game, best = _first_look(setup)
+    registry = load(setup.plugins)
+    kind = registry.game(setup.game)
+    try:
+        game = kind(**setup.parameters)
+    except Interrupted:
+        raise
+    except BaseException:  # the spec reports wrong parameters better than this
+        bare = MatchSetup(setup.game, setup.parameters, plugins=setup.plugins, own_plugins=setup.own_plugins)
+        bare.load([human.NAME] * max(1, kind.players))
+        raise
+    best = propose_agent(registry, game, setup.heuristic)
     puzzle = game.players == 1
     if setup.limits is None:
         setup = replace(setup, limits=SOLUTION_LIMITS if puzzle else DECISION_LIMITS)
@@ -69,29 +86,3 @@ def _prepare(setup: MatchSetup, agents: Sequence[str], hosts: AgentProcesses) ->
         raise ArenaError(f"{setup.game} has {game.players} {'seat' if puzzle else 'seats'}, got {len(seats)} agents")
     spec = setup.load(seats)
     return spec, Adviser(setup, best, hosts) if any(map(is_person, spec.boards[0].seats)) else None
-
-
-def _first_look(setup: MatchSetup) -> tuple[Game, str]:
-    """Return the game, which has the number of seats, and the agent that plays it well."""
-    registry = load(setup.plugins)
-    kind = registry.game(setup.game)
-    try:
-        game = kind(**setup.parameters)
-    except Interrupted:
-        raise
-    except BaseException:  # the spec says what is wrong with the parameters, better than this
-        bare = MatchSetup(setup.game, setup.parameters, plugins=setup.plugins, own_plugins=setup.own_plugins)
-        bare.load([human.NAME] * max(1, kind.players))
-        raise
-    return game, propose_agent(registry, game, setup.heuristic)
-
-
-def _announce(screen: Screen, spec: Spec) -> None:
-    board = spec.boards[0]
-    screen.say(f"{board.title}: {' against '.join([seat.label for seat in board.seats])}", "bold")
-    limits = next((seat.limits for seat in board.seats if not is_person(seat)), None)
-    if limits is not None and limits.budget:
-        most = [f"{limits.nodes:,} nodes"] if limits.nodes is not None else []
-        most += [f"{limits.seconds:g} s"] if limits.seconds is not None else []
-        screen.say(f"a decision of an agent may use {' and '.join(most)}; --limits changes that", "dim")
-    screen.say()

@@ -1,9 +1,10 @@
-"""Who sits at a match: agents, decided for as the referee does it, and people."""
+"""The players of a match: people, and agents that decide as under the referee."""
 
 from collections.abc import Callable, Sequence
 
 from arena import Action, State
-from arena.api.match import Match, Player, Seat, SharedStart, position_stream
+from arena.api.match import Match, Player, Seat, position_stream
+from arena.api.search import SharedStart
 from arena_isolation.agent_process import AgentProcesses
 from arena_isolation.remote import player_maker
 from arena_play import human
@@ -13,17 +14,17 @@ Ask = Callable[[int, State, Sequence[Action]], Action]
 
 
 class HumanPlayer:
-    """A person. What he answers is legal: `ask` sees to it."""
+    """A person; `ask` makes sure that the answers are legal."""
 
     solver = False
     used_rng = False
     used = ()
     fallbacks = 0
     overrun: float | None = None
-    compiled = False
+    engine_use = None
     started: float | None = None
     exchanges = ()
-    lack_of_cpu = cpu = 0.0
+    lack_of_cpu = forgiven = cpu = 0.0
 
     def __init__(self, number: int, seat: Seat, ask: Ask) -> None:
         self.number = number
@@ -31,34 +32,34 @@ class HumanPlayer:
         self._ask = ask
 
     def make_agent(self) -> None:
-        """Nobody has to be made."""
+        """Do nothing: a person needs no construction."""
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
         """Ask for an action."""
         return self._ask(self.number, state, legal)
 
     def solve(self, state: State) -> None:
-        """Nobody asks a person for a whole solution."""
+        """Do nothing: people are never asked for a whole solution."""
 
     def leave(self) -> None:
-        """Nothing has to be given back."""
+        """Do nothing: a person holds no resources."""
 
 
 def is_person(seat: Seat) -> bool:
-    """Whether a person sits there."""
+    """Return whether a person has the seat."""
     return seat.agent == human.NAME
 
 
 def shared_start(match: Match) -> SharedStart:
-    """Return where local searches of a match start."""
+    """Return the shared start states of the local searches of a match."""
     return SharedStart(match.game, position_stream(match.position.key, "start"))
 
 
 def player_of(match: Match, number: int, played: Sequence[str], hosts: AgentProcesses, ask: Ask) -> Player:
-    """Return who sits in a seat: a person, or an agent where its entry wants to run, which has yet to be made."""
+    """Return the player of a seat: a person, or an agent under the isolation of its entry, not yet constructed."""
 
     def ask_alone(number: int, state: State, legal: Sequence[Action]) -> Action:
-        hosts.settle()  # nobody thinks in the turn of a person
+        hosts.settle()  # no agent thinks in the turn of a person
         return ask(number, state, legal)
 
     if is_person(match.seats[number]):

@@ -1,20 +1,19 @@
-"""One match at the terminal, person by person and agent by agent, by the referee's rules."""
+"""One match of people and agents at the terminal, by the referee's rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import sleep
 
 from arena import Action, Game, Puzzle, State
-from arena.api.cli import cut, describe, suggest
-from arena.api.match import Forfeit, IllegalAction, Match, Player, legal_action, returns_of_loss, standing
+from arena.api.errors import cut, describe, suggest
+from arena.api.games import gives, returns_of_loss, standing
+from arena.api.match import Forfeit, IllegalAction, Match, Player, Stepper, legal_action, stepper_of
 from arena.api.results import figures
-from arena.api.spec import gives
-from arena.console.screen import Screen
-from arena.match.stepper import Stepper, stepper_of
 from arena_isolation.agent_process import AgentProcesses
 from arena_play.advice import Adviser, usage
 from arena_play.board_text import fit_board
 from arena_play.endings import because, result
+from arena_play.screen import Screen
 from arena_play.seats import is_person, player_of
 
 COMMANDS = {
@@ -29,19 +28,19 @@ COMMANDS = {
 """Commands and their explanations."""
 _SHORT = {"u": "undo", "h": "hint", "e": "eval", "b": "board", "q": "quit", "exit": "quit", "moves": "?"}
 MAX_COMPLAINT_CHARACTERS = 400
-"""Characters of a complaint of a game that are shown."""
+"""The maximum number of characters shown of a game's error message."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptCommand:
-    """A command with what follows it."""
+    """A command with its argument."""
 
     name: str
     rest: str = ""
 
 
 class Misunderstood(Exception):
-    """A line is neither an action nor a command; the message says what was expected."""
+    """A line is neither an action nor a command; the message says which input is expected."""
 
 
 def texts_of(game: Game, state: State, legal: Sequence[Action]) -> list[str]:
@@ -50,14 +49,14 @@ def texts_of(game: Game, state: State, legal: Sequence[Action]) -> list[str]:
 
 
 def takes_numbers(texts: Sequence[str]) -> bool:
-    """Tell whether numbers in the list may name actions: not if the notation itself has numbers."""
+    """Return whether actions may be chosen by their number in the list: not if the notation itself contains numbers."""
     return not any(text.strip().isdecimal() for text in texts)
 
 
 def parse_line(game: Game, state: State, legal: Sequence[Action], line: str) -> Action | PromptCommand:
-    """Return the action or the command that a line stands for. Actions come first, so that no game loses one to a command.
+    """Parse a line as an action or a command. Actions take precedence, so that a command cannot hide one.
 
-    `:quit` is always the command, `#3` always the third action of the list. Misunderstood says what was expected.
+    `:quit` is always the command, `#3` always the third action of the list. Raises Misunderstood for any other line.
     """
     texts = texts_of(game, state, legal)
     if line in texts:
@@ -77,7 +76,7 @@ def parse_line(game: Game, state: State, legal: Sequence[Action], line: str) -> 
         return legal_action(game, state, line)
     except IllegalAction as illegal:
         complaint = illegal.complaint or f"{illegal} here"
-    except Exception as error:  # a plugin's own parser, whatever it raises
+    except Exception as error:  # a plugin's parser may raise anything
         complaint = f"expected a move, got {line!r} ({describe(error)})"
     near = suggest(line, list(COMMANDS))
     meant = f"{near} or " if near.startswith("did") else ""
@@ -93,7 +92,7 @@ class Left(Exception):
 
 
 class Session:
-    """A match while it is played. Every action is kept, so that moves can be taken back."""
+    """A match in progress. It keeps every action, so that moves can be taken back."""
 
     def __init__(self, match: Match, hosts: AgentProcesses, screen: Screen, adviser: Adviser | None, delay: float) -> None:
         self.match = match
@@ -104,16 +103,16 @@ class Session:
         self._delay = delay
         self._stepper = self._start()
         self._moves: list[tuple[int, Action]] = []
-        """Who played what."""
+        """The actions so far, with their seats."""
         self._players: list[Player] = []
         self._people = [is_person(seat) for seat in match.seats]
         self._hides = gives(match.game, "observation")
         self._watcher: int | None = None
-        """The person who has the screen; None before the first, and where nothing is hidden."""
+        """The seat of the person at the screen; None before the first turn, and if the game hides nothing."""
 
     @property
     def state(self) -> State:
-        """Where the match stands."""
+        """The current state."""
         return self._stepper.state
 
     def _start(self) -> Stepper:
@@ -123,7 +122,8 @@ class Session:
     def play(self) -> None:
         """Play to the end, or until a person leaves, and say how it ended.
 
-        Where information is hidden a person sees what his seat observes. Two persons share the screen behind a curtain.
+        If the game hides information, a person sees only the observation of their seat. Two persons share the screen with a
+        curtain between their turns.
         """
         if self._hides and sum(self._people) == 1:
             self._watcher = self._people.index(True)
@@ -154,7 +154,7 @@ class Session:
         if outcomes:
             self._screen.say("\nchance has moved" if self._hides else f"\nchance: {', '.join(outcomes)}", "bold")
             self._board()
-        return legal is not None and (bool(legal) or self._people[0])  # a person who is stuck may take a move back
+        return legal is not None and (bool(legal) or self._people[0])  # a person without legal actions may take a move back
 
     def _turn(self) -> None:
         state, seat = self.state, self._stepper.seat
@@ -177,7 +177,7 @@ class Session:
             sleep(self._delay)
 
     def _take_back(self) -> None:
-        """Go back to the last decision of a person. Agents are made anew: what they remember has not happened."""
+        """Go back to the last decision of a person. Agents are constructed again, because their memory is of moves taken back."""
         own = [number for number, (seat, _) in enumerate(self._moves) if self._people[seat]]
         if not own:
             self._screen.say("you have not moved yet")
@@ -185,7 +185,7 @@ class Session:
         del self._moves[own[-1] :]
         self._stepper = self._start()
         for _, action in self._moves:
-            self._stepper.turn()  # chance moves as it did
+            self._stepper.turn()  # chance repeats its outcomes
             self._stepper.advance(action)
         self._leave()
         self._seat_all()
@@ -205,7 +205,7 @@ class Session:
     # Input
 
     def _draw_curtain(self, seat: int) -> None:
-        """Hide what another person has seen until the one in `seat` has the screen."""
+        """Hide the screen of the other person until the person in `seat` is ready."""
         if not self._hides or sum(self._people) < 2 or self._watcher == seat:
             return
         self._screen.wipe()
@@ -277,11 +277,11 @@ class Session:
     # Output
 
     def _seen(self, seat: int) -> State:
-        """Return what a seat sees of where the match stands."""
+        """Return the current state as a seat sees it."""
         return self._game.observation(self.state, seat) if self._hides else self.state
 
     def _board(self) -> None:
-        """Show the state as whoever has the screen sees it; all of it at the end, and where nobody plays."""
+        """Show the state as the person at the screen sees it. At the end, and if only agents play, show all of it."""
         hidden = self._hides and any(self._people) and not self._game.is_terminal(self.state)
         if hidden and self._watcher is None:
             return  # between two persons

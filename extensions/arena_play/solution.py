@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena import Puzzle
-from arena.api.match import Limits, Record
+from arena import Limits, Puzzle, Record, Spec, overrides
+from arena.api.games import info_of
 from arena.api.results import figures
-from arena.api.spec import Spec, info_of, overrides
 from arena_play.endings import explain_failure, find_exhausted_limit
 
 MAX_COUNTING_NODES = 100_000
-"""Nodes that counting the solutions of a position may take."""
+"""The node limit for counting the solutions of a position."""
 SOLUTIONS = {0: "none", 1: "one", 2: "several"}
 
 
@@ -81,7 +80,7 @@ class Solution:
             return None
         try:
             found = count(self.puzzle.parse_state(self.record.position), nodes=MAX_COUNTING_NODES)
-        except Exception:  # its author's, and no part of the result
+        except Exception:  # a fault of the plugin, which does not affect the result
             return None
         return found if found in SOLUTIONS else None
 

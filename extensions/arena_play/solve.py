@@ -10,24 +10,24 @@ from typing import Any
 
 import click
 
-from arena import ArenaError, Puzzle
-from arena.api.cli import MatchSetup, PercentLine, load, match_options, results_alone, say, say_notes, setup_of, tracebacks_wanted
+from arena import ArenaError, Pairing, Puzzle, Spec
+from arena.api.cli import PercentLine, load, results_alone, say, say_notes, tracebacks_wanted
 from arena.api.match import Differs, steps
-from arena.api.run import MatchRunner, Pairing, Scheduled
-from arena.api.spec import Spec
-from arena.console.screen import Screen
-from arena.tracking import listening
+from arena.api.run import MatchRunner, Scheduled
 from arena_play import human
 from arena_play.board_text import fit_board
 from arena_play.defaults import SOLUTION_LIMITS
+from arena_play.screen import Screen
 from arena_play.solution import Solution
+from arena_setup.match_setup import setup_of
+from arena_setup.options import match_options
 
 FRAME_PAUSE_SECONDS = 0.3
 """Seconds between two positions of an animation."""
 MAX_PRINTED_LINES = 200
-"""Lines of positions that are printed; of a longer solution the first and the last are."""
+"""The maximum number of lines of positions. Of a longer solution only the first and the last positions are printed."""
 MAX_BOARD_CHARACTERS = 20_000
-"""Characters of one position that are shown."""
+"""The maximum number of characters of one position."""
 
 
 @click.command()
@@ -43,9 +43,17 @@ def solve(
 ) -> int:
     """Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved."""
     setup = setup_of(puzzle, asked, (human.__name__,))
-    with results_alone() as out, listening(PercentLine(sys.stderr)):
+    with results_alone() as out, PercentLine(sys.stderr):
         screen = Screen(out)
-        spec = _prepare(setup, agent, shuffle)
+        if not issubclass(load(setup.plugins).game(puzzle), Puzzle):
+            raise ArenaError(f"{puzzle} is no puzzle: nobody can solve it; `arena play {puzzle}` plays it")
+        if agent.partition(":")[0] == human.NAME:
+            raise ArenaError(f"human: a person plays with `arena play {puzzle}`")
+        if shuffle is not None:
+            if setup.position is not None:
+                raise ArenaError("--shuffle draws a position: it does not go with --position")
+            setup = replace(setup, parameters={**setup.parameters, "shuffle": shuffle})
+        spec = replace(setup, limits=SOLUTION_LIMITS if setup.limits is None else setup.limits).load([agent])
         say_notes(spec)
         if style == "json":
             solution = _run_solver(spec)
@@ -61,18 +69,6 @@ def solve(
         if solution.record.traceback is not None and tracebacks_wanted():
             say(solution.record.traceback.rstrip("\n"))
     return 0 if solution.record.solved else 1
-
-
-def _prepare(setup: MatchSetup, agent: str, shuffle: int | None) -> Spec:
-    if not issubclass(load(setup.plugins).game(setup.game), Puzzle):
-        raise ArenaError(f"{setup.game} is no puzzle: nobody can solve it; `arena play {setup.game}` plays it")
-    if agent.partition(":")[0] == human.NAME:
-        raise ArenaError(f"human: a person plays with `arena play {setup.game}`")
-    if shuffle is not None:
-        if setup.position is not None:
-            raise ArenaError("--shuffle draws a position: it does not go with --position")
-        setup = replace(setup, parameters={**setup.parameters, "shuffle": shuffle})
-    return replace(setup, limits=SOLUTION_LIMITS if setup.limits is None else setup.limits).load([agent])
 
 
 def _run_solver(spec: Spec) -> Solution:
@@ -92,21 +88,17 @@ def show_solution(screen: Screen, spec: Spec, delay: float | None, *, animate: b
             screen.draw(frame)
         screen.leave()
     else:
-        _print_frames(screen, solution)
+        frames = list(_frames(screen, solution))
+        if sum([frame.count("\n") + 2 for frame in frames]) > MAX_PRINTED_LINES and len(frames) > 4:
+            middle = f"... {len(frames) - 4:,} positions left out; --moves prints all moves, --animate shows all positions ..."
+            frames = [*frames[:2], middle, *frames[-2:]]
+        for frame in frames:
+            screen.put(f"\n{frame}")
     screen.put("")
     for word, said in solution.lines():
         style = None if word != "solved" else "good" if solution.record.solved else "bad"
         screen.say(f"{word:12}{said}", style)
     return solution
-
-
-def _print_frames(screen: Screen, solution: Solution) -> None:
-    frames = list(_frames(screen, solution))
-    if sum([frame.count("\n") + 2 for frame in frames]) > MAX_PRINTED_LINES and len(frames) > 4:
-        middle = f"... {len(frames) - 4:,} positions left out; --moves prints all moves, --animate shows all positions ..."
-        frames = [*frames[:2], middle, *frames[-2:]]
-    for frame in frames:
-        screen.put(f"\n{frame}")
 
 
 def _frames(screen: Screen, solution: Solution) -> Iterator[str]:
@@ -123,5 +115,5 @@ def _frames(screen: Screen, solution: Solution) -> Iterator[str]:
                 f"position {record.position}" if step.action is None else f"{step.number} of {len(record.actions)}: {step.action}"
             )
             yield f"{'answer' if step.number < 0 else came}\n{board}"
-    except Differs as differs:  # an agent's state that the notation cannot say
+    except Differs as differs:  # an agent's state that the notation cannot express
         yield f"cannot be shown: {differs}"

@@ -1,18 +1,20 @@
-"""The board of the menu: a game with its parameters, a position, and the agents that are tried on it."""
+"""The board of the menu: a game with its parameters, a position, and the chosen agents."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import yaml
 
-from arena import ArenaError
-from arena.api.cli import MatchSetup, values_of
-from arena.api.spec import Board, Registry, find_first_game, list_references, load_spec, make_default, settings
-from arena.console.screen import Screen
-from arena.console.words import options_of
+from arena import ArenaError, Registry
+from arena.api.games import make_default, settings
+from arena.api.spec import Board, load_spec
 from arena_play import human
 from arena_play.board_text import fit_board
 from arena_play.defaults import DECISION_LIMITS, SOLUTION_LIMITS, propose_agent
+from arena_play.screen import Screen
+from arena_setup.match_setup import MatchSetup
+from arena_setup.words import values_of
 
 FILE = "statistics.yaml"
 """File name of a spec of the menu."""
@@ -20,7 +22,7 @@ FILE = "statistics.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """A board and who is tried on it; every change makes another one. ArenaError if it cannot be as it was asked for."""
+    """An immutable board with its agents. A change returns a new one; raises ArenaError if the change is not possible."""
 
     setup: MatchSetup
     agents: tuple[str, ...]
@@ -29,7 +31,7 @@ class Workbench:
     @classmethod
     def first(cls, registry: Registry) -> "Workbench":
         """Return the board of a new menu."""
-        name = find_first_game(registry, puzzle=True) or find_first_game(registry, puzzle=False)
+        name = registry.find_first_game(puzzle=True) or registry.find_first_game(puzzle=False)
         if name is None:
             raise ArenaError("there is no game; `arena plugins` tells what became of the plugins")
         return cls.of(registry, name)
@@ -41,12 +43,12 @@ class Workbench:
         if game is None:
             raise ArenaError(f"{name} cannot be made without parameters: `arena show {name}` tells them, `arena play` takes them")
         best = propose_agent(registry, game)
-        others = [next(iter(list_references(registry, game)), best)] * (game.players - 1)
+        others = [next(iter(registry.list_references(game)), best)] * (game.players - 1)
         return cls.loaded(MatchSetup(name, own_plugins=(human.__name__,)), (best, *others))
 
     @classmethod
     def loaded(cls, setup: MatchSetup, agents: Sequence[str]) -> "Workbench":
-        """Return the board that a setup makes for these agents."""
+        """Return the board of a setup with these agents."""
         return cls(setup, tuple(agents), setup.load(agents).boards[0])
 
     def with_parameters(self, words: Sequence[str]) -> "Workbench":
@@ -55,7 +57,7 @@ class Workbench:
         return self.loaded(replace(self.setup, parameters=parameters, position=None), self.agents)
 
     def another(self, asked: str) -> "Workbench":
-        """Return another board: of the next seed, of the seed or the position that is asked for."""
+        """Return another board: with the next seed, or with the seed or position `asked`."""
         setup = self.setup.at(asked)
         if not asked:
             setup = replace(self.setup, seed=self.setup.seed + 1, position=None)
@@ -72,7 +74,7 @@ class Workbench:
 
     @property
     def parameters(self) -> str:
-        """All parameters of the game as they are."""
+        """All parameters of the game with their current values."""
         return " ".join([options_of({key: value}) for key, value in settings(self.board.game).items()])
 
     def show(self, screen: Screen) -> str:
@@ -88,7 +90,7 @@ class Workbench:
         return ["play", self.setup.game, *self.agents, *self._options()]
 
     def by_hand(self) -> list[str]:
-        """Return the command by which a person plays, against the first agent if it takes more than one."""
+        """Return the command by which a person plays, against the first agent if the game has more seats."""
         rivals = [] if self.board.game.players == 1 else ["human", *[self.agents[0], *self.agents[2:]]]
         return ["play", self.setup.game, *rivals, *self._options()]
 
@@ -98,7 +100,7 @@ class Workbench:
         return [*words, *(["--seed", str(setup.seed)] if setup.position is None else ["--position", setup.position])]
 
     def spec(self, agents: Sequence[str], boards: int) -> str:
-        """Return the text of a spec that plays agents on so many boards; ArenaError if they cannot."""
+        """Return the text of a spec that plays agents on `boards` boards; raises ArenaError if they cannot play the game."""
         limits = SOLUTION_LIMITS if self.board.game.players == 1 else DECISION_LIMITS
         setup = replace(self.setup, position=None, limits=limits)
         setup.load(agents)
@@ -107,3 +109,16 @@ class Workbench:
         load_spec(keys)
         text: str = yaml.safe_dump(keys, sort_keys=False, default_flow_style=None, width=1000)
         return text
+
+
+def options_of(values: Mapping[str, Any]) -> str:
+    """Return values as `KEY=VALUE,...`, None as `null`."""
+    return ",".join([f"{key}={_write_value(value)}" for key, value in values.items()])
+
+
+def _write_value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join([f"{key}: {_write_value(inner)}" for key, inner in value.items()]) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_write_value, value)) + "]"
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

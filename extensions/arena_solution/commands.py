@@ -2,10 +2,4 @@
 
 from arena.api.cli import Command
 
-COMMANDS = [
-    Command(
-        "exploit",
-        "Say how much a best response wins.",
-        "arena_solution.exploit:exploit",
-    )
-]
+COMMANDS = [Command("exploit", "Say how much a best response wins.", "arena_solution.exploit:exploit")]

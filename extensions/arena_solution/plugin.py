@@ -6,13 +6,13 @@ from arena import Game, State, hookimpl
 from arena.api.results import Export
 
 
-def _write(game: Game, state: State) -> Iterator[str]:
-    from arena_solution.extensive_form import efg_lines  # scipy is heavy
-
-    yield from efg_lines(game, state, instead="take smaller parameters with --set")
-
-
 @hookimpl
 def arena_exports() -> list[Export]:
     """The format of Gambit and open_spiel."""
-    return [Export("efg", "game", ".efg", _write)]
+
+    def write(game: Game, state: State) -> Iterator[str]:
+        from arena_solution.extensive_form import efg_lines  # scipy is heavy
+
+        yield from efg_lines(game, state, instead="take smaller parameters with --set")
+
+    return [Export("efg", "game", ".efg", write)]

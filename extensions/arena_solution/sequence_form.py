@@ -1,22 +1,19 @@
-"""The sequence form of a game: what every combination of the seats' own sequences of actions gives, chance averaged out.
+"""The sequence form of a game: the returns for each combination of the seats' action sequences, averaged over chance.
 
 B. von Stengel, Efficient Computation of Behavior Strategies, 1996.
 """
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena import CHANCE, Action, ArenaError, Game, GameError, State
-from arena.api.cli import abbreviate
-from arena.api.match import chance_outcomes
-from arena.api.spec import gives, name_of
-from arena.errors import GameTooLarge
+from arena.api.errors import GameTooLarge, abbreviate
+from arena.api.games import chance_outcomes, gives, name_of
 
 MAX_STATES = 1_000_000
-"""States of a tree that is expanded whole; some 200 bytes and 10 microseconds each."""
+"""The default limit for the states of a tree; each takes some 200 bytes and 10 microseconds."""
 CERTAIN_EXCESS = 20.0
-"""How many times the limit an estimate of the size has to be before the tree is not even tried. An estimate is never negative and
+"""A tree is refused before it is expanded if its estimated size is this many times the limit. An estimate is never negative and
 right on average, so by Markov's inequality a tree within the limit is refused once in twenty times at most."""
 DESCENTS = 20
 MAX_DESCENT_STATES = 2_000
@@ -24,10 +21,10 @@ MAX_DESCENT_STATES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class InformationSet:
-    """The states that a seat cannot tell apart where it has to act, known by its observation.
+    """The states that a seat to move cannot distinguish, identified by its observation.
 
-    A sequence is what a seat has done itself so far; each has a number, and the empty one is 0. `parent` is the sequence with
-    which the seat comes here; its sequences after the k-th action are `first + k`, up to `last`, which is no longer one of them.
+    A sequence is the list of a seat's own actions so far. Each has a number, and the empty one is 0. `parent` is the sequence
+    that leads here. The sequence after the k-th action is `first + k`; `last` is the exclusive end of this range.
     """
 
     observation: State
@@ -39,17 +36,17 @@ class InformationSet:
 
 @dataclass(slots=True)
 class SequenceForm:
-    """A game expanded whole, from one state on."""
+    """A completely expanded game, from one state on."""
 
     game: Game
     states: int = 0
-    """How many states its tree has."""
+    """The number of states in the tree."""
     information_sets: list[list[InformationSet]] = field(default_factory=list)
-    """Of each seat, every one after those that its seat passes on the way to it."""
+    """The information sets of each seat, in an order in which each comes after its predecessors."""
     sequences: list[int] = field(default_factory=list)
-    """How many sequences each seat has."""
+    """The number of sequences of each seat."""
     outcomes: dict[tuple[int, ...], list[float]] = field(default_factory=dict)
-    """By the sequences of all seats: the returns where play ends after them, times the probability that chance plays along."""
+    """The returns at the ends after each combination of sequences, multiplied by the probability of the chance outcomes."""
 
 
 def sequence_form(
@@ -57,8 +54,8 @@ def sequence_form(
 ) -> SequenceForm:
     """Expand `game` from `state`, by default its start.
 
-    GameTooLarge beyond `most` states, with what to do `instead`; ArenaError where observations do not tell a seat what it has
-    seen and done; GameError where the game contradicts itself. The start is drawn from a fixed stream where it is drawn by lot.
+    A random start is drawn from a fixed stream. Raises GameTooLarge beyond `most` states, with the advice `instead`; ArenaError
+    if observations do not contain all that a seat has seen and done; and GameError if the game contradicts itself.
     """
     if game.perfect_recall is False:
         raise ArenaError(
@@ -70,7 +67,7 @@ def sequence_form(
 
 
 def check_size(game: Game, root: State, most: int, instead: str) -> float:
-    """Return an estimate of the number of states in the tree; GameTooLarge where it is far beyond `most`."""
+    """Return an estimate of the number of states in the tree; raises GameTooLarge if it is far beyond `most`."""
     estimate = estimate_states(game, root)
     if estimate > CERTAIN_EXCESS * most:
         raise too_large(game, estimate, most, instead)
@@ -78,31 +75,32 @@ def check_size(game: Game, root: State, most: int, instead: str) -> float:
 
 
 def too_large(game: Game, states: float, most: int, instead: str) -> GameTooLarge:
-    """Return the error for a tree of about so many states, of which at most so many can be held."""
+    """Return the error for a tree of about `states` states, if at most `most` are allowed, with the advice `instead`."""
     size = f"more than {most:,}" if states <= most else f"about {states:.0e}" if states < float("inf") else "no end of"
     return GameTooLarge(f"the tree of {name_of(game)} has {size} states, and an exact solution takes at most {most:,}: {instead}")
 
 
 def estimate_states(game: Game, root: State) -> float:
-    """Estimate the number of states in the tree, inf where play does not end, from random descents (D. E. Knuth, 1975)."""
+    """Estimate the number of states in the tree from random descents (D. E. Knuth, 1975); inf if play does not end."""
     rng = random.Random(0)
-    return sum([_descend(game, root, rng) for _ in range(DESCENTS)]) / DESCENTS
-
-
-def _descend(game: Game, state: State, rng: random.Random) -> float:
-    total = weight = 1.0
-    for _ in range(MAX_DESCENT_STATES):
-        if game.is_terminal(state):
-            return total
-        actions = game.actions(state)
-        weight *= len(actions)
-        total += weight
-        state = game.result(state, rng.choice(actions))
-    return float("inf")
+    totals = 0.0
+    for _ in range(DESCENTS):
+        state, total, weight = root, 1.0, 1.0
+        for _ in range(MAX_DESCENT_STATES):
+            if game.is_terminal(state):
+                break
+            actions = game.actions(state)
+            weight *= len(actions)
+            total += weight
+            state = game.result(state, rng.choice(actions))
+        else:
+            return float("inf")
+        totals += total
+    return totals / DESCENTS
 
 
 class _Expansion:
-    """Expands a tree, the latest state first, and numbers the sequences as they are met."""
+    """Expands a tree depth-first and numbers the sequences in the order of discovery."""
 
     def __init__(self, game: Game, root: State, most: int) -> None:
         self.game = game
@@ -118,35 +116,28 @@ class _Expansion:
         while unexpanded:
             state, probability, sequences = unexpanded.pop()
             if game.is_terminal(state):
-                self._end(probability, sequences, game.returns(state))
+                weighted = [probability * value for value in game.returns(state)]
+                before = form.outcomes.get(sequences)
+                if before is not None:
+                    weighted = [one + other for one, other in zip(before, weighted, strict=True)]
+                form.outcomes[sequences] = weighted
             elif (mover := game.to_move(state)) == CHANCE:
                 children = [(game.result(state, a), probability * p, sequences) for a, p in chance_outcomes(game, state)]
                 unexpanded += reversed(children)
                 form.states += len(children)
             else:
-                self._decide(state, mover, probability, sequences)
+                if not 0 <= mover < game.players:
+                    expected = f"expected CHANCE or a seat below {game.players}"
+                    raise GameError(f"{name_of(game)}: to_move gave {abbreviate(mover)}; {expected}")
+                here = self._information_set(state, mover, sequences[mover])
+                earlier, later = sequences[:mover], sequences[mover + 1 :]
+                for place in range(len(here.actions) - 1, -1, -1):
+                    child = game.result(state, here.actions[place])
+                    unexpanded.append((child, probability, (*earlier, here.first + place, *later)))
+                form.states += len(here.actions)
             if form.states > self.most:
                 raise too_large(game, estimate, self.most, instead)
         return form
-
-    def _end(self, probability: float, sequences: tuple[int, ...], returns: Sequence[float]) -> None:
-        weighted = [probability * value for value in returns]
-        before = self.form.outcomes.get(sequences)
-        self.form.outcomes[sequences] = (
-            weighted if before is None else [one + other for one, other in zip(before, weighted, strict=True)]
-        )
-
-    def _decide(self, state: State, mover: int, probability: float, sequences: tuple[int, ...]) -> None:
-        if not 0 <= mover < self.game.players:
-            raise GameError(
-                f"{name_of(self.game)}: to_move gave {abbreviate(mover)}; expected CHANCE or a seat below {self.game.players}"
-            )
-        here = self._information_set(state, mover, sequences[mover])
-        before, after = sequences[:mover], sequences[mover + 1 :]
-        for place in range(len(here.actions) - 1, -1, -1):
-            child = self.game.result(state, here.actions[place])
-            self.open.append((child, probability, (*before, here.first + place, *after)))
-        self.form.states += len(here.actions)
 
     def _information_set(self, state: State, seat: int, sequence: int) -> InformationSet:
         """Return the information set of a state. Without hidden information a state may be reached in several ways."""

@@ -1,4 +1,4 @@
-"""What plugins may bring for the pages of `arena serve` and the page of `arena report`: panels, by the hook `arena_panels`."""
+"""Panels: sections that plugins add to the pages of `arena serve` and `arena report` by the hook `arena_panels`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from arena.api.spec import Part
 from arena.api.store import Store
-from arena.plugins.board_files import MAX_MODULE_BYTES, check_module
+from arena_catalog.board_files import MAX_MODULE_BYTES, check_module
 
 Place = Literal["match", "agent", "board", "report"]
 
@@ -15,9 +15,9 @@ Place = Literal["match", "agent", "board", "report"]
 class Panel(Part):
     """A section of a page, drawn from plain data.
 
-    `place` says on which pages it is: of matches, of agents, below each leaderboard (also in a report), or once in a report.
+    `place` sets its pages: matches, agents, below each leaderboard (also in a report), or once in a report.
     `data` gets the open store and the id of a match, the label of an entry, the number of a board, or None for a report. It
-    returns values that JSON knows, or None to leave the panel out.
+    returns JSON values, or None to leave the panel out.
 
     `script` is the text of a JavaScript module with `export function draw(element, data)`. It may import `arena/dom.js`, as the
     module of a board may. Without a script, `data` returns a mapping, which is shown as a list of figures, or a list of mappings
@@ -39,10 +39,10 @@ class Panel(Part):
     data: Callable[[Store, Any], Any]
     script: str | None = None
     public: bool = False
-    """Whether everybody may see it: then the match pages of a ladder have it, too."""
+    """Whether the panel is public. The match pages of a ladder have public panels, too."""
 
     def __post_init__(self) -> None:
-        """Refuse a place that there is not, and a script that pages cannot load."""
+        """Refuse an unknown place, and a script that pages cannot load."""
         *others, last = get_args(Place)
         if self.place not in (*others, last):
             raise ValueError(f"panel {self.name}: place: expected {', '.join(others)} or {last}, got {self.place!r}")

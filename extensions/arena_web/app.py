@@ -1,10 +1,8 @@
-"""The pages and what they ask for."""
+"""The application: pages and their requests."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -13,88 +11,74 @@ from typing import Annotated, Any
 import anyio.to_thread
 import yaml
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from sse_starlette import EventSourceResponse
 
 from arena.api.cli import say
 from arena.api.results import render, stored
 from arena.api.store import Store
-from arena.results.export import lines
+from arena_records.lines import lines
 from arena_web.assets import Assets
 from arena_web.command_process import COMPARISON_POLICY, Comparisons
 from arena_web.entry_page import entry_page
-from arena_web.error_answers import ErrorAnswers
+from arena_web.error_answers import AsciiJson, ErrorAnswers
 from arena_web.errors import BadRequest
 from arena_web.form import ActionForm, AgentForm, PositionForm, SpecForm, tournament_of
 from arena_web.live import Listeners
 from arena_web.match_filter import MatchFilter, MatchPage
 from arena_web.matches import around, matches
-from arena_web.pages import PAGES, page
+from arena_web.pages import PAGES, WAY_BACK, page
 from arena_web.panels import WantedPanels
 from arena_web.plugin_process import PluginProcesses
 from arena_web.store_folder import stores_in
 from arena_web.tournaments import ServedTournament, Tournaments
 
 SECONDS = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "spec": 20.0, "view": 30.0}
-"""For a request to a plugin, by its kind."""
+"""Timeouts of requests to plugins, by kind."""
 THINKING_SECONDS = 10.0
-"""For a move or a solution if the page sets no limit."""
+"""The default time for a move or a solution."""
 MARGIN_SECONDS = 3.0
-"""On top of those that the page has set, to make the board and the agent."""
+"""Additional time for the construction of the board and the agent."""
 Endpoint = Callable[..., Awaitable[Response]]
 ANSWERS = ErrorAnswers(PAGES)
 
 
 LINES_PER_PART = 200
-"""Lines that are sent at a time."""
+"""The number of lines sent at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
-    """A file: its media type, and how its parts come from a store. StoreError is raised before the first part."""
+DOWNLOADS = {
+    "matches.csv": "text/csv",
+    "matches.jsonl": "application/x-ndjson",
+    "leaderboards.json": "application/json",
+    "spec.yaml": "application/yaml",
+}
+"""Media types of the files that can be downloaded, by their names."""
 
-    media: str
-    open: Callable[[Path], Iterator[str]]
 
-
-def _export(style: str, path: Path) -> Iterator[str]:
-    """The matches one by one; memory does not grow with the store."""
+def open_download(name: str, path: Path) -> Iterator[str]:
+    """Return the parts of a file that is made from a store. StoreError is raised before the first part."""
     store = Store.open(path)
+    if name in ("matches.csv", "matches.jsonl"):
 
-    def parts() -> Iterator[str]:
-        with store:  # one question reads one moment; a snapshot would hold its lock from thread to thread
-            found = lines(store, style)
-            while some := "".join([f"{line}\n" for line in islice(found, LINES_PER_PART)]):
-                yield some
+        def export() -> Iterator[str]:  # part by part, so that memory does not grow with the store
+            with store:  # each query reads one moment; a snapshot would hold its lock across threads
+                found = lines(store, "tidy" if name == "matches.csv" else "jsonl")
+                while some := "".join([f"{line}\n" for line in islice(found, LINES_PER_PART)]):
+                    yield some
 
-    return parts()
-
-
-def _leaderboards(path: Path) -> Iterator[str]:
-    with Store.open(path) as store:
+        return export()
+    with store:
         run = store.last()
-    return iter([render(run, stored(path), "json"), "\n"])
-
-
-def _spec(path: Path) -> Iterator[str]:
-    """The spec of the last run as it was read, with the seed that was used, unless that is secret still."""
-    with Store.open(path) as store:
-        run = store.last()
+    if name == "leaderboards.json":
+        return iter([render(run, stored(path), "json"), "\n"])
+    # the original spec with the seed of the run, unless the seed is still secret
     values = {**run.spec["values"], "seed": "secret" if run.seed is None else run.seed}
     return iter([yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)])
 
 
-DOWNLOADS = {
-    "matches.csv": Download("text/csv", partial(_export, "tidy")),
-    "matches.jsonl": Download("application/x-ndjson", partial(_export, "jsonl")),
-    "leaderboards.json": Download("application/json", _leaderboards),
-    "spec.yaml": Download("application/yaml", _spec),
-}
-"""By the names of the files."""
-
-
 class Server:
-    """The endpoints and what they share: tournaments, plugin processes, and the event that ends it."""
+    """The endpoints and their shared state: tournaments, plugin processes, and the event that ends the server."""
 
     def __init__(self, tournaments: Tournaments, processes: PluginProcesses) -> None:
         self.tournaments = tournaments
@@ -107,7 +91,20 @@ class Server:
 
     def app(self) -> FastAPI:
         """Return the application, without its guard."""
-        app = FastAPI(openapi_url=None, exception_handlers=ANSWERS.handlers, lifespan=self._lifespan)
+
+        @asynccontextmanager
+        async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+            self.processes.prepare()
+            shown = next(iter(self.tournaments.listed.values()), None)  # the page that is opened first; its imports are heavy
+            warm = None if shown is None else asyncio.create_task(shown.watcher.now())
+            yield
+            if warm is not None:
+                warm.cancel()
+            self.stopping.set()
+            await self.processes.close()
+            await self.tournaments.close()
+
+        app = FastAPI(openapi_url=None, exception_handlers=ANSWERS.handlers, lifespan=lifespan)
         get: dict[str, Endpoint] = {
             "/": self.home,
             "/play": _shell("Play", "play.js", "/play"),
@@ -147,17 +144,12 @@ class Server:
             app.add_api_route(path, endpoint, methods=["POST"], response_model=None)
         return app
 
-    @asynccontextmanager
-    async def _lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
-        yield
-        self.stopping.set()
-        await self.processes.close()
-        await self.tournaments.close()
-
     # Pages
 
     async def home(self) -> Response:
-        """The tournaments, or what can be done without any; a single one is redirected to, unless a folder is listed."""
+        """The list of tournaments, or a start page without any. It redirects to a single tournament, unless a folder is
+        listed.
+        """
         if len(self.tournaments.listed) == 1 and self.tournaments.listing is None:
             return RedirectResponse(f"/t/{next(iter(self.tournaments.listed))}", 302)
         return HTMLResponse(page("Tournaments", "home.js", "/"))
@@ -181,10 +173,23 @@ class Server:
         await anyio.to_thread.run_sync(check)
         return HTMLResponse(page("Match", "match.js", "/", key=key, id=match))
 
-    async def comparison(self, key: str, agent: Annotated[list[str] | None, Query()] = None) -> Response:
-        """The agents that are named, or all, compared two by two: a page of its own."""
-        content = await self._comparisons.page(self._tournament(key).store.absolute(), agent or [])
-        return HTMLResponse(content, headers={"content-security-policy": COMPARISON_POLICY})
+    async def comparison(self, request: Request, key: str, agent: Annotated[list[str] | None, Query()] = None) -> Response:
+        """The page that compares the named agents, or all, two by two.
+
+        A browser gets a waiting page while this page is generated, which takes some seconds.
+        """
+        store, headers = self._tournament(key).store.absolute(), {"vary": "accept"}
+        content = await self._comparisons.find(store, agent or [])
+        if content is None and "text/html" in request.headers.get("accept", ""):
+            return HTMLResponse(page("Comparison", "compare.js", "/", key=key), headers=headers)
+        if content is None:
+            content = await self._comparisons.page(store, agent or [])
+        targets = [("All entries", f"/t/{key}/compare")] if agent else []
+        links = [f'<a class="button" href="{to}">{text}</a>' for text, to in [*targets, ("Leaderboard", f"/t/{key}")]]
+        headers["content-security-policy"] = COMPARISON_POLICY
+        return HTMLResponse(
+            content.replace(WAY_BACK.encode(), f'<div class="row">{"".join(links)}</div>'.encode()), headers=headers
+        )
 
     # Tournaments
 
@@ -195,7 +200,7 @@ class Server:
         return found
 
     async def overview(self) -> Response:
-        """Every tournament and its state; if a folder is listed, of all stores that it has now."""
+        """Every tournament and its state; if a folder is listed, of all its current stores."""
         folder = self.tournaments.listing
         if folder is not None:
             self.tournaments.show_folder(await anyio.to_thread.run_sync(stores_in, folder))
@@ -203,34 +208,34 @@ class Server:
             {"key": key, "place": self.tournaments.place_of(tournament), **await tournament.watcher.brief()}
             for key, tournament in list(self.tournaments.listed.items())
         ]
-        return JSONResponse({"tournaments": listed, "folder": None if folder is None else folder.resolve().name})
+        return AsciiJson({"tournaments": listed, "folder": None if folder is None else folder.resolve().name})
 
     async def state(self, key: str) -> Response:
         """The state of a tournament now."""
-        return JSONResponse(await self._tournament(key).watcher.now())
+        return AsciiJson(await self._tournament(key).watcher.now())
 
-    async def events(self, key: str) -> Response:
+    async def events(self, request: Request, key: str) -> Response:
         """Its state now and after every change, as a stream of events."""
-        return EventSourceResponse(self._tournament(key).watcher.stream(self.stopping))
+        return EventSourceResponse(self._tournament(key).watcher.stream(self.stopping, request.state.displaced))
 
     async def matches(self, key: str, wanted: Annotated[MatchPage, Query()]) -> Response:
         """A page of its matches."""
-        return JSONResponse(await anyio.to_thread.run_sync(matches, self._tournament(key).store, wanted, wanted.page or 0))
+        return AsciiJson(await anyio.to_thread.run_sync(matches, self._tournament(key).store, wanted, wanted.page or 0))
 
     async def match(self, request: Request, key: str, match: str) -> Response:
         """One match, position by position."""
         return await self._ask_of_store(request, key, {"do": "view", "id": match})
 
     async def around(self, key: str, match: str, wanted: Annotated[MatchFilter, Query()]) -> Response:
-        """The matches before and after one, of those that the address lets through, and its twins with other seats."""
-        return JSONResponse(await anyio.to_thread.run_sync(around, self._tournament(key).store, match, wanted))
+        """The previous and next match under the filter of the address, and the same pairing with other seats."""
+        return AsciiJson(await anyio.to_thread.run_sync(around, self._tournament(key).store, match, wanted))
 
     async def entry(self, key: str, name: str = "") -> Response:
         """The games of one entry."""
-        return JSONResponse(await anyio.to_thread.run_sync(entry_page, self._tournament(key).store, name))
+        return AsciiJson(await anyio.to_thread.run_sync(entry_page, self._tournament(key).store, name))
 
     async def entry_facts(self, request: Request, key: str, name: str = "") -> Response:
-        """The options, limits and source of one entry: for this its plugin has to be there."""
+        """The options, limits and source of one entry. They need its plugin."""
         return await self._ask_of_store(request, key, {"do": "entry", "label": name})
 
     async def panels(self, request: Request, key: str, wanted: Annotated[WantedPanels, Query()]) -> Response:
@@ -238,36 +243,35 @@ class Server:
         return await self._ask_of_store(request, key, {"do": "panels", **wanted.model_dump()})
 
     async def download(self, key: str, name: str) -> Response:
-        """The matches, the leaderboards or the spec of a tournament, as a file."""
+        """A download of the matches, the leaderboards or the spec of a tournament."""
         tournament = self._tournament(key)
         if name not in DOWNLOADS:
             raise HTTPException(404, f"expected one of {', '.join(DOWNLOADS)}")
-        given = DOWNLOADS[name]
-        parts = await anyio.to_thread.run_sync(given.open, tournament.store)
+        parts = await anyio.to_thread.run_sync(open_download, name, tournament.store)
         headers = {"content-disposition": f'attachment; filename="{tournament.key}-{name}"'}
-        return StreamingResponse(parts, media_type=given.media, headers=headers)
+        return StreamingResponse(parts, media_type=DOWNLOADS[name], headers=headers)
 
     async def _ask_of_store(self, request: Request, key: str, asked: dict[str, Any]) -> Response:
         """Ask a process about a store, whose path comes from the server and never from a page."""
         tournament = self._tournament(key)
         named = {"store": str(tournament.store.absolute()), "spec": None if tournament.spec is None else str(tournament.spec)}
-        return JSONResponse(await self._ask(request, {**asked, **named}, SECONDS["view"]))
+        return AsciiJson(await self._ask(request, {**asked, **named}, SECONDS["view"]))
 
     async def spec(self, request: Request, asked: SpecForm) -> Response:
         """The spec of a form."""
-        return JSONResponse(await self._ask(request, {**asked.model_dump(), "do": "spec"}, SECONDS["spec"]))
+        return AsciiJson(await self._ask(request, {**asked.model_dump(), "do": "spec"}, SECONDS["spec"]))
 
     async def save(self, request: Request, asked: SpecForm) -> Response:
-        """Keep the spec of a form."""
+        """Save the spec of a form."""
         file, reply = await self._save(request, asked)
-        return JSONResponse({**reply, "file": str(file)})
+        return AsciiJson({**reply, "file": str(file)})
 
     async def start(self, request: Request, asked: SpecForm) -> Response:
-        """Keep it, and have it played."""
+        """Save the spec of a form and start its tournament."""
         self.tournaments.check_free()
         file, _ = await self._save(request, asked)
         tournament = await self.tournaments.start(file)
-        return JSONResponse({"key": tournament.key, "file": str(file)})
+        return AsciiJson({"key": tournament.key, "file": str(file)})
 
     async def _save(self, request: Request, asked: SpecForm) -> tuple[Path, dict[str, Any]]:
         reply = await self._ask(request, {**asked.model_dump(), "do": "spec"}, SECONDS["spec"])
@@ -275,30 +279,30 @@ class Server:
         return await anyio.to_thread.run_sync(self.tournaments.save, name, reply["yaml"]), reply
 
     async def stop(self, key: str) -> Response:
-        """End a tournament that was started here; what was played is kept."""
+        """Stop a tournament that was started here; its matches are kept."""
         tournament = self._tournament(key)
         if not tournament.running:
             raise BadRequest("it was not started here, or is over")
         await tournament.stop()
-        return JSONResponse({"stopped": True})
+        return AsciiJson({"stopped": True})
 
     # Plugins
 
     async def inventory(self, request: Request) -> Response:
-        """Everything that can be chosen."""
+        """The inventory of games, agents and formats."""
         if self._inventory is None:
             self._inventory = await self._ask(request, {"do": "inventory"}, SECONDS["inventory"])
             for note in self._inventory["notes"]:
                 say(f"note: {note}")
-        return JSONResponse(self._inventory)
+        return AsciiJson(self._inventory)
 
     async def position(self, request: Request, asked: PositionForm) -> Response:
         """A position of a game."""
-        return JSONResponse(await self._ask(request, {**asked.model_dump(), "do": "position"}, SECONDS["position"]))
+        return AsciiJson(await self._ask(request, {**asked.model_dump(), "do": "position"}, SECONDS["position"]))
 
     async def apply(self, request: Request, asked: ActionForm) -> Response:
         """The position after an action."""
-        return JSONResponse(await self._ask(request, {**asked.model_dump(), "do": "apply"}, SECONDS["apply"]))
+        return AsciiJson(await self._ask(request, {**asked.model_dump(), "do": "apply"}, SECONDS["apply"]))
 
     async def move(self, request: Request, asked: AgentForm) -> Response:
         """A move of an agent."""
@@ -312,7 +316,7 @@ class Server:
         if asked.limits.seconds is None:
             asked.limits = asked.limits.model_copy(update={"seconds": THINKING_SECONDS})
         seconds = (asked.limits.seconds or THINKING_SECONDS) + MARGIN_SECONDS
-        return JSONResponse(await self._ask(request, {**asked.model_dump(), "do": what}, seconds))
+        return AsciiJson(await self._ask(request, {**asked.model_dump(), "do": what}, seconds))
 
     async def _ask(self, request: Request, asked: dict[str, Any], seconds: float) -> dict[str, Any]:
         reply = await self.processes.ask(asked, seconds, request)

@@ -11,11 +11,11 @@ from arena_web.views import address_imports, static_files
 
 KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 MAX_MODULES = 64
-"""Modules of plugins that are kept; of more than that the latest."""
+"""The maximum number of cached modules of plugins; the latest are kept."""
 
 
 class Assets:
-    """Tables of all that can be asked for. No address is a path, so none leads to another file."""
+    """Tables of all assets. Addresses are keys and not paths, so none leads to another file."""
 
     def __init__(self, *folders: Path) -> None:
         """Read the files of the pages, with those of `folders`."""

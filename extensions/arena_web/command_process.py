@@ -8,18 +8,23 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import NamedTuple
+
+import anyio.to_thread
 
 from arena import ArenaError
-from arena.api.run import python_environment
-from arena.errors import import_extension
+from arena.api.errors import import_extension
+from arena.api.processes import python_environment
+from arena_web.live import state_signature
 
 COMPARISON_SECONDS = 60.0
 COMPARISON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""The content security policy of the page, which has no script and its style in itself."""
+"""The content security policy of the page, which has an inline style and no script."""
 
 
 async def start_command(words: Sequence[str]) -> asyncio.subprocess.Process:
-    """Start `arena WORDS`; what it says on stderr can be read, what it prints is dropped."""
+    """Start `arena WORDS`. Its stderr can be read; its stdout is discarded."""
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",
@@ -29,38 +34,70 @@ async def start_command(words: Sequence[str]) -> asyncio.subprocess.Process:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,  # so that Ctrl-C reaches the server alone
+        start_new_session=True,  # so that Ctrl-C reaches only the server
         env=python_environment(),
     )
 
 
+MAX_KEPT_PAGES = 20
+KEPT_SECONDS = 30.0
+"""Seconds for which a cached page is served although its store has grown."""
+
+
+class KeptPage(NamedTuple):
+    """A page of comparisons, and the state of its store before it was made."""
+
+    content: bytes
+    signature: object
+    made: float
+
+
 class Comparisons:
-    """Makes pages of comparisons, one at a time, since each takes a processor for a second or more."""
+    """Generates pages of comparisons and caches the last ones. One is generated at a time, because each takes some CPU
+    seconds.
+    """
 
     def __init__(self) -> None:
         self._one_at_a_time = asyncio.Lock()
+        self._kept: dict[tuple[Path, tuple[str, ...]], KeptPage] = {}
+
+    async def find(self, store: Path, agents: Sequence[str]) -> bytes | None:
+        """Return the cached page if it is as new as its store, or nearly so; None if it has to be generated."""
+        kept = self._kept.get((store, tuple(agents)))
+        if kept is None:
+            return None
+        fresh = monotonic() - kept.made < KEPT_SECONDS or kept.signature == await anyio.to_thread.run_sync(state_signature, store)
+        return kept.content if fresh else None
 
     async def page(self, store: Path, agents: Sequence[str]) -> bytes:
-        """Compare entries of a store, or all if none is named; ArenaError says why that cannot be."""
+        """Compare entries of a store, by default all; raises ArenaError if it fails."""
         import_extension("arena_compare", "a page of comparisons")
         async with self._one_at_a_time:
-            with TemporaryDirectory() as folder:
-                file = Path(folder) / "comparison.html"
-                await _run(["compare", "-o", str(file), "--", str(store), *agents])
-                return file.read_bytes()
+            if (found := await self.find(store, agents)) is not None:
+                return found
+            signature = await anyio.to_thread.run_sync(state_signature, store)
+            content = await self._make(store, agents)
+            self._kept.pop((store, tuple(agents)), None)
+            self._kept[store, tuple(agents)] = KeptPage(content, signature, monotonic())
+            while len(self._kept) > MAX_KEPT_PAGES:
+                del self._kept[next(iter(self._kept))]
+            return content
 
-
-async def _run(words: Sequence[str]) -> None:
-    """Run a command of arena to its end; ArenaError with what it said if it fails."""
-    process = await start_command(words)
-    try:
-        _, said = await asyncio.wait_for(process.communicate(), COMPARISON_SECONDS)
-    except TimeoutError:
-        raise ArenaError(f"the comparison took more than {COMPARISON_SECONDS:g} s; name two agents") from None
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-    if process.returncode != 0:
-        raise ArenaError(said.decode("utf-8", "replace").strip().removeprefix("error: ") or "the comparison failed")
+    async def _make(self, store: Path, agents: Sequence[str]) -> bytes:
+        """Run `arena compare` in a process of its own."""
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "comparison.html"
+            process = await start_command(["compare", "-o", str(file), "--", str(store), *agents])
+            try:
+                _, said = await asyncio.wait_for(process.communicate(), COMPARISON_SECONDS)
+            except TimeoutError:
+                raise ArenaError(f"the comparison took more than {COMPARISON_SECONDS:g} s; name two agents") from None
+            finally:
+                if process.returncode is None:
+                    with suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    await process.wait()
+            if process.returncode != 0:
+                reason = said.decode("utf-8", "replace").strip().removeprefix("error: ")
+                raise ArenaError(reason or "the comparison failed")
+            return file.read_bytes()

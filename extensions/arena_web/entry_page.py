@@ -1,4 +1,4 @@
-"""One entry of a store: its results against each other one, and its rating over the run."""
+"""One entry of a store: its results against each opponent, and its rating over the run."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.api.results import BoardInfo
-from arena.api.store import Store, StoreError, returns_of, seats_of
-from arena.results.tally import ResultCount
+from arena.api.errors import StoreError
+from arena.api.results import BoardInfo, ResultCount
+from arena.api.store import Store, returns_of, seats_of
 from arena_web.match_filter import PLACED
 from arena_web.rating_curve import curve_of
 
 
 class PlayedGame(NamedTuple):
-    """A match that is not void, in the order in which they were played."""
+    """A match that is not void."""
 
+    round: int
     seats: tuple[int, ...]
     returns: tuple[float, ...]
     solved: bool | None
@@ -29,7 +30,7 @@ class Meetings(ResultCount):
     """Games in the first seat."""
 
     def as_dict(self, opponent: str) -> dict[str, Any]:
-        """Return them as plain values; `score` counts a draw as a half."""
+        """Return the games as plain values; `score` counts a draw as a half."""
         return {
             "opponent": opponent,
             "games": self.games,
@@ -42,7 +43,7 @@ class Meetings(ResultCount):
 
 
 def entry_page(path: Path, label: str) -> dict[str, Any]:
-    """Return the meetings of an entry on every board of the last run on which it plays; StoreError if there is none."""
+    """Return the meetings of an entry on each of its boards in the last run; raises StoreError if it has no board."""
     with Store.open(path) as store, store.snapshot():
         boards = [
             {
@@ -57,9 +58,10 @@ def entry_page(path: Path, label: str) -> dict[str, Any]:
 
 
 def rating_curves(store: Store, label: str) -> list[dict[str, Any]] | None:
-    """Return how the rating of an entry moved on its boards: after how many matches, its own, the least and the largest value.
+    """Return the rating of an entry over the run on its boards: numbers of matches, with its own, the least and the largest
+    value.
 
-    None if no board has two points, between which a line could be drawn.
+    None if no board has two points for a line.
     """
     boards = []
     for number, sheet in _boards_of(store, label):
@@ -82,17 +84,16 @@ def _boards_of(store: Store, label: str) -> list[tuple[int, BoardInfo]]:
 
 
 def _games(store: Store, board: int) -> list[PlayedGame]:
-    question = (
-        f"SELECT p.seats, r.returns, r.solved {PLACED} WHERE p.board = ? AND r.termination <> 'void' ORDER BY r.number, p.number"
-    )
+    where = "p.board = ? AND r.termination <> 'void' ORDER BY r.number, p.number"
+    question = f"SELECT p.round, p.seats, r.returns, r.solved {PLACED} WHERE {where}"
     return [
-        PlayedGame(seats_of(seats), returns_of(returns), None if solved is None else bool(solved))
-        for seats, returns, solved in store.query(question, [board])
+        PlayedGame(round_, seats_of(seats), returns_of(returns), None if solved is None else bool(solved))
+        for round_, seats, returns, solved in store.query(question, [board])
     ]
 
 
 def _meetings(sheet: BoardInfo, entry: int, games: Sequence[PlayedGame]) -> list[dict[str, Any]]:
-    """The games against each other one, by the labels; at a table of three or more against each of them."""
+    """The games against each opponent, by label; at a table of three or more, a game counts against each of them."""
     found: dict[int, Meetings] = defaultdict(Meetings)
     for game in games:
         if entry not in game.seats:

@@ -1,5 +1,6 @@
 """Answers to requests that fail: a page if a browser asks for one, else JSON."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from arena import ArenaError
-from arena.api.store import StoreError
-from arena.spec.parameters import explain_faults
-from arena.spec.reader import format_path
+from arena.api.errors import StoreError
+from arena.api.spec import explain_faults, format_path
 from arena_web.errors import BadRequest, Refusal
 from arena_web.pages import Navigation, fault_page
 from arena_web.plugin_process import Busy, ProcessEnded, ProcessFailed
@@ -25,13 +25,13 @@ _STATUSES: Sequence[tuple[type[Exception], int]] = (
     (StoreError, 404),
     (ArenaError, 400),
 )
-"""The first type that fits an error decides."""
+"""The statuses of errors; the first matching type decides."""
 _OWN_WORDS = {
     "Not Found": "there is nothing at this address",
     "There was an error parsing the body": "expected JSON",
     "JSON decode error": "expected JSON",
 }
-"""What Starlette and FastAPI say, in words for a page."""
+"""Messages of Starlette and FastAPI, reworded for a page."""
 
 
 def refusal_of(error: Exception) -> Refusal:
@@ -51,14 +51,22 @@ def refusal_of(error: Exception) -> Refusal:
 
 
 def faults_of(error: RequestValidationError) -> list[str]:
-    """Return every fault of the body of a request, each with its place."""
+    """Return all faults of a request's body, each with its place."""
     details = error.errors()
     if details[0]["msg"] in _OWN_WORDS:
         return [_OWN_WORDS[details[0]["msg"]]]
-    inside = [{**detail, "loc": detail["loc"][1:]} for detail in details]  # the first says that it is in the body
+    inside = [{**detail, "loc": detail["loc"][1:]} for detail in details]  # the first part is always "body"
     return [
         f"{format_path(where) if where else 'the request'}: {message}" for where, message in explain_faults(inside, error.body)
     ]
+
+
+class AsciiJson(JSONResponse):
+    """JSON in ASCII, because half of a surrogate pair, which an agent may write, has no UTF-8 encoding."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the body."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,7 @@ class ErrorAnswers:
     pages: Navigation
     refusal_of: Callable[[Exception], Refusal] = refusal_of
     hints: bool = False
-    """True if JSON has the hint as a key of its own; otherwise it follows the message."""
+    """True if the hint is a separate JSON key; otherwise it follows the message."""
 
     @property
     def handlers(self) -> dict[Any, Any]:
@@ -77,7 +85,7 @@ class ErrorAnswers:
         return dict.fromkeys(kinds, self.answer)
 
     async def answer(self, request: Request, error: Exception) -> Response:
-        """Answer a request that has failed."""
+        """Answer a failed request."""
         refusal = self.refusal_of(error)
         if "text/html" in request.headers.get("accept", ""):
             title = "Not found" if refusal.status == 404 else "That did not work"
@@ -91,7 +99,7 @@ class ErrorAnswers:
             told["hint"] = refusal.hint
         elif refusal.faults:
             told["faults"] = list(refusal.faults)
-        return JSONResponse(told, refusal.status, _headers(refusal, error))
+        return AsciiJson(told, refusal.status, _headers(refusal, error))
 
 
 def _with_hint(refusal: Refusal) -> str:

@@ -1,10 +1,10 @@
-"""Errors that a server answers with a status of HTTP."""
+"""Errors that a server answers with an HTTP status."""
 
 from arena import ArenaError
 
 
 class Refusal(ArenaError):
-    """A server does not do what a request asks for; `status` is that of HTTP, `hint` says what to do."""
+    """A server refuses a request. `status` is the HTTP status; `hint` proposes a remedy."""
 
     def __init__(self, status: int, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -14,7 +14,7 @@ class Refusal(ArenaError):
 
 
 class BadRequest(Refusal):
-    """A page asked for something impossible; `faults` say what was expected, one of them or all that were found at once."""
+    """A page asked for something impossible. `faults` are the expectations that failed, one or several."""
 
     def __init__(self, *faults: str) -> None:
         super().__init__(400, "\n".join(faults))

@@ -1,30 +1,39 @@
-"""Turns what a page asks for into the keys of a spec: known names and plain values alone.
+"""Turns the request of a page into keys of a spec that have only known names and plain values.
 
-A spec can name plugins, programs and files. What comes from a page cannot: it holds a game, agents, options and limits, and
-everything else is refused here.
+A spec can name plugins, programs and files. A page cannot: its request has a game, agents, options and limits, and everything
+else is refused here.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, InstanceOf, TypeAdapter, ValidationError, WrapValidator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    InstanceOf,
+    TypeAdapter,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+)
 
-from arena.api.cli import abbreviate
-from arena.spec.parameters import explain_faults, make_refusal
-from arena.spec.reader import format_path
+from arena.api.errors import abbreviate
+from arena.api.spec import explain_faults, format_path, make_refusal
 from arena_web.errors import BadRequest
 
 MAX_AGENTS = 16
 MAX_SWEPT_VALUES = 20
 MAX_ACTIONS = 2000
-"""Actions that are played again from a position."""
+"""The maximum number of actions that are replayed from a position."""
 RESERVED_KEYS = frozenset({"agent", "label", "heuristic", "limits", "isolation", "name", "plugin", "plugins", "version", "waits"})
-"""Keys of an entry that are no options of its agent."""
+"""Keys of an entry that are not options of its agent."""
 
 
 def _expect(what: str) -> WrapValidator:
-    """Have a type say that `what` was expected, for whatever reason pydantic refuses a value."""
+    """Make a type report that `what` was expected, whatever the reason why pydantic refuses a value."""
 
     def check(value: Any, handler: Any) -> Any:
         try:
@@ -36,7 +45,7 @@ def _expect(what: str) -> WrapValidator:
 
 
 def _limit_size(least: int, most: int) -> BeforeValidator:
-    """Have a list say how many values it may have, before any of them is looked at."""
+    """Make a list check its length before its values."""
     lists = Annotated[list[Any], Field(min_length=least, max_length=most), _expect(f"from {least} to {most:,} of them")]
     return BeforeValidator(TypeAdapter(lists).validate_python)
 
@@ -55,7 +64,7 @@ T = TypeVar("T")
 V = TypeVar("V")
 OR_NONE = BeforeValidator(lambda given: given or None)
 OR_EMPTY = BeforeValidator(lambda given: given or {})
-# An instance, since a strict `str` refuses halves of surrogates: what a text may hold is for games and agents to say.
+# An instance check, because a strict `str` refuses halves of surrogates, and games and agents decide on the content of texts.
 Text = Annotated[InstanceOf[str], Field(max_length=200), _expect("text of at most 200 characters")]
 Label = Annotated[InstanceOf[str], Field(max_length=100), _expect("text of at most 100 characters")]
 State = Annotated[InstanceOf[str], Field(max_length=200_000), _expect("text of at most 200,000 characters")]
@@ -78,7 +87,7 @@ class NamedForm(BaseModel, Generic[V]):
     parameters: Annotated[Values[V], _without({"name"}, "parameter")] = {}
 
     def keys(self) -> Any:
-        """Itself in a spec: a mapping, or its name where it has no parameters."""
+        """Return its value in a spec: a mapping, or its name if it has no parameters."""
         return {"name": self.name, **self.parameters} if self.parameters else self.name
 
 
@@ -104,23 +113,25 @@ class LimitsForm(BaseModel):
     seconds: Seconds | None = None
     depth: Depth | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def check_names(cls, limits: Any) -> Any:
+        """Refuse unknown limits."""
+        for name, value in limits.items() if isinstance(limits, dict) else ():
+            if value is not None and name not in cls.model_fields:
+                raise make_refusal(f"unknown {name!r}; expected {', '.join(sorted(cls.model_fields))}")
+        return limits
+
     def keys(self) -> dict[str, Any]:
-        """The limits of a spec, those that are set."""
+        """Return the limits that are set, as in a spec."""
         return self.model_dump(exclude_none=True)
 
 
-def _check_names(limits: Any) -> Any:
-    for name, value in limits.items() if isinstance(limits, dict) else ():
-        if value is not None and name not in LimitsForm.model_fields:
-            raise make_refusal(f"unknown {name!r}; expected {', '.join(sorted(LimitsForm.model_fields))}")
-    return limits
-
-
-Limits = Annotated[LimitsForm, BeforeValidator(_check_names), OR_EMPTY]
+Limits = Annotated[LimitsForm, OR_EMPTY]
 
 
 class PlayForm(BaseModel):
-    """A game, and where chance stands in a play of it."""
+    """A game, and the state of its random numbers."""
 
     game: NamedForm[Plain]
     seed: Seed = 0
@@ -169,7 +180,7 @@ _TOURNAMENT: dict[str, tuple[TypeAdapter[Any], Any]] = {
     "limits": (LIMITS, None),
     "seed": (TypeAdapter(Seed), 0),
 }
-"""The values of the form for a small tournament in the order of a spec, each with its default."""
+"""The fields of the form for a small tournament in the order of a spec, each with its default."""
 
 
 def limits_of(given: Any) -> dict[str, Any]:
@@ -178,7 +189,7 @@ def limits_of(given: Any) -> dict[str, Any]:
 
 
 def read(adapter: TypeAdapter[T], given: Any, what: str) -> T:
-    """Return a value of a type; BadRequest with every fault of it, each with its place in `what`."""
+    """Validate a value; raises BadRequest with all its faults, each with its place in `what`."""
     try:
         return adapter.validate_python(given)
     except ValidationError as error:
@@ -189,7 +200,7 @@ def read(adapter: TypeAdapter[T], given: Any, what: str) -> T:
 
 @dataclass(frozen=True, slots=True)
 class TournamentForm:
-    """A small tournament as far as its form is sound."""
+    """The valid part of the form of a small tournament."""
 
     values: dict[str, Any]
     """The keys of a spec, in the order of a file; those with a fault are left out."""
@@ -212,17 +223,15 @@ def tournament_of(given: Any) -> TournamentForm:
             found[key] = read(adapter, values.get(inner or key, default), path)
         except BadRequest as error:
             faults += error.faults
-    keys = {key: _write(key, value) for key, value in found.items()}
+    keys: dict[str, Any] = {}  # as a person writes them in a spec
+    for key, value in found.items():
+        if key == "name":
+            keys[key] = value.strip() or "Tournament"
+        elif key == "openings":
+            keys[key] = None if value is None else {"plies": value}
+        elif key == "agents":
+            entries = [entry.keys() for entry in value]
+            keys[key] = [entry if len(entry) > 1 else entry["agent"] for entry in entries]
+        else:
+            keys[key] = value.keys() if isinstance(value, (NamedForm, LimitsForm)) else value
     return TournamentForm({key: value for key, value in keys.items() if value not in (None, {})}, tuple(faults))
-
-
-def _write(key: str, value: Any) -> Any:
-    """Return a value of the form as a person writes it in a spec; None if it says nothing."""
-    if key == "name":
-        return value.strip() or "Tournament"
-    if key == "openings":
-        return None if value is None else {"plies": value}
-    if key == "agents":
-        keys = [entry.keys() for entry in value]
-        return [entry if len(entry) > 1 else entry["agent"] for entry in keys]
-    return value.keys() if isinstance(value, (NamedForm, LimitsForm)) else value

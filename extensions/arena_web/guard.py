@@ -1,4 +1,4 @@
-"""Checks before every request: who may ask, how much and how often, and what a browser may do with the answer."""
+"""Checks of every request: its origin, size and rate, and the headers that restrict the browser."""
 
 import asyncio
 import hmac
@@ -22,17 +22,18 @@ from arena_web.error_answers import ErrorAnswers
 from arena_web.errors import Refusal
 
 MAX_JSON_BYTES = 512 << 10
-"""Of the body of a request that brings no file."""
+"""The maximum body size of a request without a file."""
 BODY_PART_SECONDS = 20.0
-"""For each part of a body."""
+"""The timeout for each part of a body."""
 BODY_SECONDS = 60.0
-"""For a whole body: a client that sends a byte now and then does not hold a connection for ever."""
+"""The timeout for a whole body, so that a client that sends single bytes does not hold a connection for ever."""
 MAX_DRAINED_BYTES = 64 << 20
-"""Bytes of a body that is too long that are read and dropped, so that its sender reads why it is refused."""
+"""The number of bytes of a too long body that are read and discarded, so that its sender receives the refusal."""
 MAX_OPEN_REQUESTS = 120
-"""Requests of one address that are answered at a time, below the connections of the server, so that it shuts out nobody else."""
+"""The maximum number of concurrent requests of one address. It is below the number of connections of the server, so that one
+address cannot block the others."""
 MAX_BUCKETS = 10_000
-"""Buckets that are kept; the one that was not asked for longest goes."""
+"""The maximum number of buckets; the least recently used one is dropped."""
 TOKEN_COOKIE_SECONDS = 365 * 24 * 3600
 DEFAULT_PORTS = {"http": 80, "https": 443}
 HEADERS = {
@@ -45,12 +46,12 @@ HEADERS = {
     "x-frame-options": "DENY",
     "cache-control": "no-store",
 }
-"""Headers of every answer that does not set them itself."""
+"""Default headers of every answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many requests of a kind may come at once, and how many a second after that."""
+    """The burst size of a kind of request, and its rate per second after that."""
 
     kind: str
     burst: float
@@ -58,17 +59,17 @@ class Rate:
 
 
 REQUESTS = Rate("requests", 400, 40)
-"""Of an address: a class of twenty may sit behind one."""
+"""The rate of an address, behind which may be a class of twenty."""
 
 
 class RateLimits:
-    """A bucket of tokens for each author and each address that has asked lately. Not for several threads."""
+    """Token buckets, one for each recent author or address. It is not thread-safe."""
 
     def __init__(self) -> None:
         self._buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
     def take(self, rate: Rate, who: str) -> None:
-        """Count a request of an author or an address; Refusal 429 if there were too many."""
+        """Count a request of an author or an address; raises Refusal 429 if there are too many."""
         now = monotonic()
         left, then = self._buckets.pop((rate.kind, who), (rate.burst, now))
         left = min(rate.burst, left + (now - then) * rate.per_second)
@@ -81,21 +82,21 @@ class RateLimits:
 
 
 class Site:
-    """The addresses of a server: which hosts and origins are its own, and which client sends a request."""
+    """The addresses of a server: its own hosts and origins, and the addresses of its clients."""
 
     def __init__(self, host: str, port: int, public: str | None = None) -> None:
-        """Serve on `host` and `port`; `public` is the address of a proxy, by `public_address`."""
+        """Serve on `host` and `port`; `public` is the address of a proxy, as `public_address` returns it."""
         self._names, self._anywhere, self.port = names_of(host), is_wildcard(host), port
         self._public = public
         self.public_scheme, _, name = (public or "").partition("://")
         self._public_hosts = frozenset([name, f"{name}:{DEFAULT_PORTS[self.public_scheme]}"] if public else [])
 
     def is_public(self, host: str) -> bool:
-        """True if a Host is that of the proxy."""
+        """True if a Host is the proxy's."""
         return host.lower() in self._public_hosts
 
     def check(self, headers: Headers) -> None:
-        """Refusal 403 if the Host or an Origin is not this server: another site's page, or DNS rebinding."""
+        """Raise Refusal 403 if Host or Origin is not this server, as with another site's page or DNS rebinding."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_own(host):
             hint = "use the address that it printed; a proxy before a ladder needs --public"
@@ -107,7 +108,7 @@ class Site:
             raise Refusal(403, "the request comes from a page of another site", only_own)
 
     def client_address(self, scope: Scope, headers: Headers) -> str:
-        """Return the address that the limits count; behind a proxy of this machine the last one that it names."""
+        """Return the address that the limits count; behind a proxy on this machine, the last address that it names."""
         client = scope.get("client")
         peer = counted_address(client[0] if client else "unknown")
         forwarded = ",".join(headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()
@@ -127,7 +128,7 @@ class Site:
 
 
 class Guard:
-    """Lets a request through if it is meant for this server, comes from its own pages or from none, and is not too much."""
+    """Accepts a request if it is meant for this server, does not come from another site's page, and is within the limits."""
 
     def __init__(
         self,
@@ -142,8 +143,8 @@ class Guard:
     ) -> None:
         """Guard `app`.
 
-        `token` is needed by every request if there is one; `limits` count the requests of each address; `only_json` refuses
-        requests that may change something and are not JSON, which no page of another site can send unasked.
+        If `token` is given, every request needs it. `limits` count the requests of each address. `only_json` refuses requests
+        that may change something and are not JSON, because a page of another site cannot send JSON without permission.
         """
         self._app, self._site, self._answers = app, site, answers
         self._token, self._limits = token, limits
@@ -164,46 +165,37 @@ class Guard:
             scope["scheme"] = self._site.public_scheme
         self._open[address] += 1
         try:
-            await self._answer(scope, headers, receive, send)
+            try:
+                self._check(scope, headers)
+            except Refusal as refusal:
+                if refusal.status == 413:
+                    await _drain(receive)
+                await self._answers.json(refusal)(scope, receive, send)
+                return
+            if self._token is not None and "token" in _query(scope):
+                await self._keep_token(scope, receive, send)
+                return
+            if scope["method"] == "HEAD":  # FastAPI answers only GET; uvicorn sends no body
+                scope = {**scope, "method": "GET"}
+            await self._app(scope, self._limit(receive), send)
         finally:
             self._open[address] -= 1
             if not self._open[address]:
                 del self._open[address]
 
-    async def _answer(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        try:
-            self._site.check(headers)
-            self._check_rate(scope["client_address"])
-            self._check_token(scope, headers)
-            self._check_body(scope, headers)
-        except Refusal as refusal:
-            if refusal.status == 413:
-                await _drain(receive)
-            await self._answers.json(refusal)(scope, receive, send)
-            return
-        if self._token is not None and "token" in _query(scope):
-            await self._keep_token(scope, receive, send)
-            return
-        if scope["method"] == "HEAD":  # FastAPI answers GET alone; uvicorn sends no body
-            scope = {**scope, "method": "GET"}
-        await self._app(scope, self._limit(receive), send)
-
-    def _check_rate(self, address: str) -> None:
-        if self._limits is None:
-            return
-        self._limits.take(REQUESTS, address)
-        if self._open[address] > MAX_OPEN_REQUESTS:
-            raise Refusal(429, f"{MAX_OPEN_REQUESTS} requests of this address are open already", "close some pages")
-
-    def _check_token(self, scope: Scope, headers: Headers) -> None:
-        if self._token is None:
-            return
-        given = _query(scope).get("token") or _cookie(headers, self._cookie)
-        given = given or headers.get("authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(given.encode(), self._token.encode()):
-            raise Refusal(401, "the token is missing or wrong", "open the address that arena serve printed")
-
-    def _check_body(self, scope: Scope, headers: Headers) -> None:
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        """Raise Refusal if a request is not meant for this server, lacks the token, or exceeds a limit."""
+        self._site.check(headers)
+        if self._limits is not None:
+            address = scope["client_address"]
+            self._limits.take(REQUESTS, address)
+            if self._open[address] > MAX_OPEN_REQUESTS:
+                raise Refusal(429, f"{MAX_OPEN_REQUESTS} requests of this address are open already", "close some pages")
+        if self._token is not None:
+            given = _query(scope).get("token") or _cookie(headers, self._cookie)
+            given = given or headers.get("authorization", "").removeprefix("Bearer ")
+            if not hmac.compare_digest(given.encode(), self._token.encode()):
+                raise Refusal(401, "the token is missing or wrong", "open the address that arena serve printed")
         changes = scope["method"] not in ("GET", "HEAD")
         if self._only_json and changes and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise Refusal(415, "expected content-type application/json")
@@ -212,7 +204,7 @@ class Guard:
             raise Refusal(413, f"the body is larger than {self._max_body_bytes >> 10:,} KiB", "hand in less")
 
     def _limit(self, receive: Receive) -> Receive:
-        """Return what receives the body of a request as long as it stays within bounds and comes in time."""
+        """Wrap `receive` with the size limit and the timeouts of a body."""
         taken, whole = 0, False
         until = monotonic() + BODY_SECONDS
 
@@ -245,7 +237,7 @@ class Guard:
 
 
 def public_address(url: str) -> str:
-    """Return the address of a proxy as browsers write it, without the port of its scheme; ArenaError if it is none."""
+    """Return the address of a proxy as browsers write it, without the port of its scheme; raises ArenaError if it is invalid."""
     try:
         parts = urlsplit(url)
         name, port = parts.hostname, parts.port
@@ -294,14 +286,14 @@ def is_address(name: str) -> bool:
 
 
 def counted_address(address: str) -> str:
-    """Return what the limits count for an address: of IPv6 its network of 64 bits, since a single host has all of that."""
+    """Return the key of an address for the limits: the address, or its /64 network for IPv6, because one host has a whole /64."""
     if not is_address(address) or not isinstance(found := ip_address(address), IPv6Address) or found.is_loopback:
         return address
     return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))
 
 
 def with_headers(send: Send) -> Send:
-    """Return what sends an answer with HEADERS, unless it has set them itself."""
+    """Wrap `send` so that answers have HEADERS unless they set them."""
 
     async def send_with_headers(message: Any) -> None:
         if message["type"] == "http.response.start":
@@ -326,7 +318,7 @@ def _cookie(headers: Headers, name: str) -> str:
 
 
 async def _drain(receive: Receive) -> None:
-    """Read a body to its end and keep nothing of it, as far as MAX_DRAINED_BYTES goes."""
+    """Read and discard a body, up to MAX_DRAINED_BYTES."""
     dropped, more = 0, True
     with suppress(TimeoutError):
         async with asyncio.timeout(BODY_PART_SECONDS):

@@ -1,41 +1,41 @@
-"""Everything that can be chosen on a page: games with their parameters and their agents, agents with their options."""
+"""The choices of a page: games with their parameters and agents, and agents with their options."""
 
 from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter, isclass
 from itertools import cycle, islice
 from typing import Any
 
-from arena import Agent, Game, Puzzle
-from arena.api.spec import (
-    Registry,
-    chooses,
-    find_first_game,
-    list_references,
-    load_board_module,
-    make_adapters,
-    make_default,
-    parameters_of,
-    propose_agents,
-    read_member,
-    solves,
-)
-from arena.spec.parameters import make_plain
+from arena import Agent, Game, Puzzle, Registry
+from arena.api.games import chooses, count_given, make_default, parameters_of, solves
+from arena.api.spec import make_adapters, make_plain, read_member
+from arena_catalog.board_files import load_board_module
 
 PEOPLE = frozenset({"human"})
-"""Agents that ask somebody at a terminal."""
+"""Agents that need a person at a terminal."""
 
 
 def inventory(registry: Registry) -> dict[str, Any]:
     """Return games, agents and formats as plain values, and `first`, the game and the puzzle that pages begin with.
 
-    A game that cannot be made without being told parameters is left out.
+    A game with required parameters is left out.
     """
     modules = {name: load_board_module(kind) for name, kind in sorted(registry.games.items())}
     games = [_game(registry, name, registry.games[name], module.source is not None) for name, module in modules.items()]
     return {
         "games": [game for game in games if game is not None],
-        "first": {"game": find_first_game(registry, puzzle=False), "puzzle": find_first_game(registry, puzzle=True)},
-        "agents": [_agent(name, kind) for name, kind in sorted(registry.agents.items()) if name not in PEOPLE],
+        "first": {"game": registry.find_first_game(puzzle=False), "puzzle": registry.find_first_game(puzzle=True)},
+        "agents": [
+            {
+                "name": name,
+                "summary": summary(kind),
+                "chooses": chooses(kind),
+                "solves": solves(kind),
+                "uses_heuristic": asks_estimates(kind),
+                "options": list(form_fields(kind)),
+            }
+            for name, kind in sorted(registry.agents.items())
+            if name not in PEOPLE
+        ],
         "formats": [{"name": name, "kind": kind.kind} for name, kind in sorted(registry.formats.items())],
         "notes": [
             *[note for plugin in registry.plugins for note in plugin.notes],
@@ -49,10 +49,18 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
     if game is None:  # it can still be played from a spec
         return None
     fit = [agent for agent in registry.agents_for(game) if agent not in PEOPLE]
+    proposed = registry.propose_agents(game, informed=True)
+    # The default agents of a tournament. For a puzzle: solvers, first the ones with a heuristic. For a game: its reference
+    # agents, then the proposed ones, repeated if it has more seats.
+    if isinstance(game, Puzzle):
+        entries = sorted(proposed, key=lambda name: not registry.agents[name].wants_heuristic)[:3]
+    else:
+        found = list(dict.fromkeys([*registry.list_references(game), *proposed]))
+        entries = [*islice(cycle(found), max(game.players, min(3, len(found))))]
     heuristics = []
     for heuristic in registry.heuristics_of(name):
         made = registry.heuristic(name, heuristic)
-        own = list(parameters_of(made))[1:] if isclass(made) else []  # only classes have some, behind the game
+        own = list(parameters_of(made))[count_given(made) :]
         heuristics.append({"name": heuristic, "parameters": [one for one in form_fields(made) if one["name"] in own]})
     return {
         "name": name,
@@ -64,37 +72,15 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
         "drawn": drawn,
         "parameters": list(form_fields(kind)),
         "agents": fit,
-        "proposed": propose_agents(registry, game, informed=True),
-        "entries": _entries(registry, game),
+        "proposed": proposed,
+        "entries": entries,
         "heuristics": heuristics,
         "default_heuristic": kind.default_heuristic,
     }
 
 
-def _entries(registry: Registry, game: Game) -> list[str]:
-    """The agents of a tournament that nobody has changed: references of a game, then what is proposed, some more than once if it
-    has more seats; solvers, those that want a heuristic first.
-    """
-    if isinstance(game, Puzzle):
-        solvers = propose_agents(registry, game, informed=True)
-        return sorted(solvers, key=lambda name: not registry.agents[name].wants_heuristic)[:3]
-    found = list(dict.fromkeys([*list_references(registry, game), *propose_agents(registry, game, informed=True)]))
-    return [*islice(cycle(found), max(game.players, min(3, len(found))))]
-
-
-def _agent(name: str, kind: type[Agent]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "summary": summary(kind),
-        "chooses": chooses(kind),
-        "solves": solves(kind),
-        "uses_heuristic": asks_estimates(kind),
-        "options": list(form_fields(kind)),
-    }
-
-
 def asks_estimates(kind: type[Agent]) -> bool:
-    """Tell whether an agent may ask for estimates, so that a form offers it heuristics."""
+    """Return whether an agent may ask for estimates, so that a form offers heuristics for it."""
     return bool(kind.wants_heuristic or read_member(kind, "hints").uses_heuristic)
 
 
@@ -111,7 +97,7 @@ def _field(constructor: Callable[..., Any], name: str) -> dict[str, Any] | None:
     """The field of a form for a parameter; None if no field can hold its values."""
     try:
         schema: Mapping[str, Any] = make_adapters(constructor)[name].json_schema()
-    except Exception:  # a hint that JSON Schema cannot say
+    except Exception:  # a type that JSON Schema cannot express
         return None
     choices = schema.get("anyOf", [schema])
     named = [choice for choice in choices if choice.get("type") != "null"]

@@ -1,8 +1,12 @@
-"""The state of a store while it is filled: one watcher a store, any number of listeners, one text in memory for all."""
+"""The state of a store while it is filled: one watcher for each store, any number of listeners, and one text in memory for all of
+them.
+"""
 
 import asyncio
+import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -12,45 +16,68 @@ from time import monotonic
 from typing import Any
 
 import anyio.to_thread
+from starlette.requests import Request
 
-from arena.api.cli import describe
-from arena.api.results import BoardInfo, BoardTable, Leaderboard, board_table, bracket_table, of_tallies, overall, tallies_of
-from arena.api.store import Run, Store, StoreError
-from arena.plugins.registry import own_prefix
-from arena.results.tables import cross_cells
+from arena.api.cli import distribution
+from arena.api.errors import StoreError, describe
+from arena.api.results import (
+    BoardInfo,
+    Leaderboard,
+    board_table,
+    bracket_table,
+    cross_cells,
+    of_tallies,
+    overall,
+    tallies_of,
+)
+from arena.api.store import SOFTWARE, Run, Store
 from arena_web.errors import Refusal
+from arena_web.verdict import verdict
 
 POLL_SECONDS = 0.4
-"""Seconds between two looks at a store, at least."""
+"""The minimum number of seconds between two reads of a store."""
 PAUSE_PER_POLL = 4
-"""The pause after a look is at least this many times as long as the look took, so that a slow store is read less often."""
+"""The pause after a read is at least this many times the duration of the read, so that a slow store is read less often."""
 STOP_CHECK_SECONDS = 0.5
 """Seconds after which a silent stream checks whether the server ends."""
 RETRY_MILLISECONDS = 1000
 """Milliseconds after which a browser connects again."""
 PACE_WINDOW_SECONDS = 20.0
-"""Seconds over which the pace is measured."""
+"""The window in seconds for measuring the pace."""
 MIN_PACE_SECONDS = 3.0
-"""Seconds of a run before there is a pace."""
+"""The minimum duration of a run, in seconds, for a pace."""
 MAX_STREAMS = 200
-"""Event streams of a server at a time."""
+"""The maximum number of concurrent event streams of a server."""
 
 
 class Listeners:
-    """Counts the event streams of a server, each as soon as it is granted: a dependency of FastAPI."""
+    """The event streams of a server, each from the moment when it is granted: a dependency of FastAPI.
+
+    It puts an event into the state of the request, as `displaced`. The event is set if the stream has to end in favour of an
+    address with fewer streams: otherwise a few hundred connections of one client could block all others.
+    """
 
     def __init__(self) -> None:
-        self.count = 0
+        self._streams: dict[asyncio.Event, str] = {}
+        """Addresses by streams, the oldest first."""
 
-    async def __call__(self) -> AsyncIterator[None]:
-        """Take a place as long as a request is answered; Refusal 429 if there is none."""
-        if self.count >= MAX_STREAMS:
-            raise Refusal(429, f"{MAX_STREAMS} pages are listening already", "load the page again later")
-        self.count += 1
+    async def __call__(self, request: Request) -> AsyncIterator[None]:
+        """Hold a place while a request is answered; raises Refusal 429 if none is free."""
+        address = request.scope["client_address"]
+        counts = Counter(self._streams.values())
+        if len(self._streams) >= MAX_STREAMS:
+            most = max(counts.values())
+            if counts[address] == most:
+                raise Refusal(429, f"{MAX_STREAMS} pages are listening already", "load the page again later")
+            oldest = next(stream for stream, other in self._streams.items() if counts[other] == most)
+            del self._streams[oldest]
+            oldest.set()
+        request.state.displaced = displaced = asyncio.Event()
+        self._streams[displaced] = address
         try:
             yield
         finally:
-            self.count -= 1
+            self._streams.pop(displaced, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +88,11 @@ class RunState:
     """`finished`, `running` or `interrupted`."""
     done: int
     total: int | None
-    """None where the number of matches depends on results."""
+    """None if the number of matches depends on results."""
 
 
 def run_state(store: Store, run: Run, *, writing: bool) -> RunState:
-    """Return how a run stands, from counts alone; `writing` is True while a process holds the store."""
+    """Return the progress of a run from counts only; `writing` is True while a process holds the store."""
     counts = dict(store.query("SELECT board, count(*) FROM place GROUP BY board"))
     done = [counts.get(number, 0) for number in range(len(run.boards))]
     ended = run.ended is not None
@@ -77,29 +104,33 @@ def run_state(store: Store, run: Run, *, writing: bool) -> RunState:
 
 
 def expected_total(boards: Sequence[Leaderboard]) -> int | None:
-    """Return about how many matches a run will have taken, by the forecasts of sequential tests; None without them."""
-    sizes = [_expected_size(board) for board in boards]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
-
-
-def _expected_size(board: Leaderboard) -> int | None:
-    """The matches of one board; of a test as many as it has, and those of the pairs that are expected to follow."""
-    if board.sheet.exact or board.test is None:
-        return board.size
-    ahead = board.test.forecast
-    rest = 0 if ahead is None else ceil(ahead.likely - sum(board.test.counts))
-    return min(board.sheet.size, board.games + 2 * max(0, rest))
+    """Return the expected number of matches of a run by the forecasts of sequential tests; None without them."""
+    total = 0
+    for board in boards:
+        size = board.sheet.size if board.sheet.exact else None
+        if not board.sheet.exact and board.test is not None:  # the games so far and the expected further pairs
+            ahead = board.test.forecast
+            rest = 0 if ahead is None else ceil(ahead.likely - sum(board.test.counts))
+            size = min(board.sheet.size, board.games + 2 * max(0, rest))
+        if size is None:
+            return None
+        total += size
+    return total
 
 
 def facts_of(run: Run) -> dict[str, Any]:
-    """Return with what a run is played: its seed, its times, the versions and the limits, in words."""
+    """Return the conditions of a run as text: its seed, times, versions and limits."""
+    others = [
+        f"{source} {found.version}"
+        for source, found in run.plugins.items()
+        if found.version and not source.startswith(f"{distribution()}:")
+    ]
     return {
         "seed": "secret" if run.seed is None else run.seed,
         "started": run.started,
         "ended": run.ended,
         "limits": limits_text(run.boards),
-        "versions": _versions(run),
+        "versions": ", ".join([*[f"{name} {run.versions[name]}" for name in SOFTWARE if name in run.versions], *others]),
     }
 
 
@@ -115,25 +146,15 @@ def limits_text(boards: Sequence[BoardInfo]) -> str:
     return ", ".join(told) or "none"
 
 
-def _versions(run: Run) -> str:
-    """The versions of arena and Python, and of all plugins but arena's own."""
-    others = [
-        f"{source} {found.version}"
-        for source, found in run.plugins.items()
-        if found.version and not source.startswith(own_prefix())
-    ]
-    return ", ".join([*[f"{name} {version}" for name, version in run.versions.items()], *others])
-
-
 class Watcher:
-    """Tells its listeners how a store stands, whenever that changes. It looks at it only while there are some."""
+    """Sends the state of a store to its listeners at every change. It reads the store only while it has listeners."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.starting = False
-        """True while somebody is about to write to the store, which need not be there yet."""
+        """True if a process is about to write to the store, which need not exist yet."""
         self.own = False
-        """True while a process of the server writes to it, which a page can stop."""
+        """True while a process of the server, which a page can stop, writes to the store."""
         self.trouble: str | None = None
         """The error of the run, as far as the server knows."""
         self._text = ""
@@ -144,15 +165,18 @@ class Watcher:
         self._task: asyncio.Task[None] | None = None
         self._paces: list[tuple[float, int]] = []
 
-    async def stream(self, stop: asyncio.Event) -> AsyncIterator[dict[str, Any]]:
-        """Yield the state of the store as events: at once, and after every change. A slow listener skips states."""
+    async def stream(self, *stops: asyncio.Event) -> AsyncIterator[dict[str, Any]]:
+        """Yield the state of the store as events: at once, and after every change, until one of `stops` is set.
+
+        A slow listener skips states.
+        """
         self._listeners += 1
         if self._task is None:
             self._task = asyncio.create_task(self._watch())
         seen = 0
         try:
             yield {"retry": RETRY_MILLISECONDS}
-            while not stop.is_set():
+            while not any(stop.is_set() for stop in stops):
                 changed = self._changed
                 if self._version > seen:
                     seen = self._version
@@ -171,7 +195,7 @@ class Watcher:
         return await anyio.to_thread.run_sync(self._read)
 
     async def brief(self) -> dict[str, Any]:
-        """How the run stands, in counts: for a list of many stores, whose boards nobody looks at."""
+        """The progress of the run in counts, for a list of many stores without their boards."""
         return await anyio.to_thread.run_sync(self._brief)
 
     def _brief(self) -> dict[str, Any]:
@@ -181,7 +205,7 @@ class Watcher:
                 run = store.last()
                 stands = run_state(store, run, writing=writing)
         except Exception as error:  # one store that cannot be read must not hide the others
-            return {**self._describe_fault(error), "boards": 0, "started": None}
+            return {**self._describe_fault(error), "boards": 0, "started": None, "run": None}
         return {
             "state": self._word(stands.word),
             "message": self.trouble,
@@ -190,6 +214,7 @@ class Watcher:
             "done": stands.done,
             "total": stands.total,
             "started": run.started,
+            "run": hashlib.sha256(json.dumps([run.started, run.spec], sort_keys=True, default=str).encode()).hexdigest(),
         }
 
     def _word(self, word: str) -> str:
@@ -219,44 +244,46 @@ class Watcher:
         """A value that changes with the state, and takes far less time to find."""
         more = (self.trouble, self.starting, self.own, is_held(self.path))
         try:
-            with Store.open(self.path) as store:
-                return (*more, *store.query(_STATE_SIGNATURE))
+            return (*more, *state_signature(self.path))
         except StoreError as error:
             return (*more, str(error))
 
     def _read(self) -> dict[str, Any]:
         try:
-            return self._state()
-        except Exception as error:  # a store that somebody has tampered with must not end the stream
+            writing = is_held(self.path)  # before the store is read; otherwise the last matches could be missed
+            with Store.open(self.path) as store, store.snapshot():
+                run = store.last()
+                stands = run_state(store, run, writing=writing)
+                boards = of_tallies(tallies_of(store, run.boards), finished=run.ended is not None, store=str(self.path))
+            return {
+                "state": self._word(stands.word),
+                "message": self.trouble,
+                "name": run.name,
+                **facts_of(run),
+                "own": self.own,
+                "done": stands.done,
+                "total": stands.total,
+                "expected": expected_total(boards) if stands.total is None and stands.word != "finished" else None,
+                "pace": self._pace(stands.done) if stands.word == "running" else None,
+                "boards": [describe_board(board) for board in boards],
+                "overall": None if (means := overall(boards)) is None else asdict(means),
+            }
+        except Exception as error:  # a manipulated store must not end the stream
             return self._describe_fault(error)
 
-    def _state(self) -> dict[str, Any]:
-        writing = is_held(self.path)  # before the store is read, or its last matches could be missed
-        with Store.open(self.path) as store, store.snapshot():
-            run = store.last()
-            stands = run_state(store, run, writing=writing)
-            boards = of_tallies(tallies_of(store, run.boards), finished=run.ended is not None, store=str(self.path))
-        return {
-            "state": self._word(stands.word),
-            "message": self.trouble,
-            "name": run.name,
-            **facts_of(run),
-            "own": self.own,
-            "done": stands.done,
-            "total": stands.total,
-            "expected": expected_total(boards) if stands.total is None and stands.word != "finished" else None,
-            "pace": self._pace(stands.done) if stands.word == "running" else None,
-            "boards": [describe_board(board) for board in boards],
-            "overall": None if (means := overall(boards)) is None else asdict(means),
-        }
-
     def _pace(self, done: int) -> float | None:
-        """Matches a second, over the last while."""
+        """Matches per second over the window."""
         now = monotonic()
         self._paces = [(when, count) for when, count in self._paces if now - when < PACE_WINDOW_SECONDS and count <= done]
         self._paces.append((now, done))
         when, count = self._paces[0]
         return (done - count) / (now - when) if now - when >= MIN_PACE_SECONDS else None
+
+
+def state_signature(path: Path) -> Sequence[object]:
+    """Return values that change with the state of a store; StoreError if it cannot be read."""
+    with Store.open(path) as store:
+        return list(store.query(_STATE_SIGNATURE))
 
 
 _STATE_SIGNATURE = (
@@ -265,24 +292,8 @@ _STATE_SIGNATURE = (
 
 
 def describe_board(board: Leaderboard) -> dict[str, Any]:
-    """A leaderboard as plain values, with what a page says below it."""
-    return {
-        **board.as_dict(),
-        "title": board.title,
-        "games": board.games,
-        "table": _table(board_table(board)),
-        "cross_cells": cross_cells(board),
-        "bracket_table": None if (bracket := bracket_table(board)) is None else asdict(bracket),
-        "remarks": board.remarks,
-        "failures": [
-            {"agent": one.agent, "kind": one.kind, "count": one.count, "first": one.first, "message": one.message}
-            for one in board.failures
-        ],
-    }
-
-
-def _table(table: BoardTable) -> dict[str, Any]:
-    """The headings and cells of a board as text, column by column, and the bounds of its intervals."""
+    """A leaderboard as plain values: its table as text, column by column, and the remarks below it."""
+    table = board_table(board)
     columns = [
         {
             "key": column.key,
@@ -293,11 +304,24 @@ def _table(table: BoardTable) -> dict[str, Any]:
         }
         for column in table.columns
     ]
-    return {"agents": [row["agent"] for row in table.rows], "columns": columns}
+    return {
+        **board.as_dict(),
+        "title": board.title,
+        "games": board.games,
+        "table": {"agents": [row["agent"] for row in table.rows], "columns": columns},
+        "cross_cells": cross_cells(board),
+        "bracket_table": None if (bracket := bracket_table(board)) is None else asdict(bracket),
+        "remarks": board.remarks,
+        "verdict": verdict(board),
+        "failures": [
+            {"agent": one.agent, "kind": one.kind, "count": one.count, "first": one.first, "message": one.message}
+            for one in board.failures
+        ],
+    }
 
 
 def is_held(store: Path) -> bool:
-    """True if somebody writes to a store, by the process id in the lock beside it; the lock itself is left alone."""
+    """True if a process writes to a store, according to the process id in the lock file. The lock itself is not touched."""
     real = store.resolve()
     try:
         os.kill(int(real.with_name(f"{real.name}.lock").read_text()), 0)

@@ -1,4 +1,4 @@
-"""Which matches of a store a page asks for: by board, agent, opponent, result, ending and length."""
+"""The filter for matches of a store: board, agent, opponent, result, ending and length."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -8,15 +8,15 @@ from pydantic import BaseModel, BeforeValidator
 from arena.api.match import FAULTS
 from arena.api.results import BoardInfo
 from arena.api.store import Store, returns_of, seats_of
-from arena.results.match_list import outcome, select_entries
+from arena_records.match_list import outcome, select_entries
 
 PLACED = "FROM place p JOIN record r ON r.number = p.record"
-"""The matches on the boards of the last run, as every question here begins."""
+"""The query for the matches on the boards of the last run, with which every query here begins."""
 FAILED = ", ".join([f"'{reason}'" for reason in (*sorted(FAULTS), "void")])
 
 
 def whole_number(text: Any) -> Any:
-    """Return the number of up to nine digits in a text from an address; None if there is none."""
+    """Parse a number of up to nine digits from an address; None for any other text."""
     if not isinstance(text, str):
         return text
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
@@ -26,14 +26,14 @@ Number = Annotated[int | None, BeforeValidator(whole_number)]
 
 
 class MatchFilter(BaseModel, frozen=True):
-    """Conditions on matches, also as an address has them; None and empty texts are none. Entries are named by their labels."""
+    """Conditions on matches, also as query parameters. None and empty texts mean no condition. Entries are named by label."""
 
     board: Number = None
     agent: str = ""
     opponent: str = ""
-    """Somebody else at the table; without `agent` of no effect."""
+    """Another entry at the table; it has no effect without `agent`."""
     result: str = ""
-    """`win`, `draw` or `loss` of the agent; without one, of the first seat."""
+    """`win`, `draw` or `loss` of the agent; by default of the first seat."""
     ending: str = ""
     """A termination; `failed` for all that are a fault, `unsolved` for puzzles that were not solved."""
     shortest: Number = None
@@ -41,7 +41,7 @@ class MatchFilter(BaseModel, frozen=True):
     """Bounds of the number of moves."""
 
     def where(self, store: Store, boards: Sequence[BoardInfo]) -> tuple[str, list[Any]]:
-        """Return the condition in SQL, beginning with WHERE, and its values. It reads results that occur from the store."""
+        """Return the condition in SQL, beginning with WHERE, and its values. It reads the occurring results from the store."""
         parts: list[str] = ["1"]
         values: list[Any] = []
         names = [label for label in (self.agent, self.opponent if self.agent else "") if label]
@@ -68,7 +68,7 @@ class MatchFilter(BaseModel, frozen=True):
         return f"WHERE {' AND '.join(parts)}", values
 
     def _by_result(self, store: Store, boards: Sequence[BoardInfo], where: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
-        """The condition for a result, from all combinations of seats and returns that occur: some thousands at the most."""
+        """The condition for a result, from all combinations of seats and returns in the store: some thousands at most."""
         if not self.agent:
             rows = store.query(f"SELECT DISTINCT r.returns {PLACED} WHERE {where}", values)
             texts = [text for (text,) in rows if outcome(returns_of(text), 0) == self.result]

@@ -1,30 +1,29 @@
-"""The matches of a store: a page of them at a time, and those next to one of them."""
+"""The matches of a store: one page of them at a time, and the neighbours of a match."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from arena.api.results import BoardInfo
-from arena.api.run import Scheduled
 from arena.api.store import Store, returns_of, seats_of
 from arena_web.match_filter import PLACED, MatchFilter
 
 MATCHES_PER_PAGE = 50
-"""Matches on a page."""
+"""The number of matches on a page."""
 MAX_RELATED = 40
-"""Matches of one round that are named beside one of them."""
+"""The maximum number of related matches of a round."""
 
 _COLUMNS = "p.number, p.board, p.round, p.seats, r.id, r.returns, r.solved, r.termination, r.moves, r.cost, r.seat"
 
 
 def matches(path: Path, wanted: MatchFilter, page: int = 0) -> dict[str, Any]:
-    """Return a page of the matches on the boards of the last run, in the order of the schedule, and how many there are."""
+    """Return a page of the matches on the boards of the last run, the last of the schedule first, and their number."""
     with Store.open(path) as store, store.snapshot():
         run = store.last()
         where, values = wanted.where(store, run.boards)
         total = next(iter(store.query(f"SELECT count(*) {PLACED} {where}", values)))[0]
         rows = store.query(
-            f"SELECT {_COLUMNS} {PLACED} {where} ORDER BY p.number LIMIT {MATCHES_PER_PAGE} OFFSET ?",
+            f"SELECT {_COLUMNS} {PLACED} {where} ORDER BY p.number DESC LIMIT {MATCHES_PER_PAGE} OFFSET ?",
             [*values, page * MATCHES_PER_PAGE],
         )
         found = [_match(run.boards, row) for row in rows]
@@ -40,38 +39,33 @@ def matches(path: Path, wanted: MatchFilter, page: int = 0) -> dict[str, Any]:
 
 
 def around(path: Path, key: str, wanted: MatchFilter) -> dict[str, Any]:
-    """Return what a match is next to: `previous` and `next` of those that a filter lets through, as ids, and `related`.
+    """Return the neighbours of a match: the ids of the `newer` and the `older` one under a filter, and `related` matches.
 
-    Related are the games of the same round between the same entries in other seats; of a puzzle, the others' attempts at the
-    same position. Nothing where the match is not on a board of the last run.
+    Related are the games of the same round between the same entries in other seats; for a puzzle, the other entries' attempts at
+    the same position. The result is empty if the match is not on a board of the last run.
     """
     with Store.open(path) as store, store.snapshot():
         run = store.last()
         _, place = store.record(key)
         if place is None:
-            return {"previous": None, "next": None, "related": [], "number": None, "board": None}
+            return {"newer": None, "older": None, "related": [], "number": None, "board": None}
         where, values = wanted.where(store, run.boards)
 
         def nearest(relation: str, order: str) -> str | None:
             question = f"SELECT r.id {PLACED} {where} AND p.number {relation} ? ORDER BY p.number {order} LIMIT 1"
             return next((found.hex() for (found,) in store.query(question, [*values, place.number])), None)
 
+        same = [place.board, place.pairing.round, place.number]
+        question = f"SELECT {_COLUMNS} {PLACED} WHERE p.board = ? AND p.round = ? AND p.number <> ? ORDER BY p.number"
+        entries = sorted(place.pairing.seats)
+        rows = [row for row in store.query(question, same) if len(entries) == 1 or sorted(seats_of(row[3])) == entries]
         return {
-            "previous": nearest("<", "DESC"),
-            "next": nearest(">", "ASC"),
-            "related": _related_matches(store, run.boards, place),
+            "newer": nearest(">", "ASC"),
+            "older": nearest("<", "DESC"),
+            "related": [_match(run.boards, row) for row in rows[:MAX_RELATED]],
             "number": place.number + 1,
             "board": place.board,
         }
-
-
-def _related_matches(store: Store, boards: Sequence[BoardInfo], place: Scheduled) -> list[dict[str, Any]]:
-    same = [place.board, place.pairing.round, place.number]
-    question = f"SELECT {_COLUMNS} {PLACED} WHERE p.board = ? AND p.round = ? AND p.number <> ? ORDER BY p.number"
-    entries = sorted(place.pairing.seats)
-    return [
-        _match(boards, row) for row in store.query(question, same) if len(entries) == 1 or sorted(seats_of(row[3])) == entries
-    ][:MAX_RELATED]
 
 
 def _match(boards: Sequence[BoardInfo], row: tuple[Any, ...]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The pages as they are sent, by one template: a frame that a module of its own fills."""
+"""The HTML of the pages: one template with a frame, which a JavaScript module fills."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -10,6 +10,8 @@ Navigation = Sequence[tuple[str, str]]
 """Names and addresses."""
 PAGES: Navigation = (("Tournaments", "/"), ("Play", "/play"), ("Puzzles", "/puzzles"), ("New", "/new"))
 """Entries of the navigation."""
+WAY_BACK = "<!-- the way back -->"
+"""The place on a page of comparisons for links to the pages of a server."""
 
 
 @cache
@@ -20,10 +22,10 @@ def _template() -> Template:
 
 
 def page(title: str, module: str, path: str, pages: Navigation = PAGES, **data: str) -> str:
-    """Return a page: its title, the module that fills it, which entry of the navigation it is, and what it is told."""
+    """Return a page with its title, the module that fills it, its path in the navigation, and data for the module."""
     return _template().render(title=title, module=module, path=path, data=data, pages=pages)
 
 
 def fault_page(title: str, message: str, pages: Navigation = PAGES) -> str:
-    """Return a page that says why there is none at an address, and leads back."""
+    """Return an error page with a message and a link back."""
     return _template().render(title=title, module=None, path="", data={}, pages=pages, message=message)

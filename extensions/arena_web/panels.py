@@ -1,28 +1,28 @@
-"""Panels of plugins: collected for a page, and those that arena itself brings."""
+"""Panels: collected from plugins for a page, and the built-in ones."""
 
 import json
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from arena.api.cli import describe
+from arena import Registry
+from arena.api.errors import StoreError, describe
 from arena.api.results import figures
-from arena.api.spec import Registry
-from arena.api.store import Store, StoreError
+from arena.api.store import Store
 from arena_web.api import Panel, Place
 
 MAX_DATA_CHARACTERS = 1 << 20
-"""Of the data of one panel, as JSON."""
+"""The maximum size of a panel's data as JSON."""
 
 
 class WantedPanels(BaseModel):
-    """What panels a page asks for: those of a match by its id, of an entry by its label, or of a board by its number."""
+    """A request for panels: of a match by its id, of an entry by its label, or of a board by its number."""
 
     place: Literal["match", "agent", "board"]
     id: str
 
     def find(self, store: Store) -> str | int:
-        """Return the id, the label or the number as panels get it; StoreError if the store has no such thing."""
+        """Return the id, the label or the number for the panels; raises StoreError if the store does not have it."""
         if self.place == "match":
             return store.record(self.id)[0].id
         boards = store.last().boards
@@ -36,10 +36,9 @@ class WantedPanels(BaseModel):
 def collect_panels(
     registry: Registry, place: Place, store: Store, subject: str | int | None, *, public: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the panels of a place as plain values, in the order of their names; those that failed have an `error`.
-
-    `subject` is what they are about: the id of a match, the label of an entry, the number of a board, or None. With `public`
-    only panels that everybody may see are returned, and errors say no more than their type.
+    """Return the panels of a place as plain values, in the order of their names; failed panels have an `error`. `subject` is the
+    id of a match, the label of an entry, the number of a board, or None. With `public` only public panels are returned, and
+    errors show only their type.
     """
     found: dict[str, Panel] = registry.parts.get(Panel.kind, {})
     panels = [panel for _, panel in sorted(found.items()) if panel.place == place and (panel.public or not public)]
@@ -55,27 +54,22 @@ def _fill(panel: Panel, store: Store, subject: str | int | None, public: bool) -
         data = json.loads(text)
         if data is None:
             return None
-        if panel.script is None and not _is_plain(data):
+        rows = data if isinstance(data, list) else [data]
+        alike = all(isinstance(row, dict) and list(row) == list(rows[0]) for row in rows)
+        plain = alike and not any(isinstance(value, (dict, list)) for row in rows for value in row.values())
+        if panel.script is None and not plain:
             raise ValueError("expected data for figures or a table, since there is no script")
     except (Exception, SystemExit) as error:  # a plugin's
-        return {**told, "error": type(error).__name__ if public else describe(error)}  # that names files of the host
+        return {**told, "error": type(error).__name__ if public else describe(error)}  # the full text names files of the host
     return {**told, "data": data}
 
 
-def _is_plain(data: Any) -> bool:
-    """Tell whether data is a mapping of figures, or a list of such mappings with the same keys."""
-    rows = data if isinstance(data, list) else [data]
-    if not all(isinstance(row, dict) and list(row) == list(rows[0]) for row in rows):
-        return False
-    return not any(isinstance(value, (dict, list)) for row in rows for value in row.values())
-
-
 def match_resources(store: Store, match: str) -> dict[str, Any]:
-    """Return how long a match was, and what each seat used."""
+    """Return the length of a match and the resources of each seat."""
     record, _ = store.record(match)
     found: dict[str, Any] = {}
     if record.moves is not None:
-        found["Moves" if record.answer is None else "Steps"] = record.moves  # an answer comes at once, in the steps of its agent
+        found["Moves" if record.answer is None else "Steps"] = record.moves  # an answer has steps of its agent
     if record.cost is not None:
         found["Cost"] = record.cost
     for seat, label in enumerate(record.labels):

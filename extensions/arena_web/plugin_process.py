@@ -1,4 +1,4 @@
-"""Processes in which plugins work for pages, within limits of time, memory and number."""
+"""Processes that run plugins for pages, with limits on their time, memory and number."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -9,23 +9,23 @@ import anyio.to_thread
 from starlette.requests import Request
 
 from arena import ArenaError
-from arena.api.run import ChildLost, Helper
-from arena.processes.child import measure_usage
+from arena_isolation.child import ChildLost
+from arena_isolation.helper import Helper
 
 HOST = "arena_web.plugin_host"
-"""The module that a process runs."""
+"""The main module of a process."""
 MEMORY_MB = 1024
-"""Memory of a process with all that it starts."""
+"""The memory limit of a process with its children."""
 MAX_REQUESTS = 4
-"""Requests that are worked on at a time."""
+"""The maximum number of concurrent requests."""
 IDLE_PROCESSES = 2
-"""Processes that wait for the next request."""
+"""The maximum number of idle processes."""
 START_SECONDS = 30.0
-"""Seconds for a process to load its plugins."""
+"""The timeout for loading plugins, in seconds."""
 MEMORY_CHECK_SECONDS = 0.05
-"""Seconds between two looks at the memory of a process."""
+"""Seconds between two checks of the memory of a process."""
 MAX_ANSWER_BYTES = 64 << 20
-"""Bytes of an answer."""
+"""The maximum size of an answer in bytes."""
 
 
 class Busy(ArenaError):
@@ -33,11 +33,11 @@ class Busy(ArenaError):
 
 
 class ProcessFailed(ArenaError):
-    """A process had to be ended; the message says why."""
+    """A process was killed; the message has the reason."""
 
 
 class ProcessEnded(Exception):
-    """The page that asked is gone."""
+    """The requesting page is gone."""
 
 
 class PluginProcess:
@@ -45,20 +45,25 @@ class PluginProcess:
 
     def __init__(self, plugins: Sequence[str], memory_mb: int) -> None:
         self._memory_mb = memory_mb
+        self._greeted = False
+        self._worn = False
+        self.cancelled = threading.Event()
+
+        def check() -> None:
+            if self.cancelled.is_set():
+                raise ProcessEnded
+
         self._process = Helper(
             HOST,
             plugins,
             memory=memory_mb << 20,
             longest=MAX_ANSWER_BYTES,
             look=MEMORY_CHECK_SECONDS,
-            check=self._check_cancelled,
+            check=check,
         )
-        self._greeted = False
-        self._worn = False
-        self.cancelled = threading.Event()
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Return the answer; ProcessFailed where it takes longer or too much memory, ProcessEnded once `cancelled`."""
+        """Return the answer; raises ProcessFailed on a timeout or too much memory, ProcessEnded when `cancelled`."""
         late = "did not start"
         try:
             if not self._greeted:
@@ -67,8 +72,16 @@ class PluginProcess:
             late = f"took longer than {seconds:g} s"
             answer: dict[str, Any] = self._process.ask(request, seconds)
         except ChildLost as lost:
-            raise ProcessFailed(self._explain(lost, late)) from None
-        self._worn = measure_usage(self._process.pid).memory > self._memory_mb << 19
+            reasons = {
+                "late": f"stopped: it {late}",
+                "deaf": "stopped: it does not read",
+                "memory": f"stopped: it used more than {self._memory_mb} MiB of memory",
+                "long": f"the answer has more than {MAX_ANSWER_BYTES >> 20} MiB",
+                "garbled": "the answer is not JSON",
+            }
+            crashed = "the process that worked on this has ended: it crashed, or used too much memory"
+            raise ProcessFailed(reasons.get(lost.why, crashed)) from None
+        self._worn = self._process.measure_memory() > self._memory_mb << 19
         return answer
 
     def end(self) -> None:
@@ -80,26 +93,9 @@ class PluginProcess:
         """True if it can take another request and has memory left for it."""
         return self._process.poll() is None and not self.cancelled.is_set() and not self._worn
 
-    def _explain(self, lost: ChildLost, late: str) -> str:
-        if lost.why == "late":
-            return f"stopped: it {late}"
-        if lost.why == "deaf":
-            return "stopped: it does not read"
-        if lost.why == "memory":
-            return f"stopped: it used more than {self._memory_mb} MiB of memory"
-        if lost.why == "long":
-            return f"the answer has more than {MAX_ANSWER_BYTES >> 20} MiB"
-        if lost.why == "garbled":
-            return "the answer is not JSON"
-        return "the process that worked on this has ended: it crashed, or used too much memory"
-
-    def _check_cancelled(self) -> None:
-        if self.cancelled.is_set():
-            raise ProcessEnded
-
 
 class PluginProcesses:
-    """Hands out processes, a few at a time, and ends those that did not behave."""
+    """A pool of processes that replaces misbehaving ones."""
 
     def __init__(self, plugins: Sequence[str]) -> None:
         self._plugins = tuple(plugins)
@@ -112,8 +108,12 @@ class PluginProcesses:
         """The number of requests that are being worked on."""
         return len(self._busy)
 
+    def prepare(self) -> None:
+        """Start a process that loads its plugins before the first request. Call it from the thread that calls `ask`."""
+        self._idle.append(PluginProcess(self._plugins, MEMORY_MB))
+
     async def ask(self, asked: Mapping[str, Any], seconds: float, page: Request) -> dict[str, Any]:
-        """Return the answer to what a page asks for; Busy if too many do, ProcessFailed if the process had to be stopped.
+        """Return the answer to a request; raises Busy if there are too many, and ProcessFailed if the process was killed.
 
         If the page goes away, the work ends at once, and ProcessEnded is raised.
         """
@@ -124,8 +124,23 @@ class PluginProcesses:
         # From this thread, which lives on: Linux kills a child when the thread that started it ends, see PR_SET_PDEATHSIG.
         process = self._idle.pop() if self._idle else PluginProcess(self._plugins, MEMORY_MB)
         self._busy.add(process)
+        outcome: dict[str, Any] | Exception
+
+        async def leave() -> None:
+            while (await page.receive())["type"] != "http.disconnect":
+                pass
+            process.cancelled.set()
+
         try:
-            answer = await self._ask(process, asked, seconds, page)
+            async with anyio.create_task_group() as group:
+                group.start_soon(leave)
+                try:
+                    outcome = await anyio.to_thread.run_sync(process.ask, asked, seconds, limiter=self._threads)
+                except (ProcessFailed, ProcessEnded) as error:  # if raised here, it would be wrapped in a group
+                    outcome = error
+                group.cancel_scope.cancel()
+            if isinstance(outcome, Exception):
+                raise outcome
         except BaseException:
             self._busy.discard(process)
             with anyio.CancelScope(shield=True):
@@ -136,30 +151,11 @@ class PluginProcesses:
             self._idle.append(process)
         else:
             await anyio.to_thread.run_sync(process.end, limiter=self._threads)
-        return answer
+        return outcome
 
     async def close(self) -> None:
-        """End all processes; whoever waits for one gets ProcessEnded."""
+        """End all processes; pending requests raise ProcessEnded."""
         for process in self._busy:
             process.cancelled.set()
         while self._idle:
             await anyio.to_thread.run_sync(self._idle.pop().end, limiter=self._threads)
-
-    async def _ask(self, process: PluginProcess, asked: Mapping[str, Any], seconds: float, page: Request) -> dict[str, Any]:
-        outcome: dict[str, Any] | Exception
-
-        async def leave() -> None:
-            while (await page.receive())["type"] != "http.disconnect":
-                pass
-            process.cancelled.set()
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(leave)
-            try:
-                outcome = await anyio.to_thread.run_sync(process.ask, asked, seconds, limiter=self._threads)
-            except (ProcessFailed, ProcessEnded) as error:
-                outcome = error
-            group.cancel_scope.cancel()
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome

@@ -1,20 +1,24 @@
 """Ratings, solved shares or mean returns over a run: fitted anew to the matches so far, at a few points of it."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from arena import ArenaError
-from arena.api.results import BoardInfo
-from arena.results.rating import MAX_RATED_ENTRIES
-from arena.stats.observations import WinDrawLoss, ranking_of
+from arena.api.results import MAX_RATED_ENTRIES, BoardInfo
+from arena.stats import Pair, WinDrawLoss, ranking_of
 
 POINTS = 20
-"""At how many points of the run the ratings are fitted."""
+"""The number of points of the run at which ratings are fitted."""
 
 
 class ScoredMatch(Protocol):
-    """What has to be known of a match that is not void."""
+    """The facts about a match that is not void."""
+
+    @property
+    def round(self) -> int:
+        """The round, whose matches share a position."""
 
     @property
     def seats(self) -> tuple[int, ...]:
@@ -22,7 +26,7 @@ class ScoredMatch(Protocol):
 
     @property
     def returns(self) -> tuple[float, ...]:
-        """What each seat got."""
+        """The return of each seat."""
 
     @property
     def solved(self) -> bool | None:
@@ -31,7 +35,7 @@ class ScoredMatch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Ratings or solved shares after so many matches; entries that had not played are left out."""
+    """Ratings or solved shares after so many matches; entries without matches are left out."""
 
     played: int
     values: dict[int, float]
@@ -40,13 +44,13 @@ class Point:
 def rating_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point, ...]:
     """Every entry's rating, as on the leaderboard, fitted to the matches so far at each of POINTS points of the run.
 
-    `matches` are those of one board in the order in which they were played. Nothing for a board that is not rated.
+    `matches` are those of one board in the order in which they were played. The result is empty for a board that is not rated.
     """
     labels = sheet.labels
     if len(labels) > MAX_RATED_ENTRIES:
         return ()
     anchor = labels.index(sheet.anchor) if sheet.anchor in labels else None
-    games = _GamesSoFar(range(len(labels)))
+    games = _GamesSoFar(range(len(labels)), openings=sheet.has_openings and not sheet.has_chance)
     points = []
     for played, part in _parts(matches):
         games.add(part)
@@ -72,20 +76,21 @@ def mean_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point
 
 
 def curve_of(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point, ...]:
-    """The curve of a board: of ratings where agents play each other, else of means."""
+    """The curve of a board: ratings if agents play each other, else means."""
     return (rating_points if sheet.kind == "versus" else mean_points)(sheet, matches)
 
 
 CURVES = {"versus": "Rating", "puzzle": "Solved share", "score": "Mean return"}
-"""What a curve shows, by the kind of board."""
+"""The title of a curve, by the kind of board."""
 
 
 class _GamesSoFar:
-    """The games so far, as the likelihood takes them; entries by their numbers."""
+    """The games so far in the form that the likelihood needs; entries are numbers."""
 
-    def __init__(self, entries: Sequence[int]) -> None:
-        self._entries = entries
-        self._counts: dict[tuple[int, int], list[int]] = {}
+    def __init__(self, entries: Sequence[int], *, openings: bool) -> None:
+        """If `openings` is true, positions may favour a seat, and the fit allows for it, as on the board."""
+        self._entries, self._openings = entries, openings
+        self._pairs: dict[tuple[int, int], dict[int, Pair]] = defaultdict(dict)
         self._rankings: list[tuple[tuple[int, ...], ...]] = []
         self.seen: set[int] = set()
 
@@ -94,18 +99,23 @@ class _GamesSoFar:
             self.seen.update(match.seats)
             if len(match.seats) == 2:
                 got, theirs = match.returns
-                cell = self._counts.setdefault((match.seats[0], match.seats[1]), [0, 0, 0])
-                cell[0 if got > theirs else 1 if got == theirs else 2] += 1
+                one, two = sorted(match.seats)
+                game = WinDrawLoss(got > theirs, got == theirs, got < theirs)
+                half = Pair(game, WinDrawLoss()) if match.seats[0] == one else Pair(WinDrawLoss(), game)
+                pairs = self._pairs[one, two]
+                pairs[match.round] = half.plus(pairs[match.round]) if match.round in pairs else half
             else:
                 self._rankings.append(ranking_of(dict(zip(match.seats, match.returns, strict=True))))
 
     def elo(self, anchor: int | None) -> dict[int, float]:
-        from arena.stats.bradley_terry import fit
-        from arena.stats.plackett_luce import fit_rankings
+        from arena.stats import fit, fit_positions, fit_rankings, table_of
 
         if self._rankings:
             return fit_rankings(self._rankings, self._entries).elo(anchor)
-        return fit({seats: WinDrawLoss(*counts) for seats, counts in self._counts.items()}, self._entries).elo(anchor)
+        known: dict[Pair, Pair] = {}  # one object for equal pairs, so that counting is fast
+        pairings = {seats: [known.setdefault(pair, pair) for pair in found.values()] for seats, found in self._pairs.items()}
+        fitted = fit(table_of(pairings), self._entries)
+        return (fit_positions(pairings, fitted) if self._openings else fitted).elo(anchor)
 
 
 def _parts(matches: Sequence[ScoredMatch]) -> Iterable[tuple[int, Sequence[ScoredMatch]]]:

@@ -7,48 +7,73 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from arena import CHANCE, ArenaError, Game, Puzzle, SpecError, State
-from arena.api.cli import describe
-from arena.api.match import Chance, IllegalAction, Match, Record, has_chance, legal_action, match_id, play_match
-from arena.api.spec import Board, Registry, gives, load_board_module, load_spec, overrides, solves, validate_parameters
-from arena.match.chance_streams import MAX_OUTCOMES_IN_A_ROW, endless
-from arena.spec.parameters import explain_faults
-from arena.spec.reader import format_path
+from arena import CHANCE, ArenaError, Game, Puzzle, Record, Registry, SpecError, State, overrides
+from arena.api.errors import describe
+from arena.api.games import Chance, gives, solves
+from arena.api.match import IllegalAction, Match, legal_action, match_id, play_match
+from arena.api.spec import Board, explain_faults, format_path, load_spec, validate_parameters
+from arena_catalog.board_files import load_board_module
 from arena_isolation.agent_process import AgentProcesses
 from arena_isolation.remote import player_maker
 from arena_web.errors import BadRequest
 from arena_web.form import ActionForm, AgentForm, NamedForm, Plain, PositionForm, tournament_of
 from arena_web.inventory import inventory
 from arena_web.store_requests import Reply, StoreRequests, show_match, with_board
-from arena_web.views import depict, describe_game
+from arena_web.views import aim, depict, describe_game
 
 
 class Situations:
     """The positions of one play of a game, as frames: the board, the view of each seat, and the legal actions.
 
-    The server keeps nothing between two requests. Chance follows from the seed of the play and the number of actions played so
-    far, so that it deals the same if moves are taken back, and if a kept address is opened again.
+    The server keeps nothing between two requests. Chance depends only on the seed of the play and the number of actions so far.
+    So it deals the same after moves are taken back, and when a saved address is opened again.
     """
 
     def __init__(self, game: Game, seed: int) -> None:
         self._game = game
         self._seed = seed
-        self._chance = has_chance(game)
+        self._chance = gives(game, "chance_outcomes")
         self._hides = gives(game, "observation")
         self._drawn = load_board_module(type(game)).source is not None
 
     def settle(self, state: State, ply: int) -> tuple[State, Reply]:
-        """Return the state after chance has moved, `ply` actions into the play, and that position as a frame.
+        """Return the state after the chance moves at `ply` actions into the play, and the position as a frame.
 
-        `chance` tells the outcomes where no seat hides anything from another.
+        `chance` has the outcomes if no seat hides anything from another.
         """
+        game = self._game
         outcomes: list[str] = []
         if self._chance:
-            state, outcomes = self._dealt(state, Chance.of(self._game, f"play/{self._seed}", ply))
-        return state, {**self._frame(state), "ply": ply, "chance": [] if self._hides else outcomes}
+            for outcome, after in Chance.of(game, f"play/{self._seed}", ply).settle(state):
+                outcomes.append(game.format_action(state, outcome))
+                state = after
+        over = game.is_terminal(state)
+        actions = [] if over else list(game.actions(state))
+        texts = [game.format_action(state, action) for action in actions]
+        return state, {
+            **self._show(state),
+            "cells": dict(zip(texts, aim(game, state, actions), strict=False)) if not self._drawn else {},
+            "seen": [self._show(game.observation(state, seat)) for seat in range(game.players)] if self._hides else None,
+            "action": None,
+            "seat": None,
+            "label": None,
+            "to_move": None if over else game.to_move(state),
+            "actions": texts,
+            "over": bool(over),
+            "returns": list(map(float, game.returns(state))) if over else None,
+            "nodes": None,
+            "evaluations": None,
+            "depth": None,
+            "value": None,
+            "seconds": None,
+            "ply": ply,
+            "chance": [] if self._hides else outcomes,
+        }
 
     def after(self, state: State, text: str, ply: int) -> tuple[State, Reply]:
-        """Return the state after an action and what chance does then, with its frame; BadRequest where it is not legal."""
+        """Return the state after an action and the chance moves that follow, with its frame; raises BadRequest if it is
+        illegal.
+        """
         game = self._game
         if game.is_terminal(state) or game.to_move(state) == CHANCE:
             raise BadRequest(f"{text} is not legal here")
@@ -61,43 +86,12 @@ class Situations:
         after, frame = self.settle(game.result(state, action), ply + 1)
         return after, frame | played
 
-    def _dealt(self, state: State, chance: Chance) -> tuple[State, list[str]]:
-        game = self._game
-        outcomes: list[str] = []
-        while not game.is_terminal(state) and game.to_move(state) == CHANCE:
-            if len(outcomes) >= MAX_OUTCOMES_IN_A_ROW:
-                raise endless(game)
-            outcome = chance.outcome(state)
-            outcomes.append(game.format_action(state, outcome))
-            state = game.result(state, outcome)
-        return state, outcomes
-
-    def _frame(self, state: State) -> Reply:
-        game = self._game
-        over = game.is_terminal(state)
-        return {
-            **self._show(state),
-            "seen": [self._show(game.observation(state, seat)) for seat in range(game.players)] if self._hides else None,
-            "action": None,
-            "seat": None,
-            "label": None,
-            "to_move": None if over else game.to_move(state),
-            "actions": [] if over else [game.format_action(state, action) for action in game.actions(state)],
-            "over": bool(over),
-            "returns": list(map(float, game.returns(state))) if over else None,
-            "nodes": None,
-            "evaluations": None,
-            "depth": None,
-            "value": None,
-            "seconds": None,
-        }
-
     def _show(self, state: State) -> Reply:
         return {"state": self._game.format_state(state), **depict(self._game, state, drawn=self._drawn)._asdict()}
 
 
 class Requests:
-    """Does what requests ask for, one at a time, with the plugins of one registry."""
+    """Answers requests, one at a time, with the plugins of one registry."""
 
     def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
         self._registry = registry
@@ -129,9 +123,9 @@ class Requests:
             return {"error": describe(error)}
 
     def position(self, asked: PositionForm) -> Reply:
-        """Return a position: the one of `state`, or one drawn from `seed`; `frames` has it with those after each of `actions`.
+        """Return a position, of `state` or drawn from `seed`. `frames` has it and the positions after each of `actions`.
 
-        Chance moves by `seed` and `ply`, the number of actions that led to `state`.
+        Chance depends on `seed` and `ply`, the number of actions that led to `state`.
         """
         game = self._game(asked.game)
         situations = Situations(game, asked.seed)
@@ -144,7 +138,7 @@ class Requests:
         return {"game": with_board(describe_game(game), load_board_module(type(game))), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: ActionForm) -> Reply:
-        """Return the position after `action`, and after what chance does then, by `seed` and `ply` as in `position`."""
+        """Return the position after `action` and the chance moves that follow; `seed` and `ply` are as in `position`."""
         game = self._game(asked.game)
         return {"frame": Situations(game, asked.seed).after(_state(game, asked.state), asked.action, asked.ply)[1]}
 
@@ -153,7 +147,7 @@ class Requests:
         board = self._board(asked, moves=1)
         game = board.game
         record = _play(board)
-        if record.termination in ("void", "gave-up") or (record.seat is not None and not record.actions):
+        if record.termination in ("void", "gave-up", "out-of-budget") or (record.seat is not None and not record.actions):
             reason = f": {record.message}" if record.message else ""
             return {"error": f"{record.labels[0]}: {record.termination}{reason}"}
         text = record.actions[0] if record.actions else _towards(game, board.positions[0].state, record)
@@ -174,7 +168,7 @@ class Requests:
         return show_match(board.game, _play(board))
 
     def spec(self, given: Any) -> Reply:
-        """Return the spec of a form as YAML, and how many matches it has; BadRequest with all its faults."""
+        """Return the spec of a form as YAML, and its number of matches; raises BadRequest with all its faults."""
         tournament = tournament_of(given)
         values, faults = tournament.values, list(tournament.faults)
         try:
@@ -224,7 +218,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 def _read(kind: type[T], asked: Mapping[str, Any]) -> T:
-    """Return the form of a request; BadRequest with all its faults."""
+    """Return the form of a request; raises BadRequest with all its faults."""
     try:
         return kind.model_validate(asked)
     except ValidationError as error:
@@ -259,7 +253,7 @@ def _play(board: Board) -> Record:
 
 
 def _towards(game: Game, state: State, record: Record) -> str | None:
-    """An action from a position towards an answer, for puzzles that can tell whether an answer fits a position."""
+    """An action from a position towards an answer, for puzzles that can check an answer against a position."""
     if not isinstance(game, Puzzle) or not record.solved or record.answer is None or not overrides(game, "is_answer"):
         return None
     answer = game.parse_state(record.answer)

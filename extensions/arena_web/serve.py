@@ -2,16 +2,17 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from arena import ArenaError
-from arena.api.cli import plugin_option, results_alone
-from arena.spec.document import is_database
-from arena.version import install_command
-from arena_web.spec_check import check_spec
+from arena.api.cli import install_command, plugin_option, results_alone, say
+from arena.api.processes import python_environment, signal_name
+from arena.api.spec import is_database
 
 NEEDED = ("fastapi", "sse_starlette", "uvicorn", "jinja2")
 MISSING = f"arena serve needs FastAPI, sse-starlette, uvicorn and Jinja2; install them with: {install_command('web')}"
@@ -36,9 +37,9 @@ def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> i
 
 
 def _find(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
-    """Return what to show: a `folder`, or a `store` and the `spec` to play into it.
+    """Return the arguments of the server: a `folder`, or a `store` and the `spec` to play into it.
 
-    ArenaError for the faults of a spec, before anything starts.
+    Raises ArenaError with the faults of a spec before the server starts.
     """
     if path.is_dir():
         return {"folder": path}
@@ -46,12 +47,26 @@ def _find(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
         raise ArenaError(f"{path}: no such file; expected a store that `arena run` has made, a folder of stores, or a spec")
     if is_database(path):
         return {"store": path}
-    check_spec(path, plugins)
+    _check_spec(path, plugins)
     return {"store": Path("results") / f"{path.stem}.db", "spec": path}
 
 
+def _check_spec(path: Path, plugins: tuple[str, ...]) -> None:
+    """Validate a spec with `arena validate`, because the server loads no plugins of it; raises ArenaError with its faults."""
+    words = [word for plugin in plugins for word in ("--plugin", plugin)]
+    command = [sys.executable, "-P", "-m", "arena", "validate", *words, "--", str(path)]
+    done = subprocess.run(command, env=python_environment(), capture_output=True, text=True, check=False)  # noqa: S603 - arena itself
+    said = done.stderr.rstrip("\n")
+    if done.returncode < 0:
+        raise ArenaError(f"{path}: the process that read it was ended by {signal_name(-done.returncode)}")
+    if done.returncode:
+        raise ArenaError(said)
+    if said:
+        say(said)
+
+
 def bind_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket; ArenaError if the address cannot be had."""
+    """Return a listening socket; raises ArenaError if the address is not available."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)

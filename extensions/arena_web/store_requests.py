@@ -1,18 +1,17 @@
-"""Answers about the store of a tournament: its matches as views, what its entries are, and the panels of plugins."""
+"""Answers about the store of a tournament: its matches as views, its entries, and the panels of plugins."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from arena import Agent, Game, PluginError, Puzzle, SpecError
-from arena.api.match import Record, Seat
-from arena.api.spec import Board, BoardModule, Registry, Spec, load_board_module, load_spec, resolve_place, source_line
-from arena.api.store import Store
-from arena.schedule.board_info import make_known_game
-from arena.spec.named_code import list_named_code
-from arena.spec.parameters import drop_defaults
-from arena.store.run import ForeignCode
+from arena import Agent, Game, Limits, PluginError, Puzzle, Record, Registry, Spec, SpecError
+from arena.api.match import Seat
+from arena.api.results import BoardInfo, describe_board, make_known_game
+from arena.api.spec import Board, drop_defaults, list_named_code, load_spec, reload_spec, resolve_place, source_line
+from arena.api.store import ForeignCode, Run, Store
+from arena_catalog.board_files import BoardModule, load_board_module
 from arena_web.errors import BadRequest
 from arena_web.form import LimitsForm
 from arena_web.inventory import PEOPLE, asks_estimates, form_fields, summary
@@ -21,54 +20,87 @@ from arena_web.views import text_view, view
 
 Reply = dict[str, Any]
 MAX_SECONDS = 60.0
-"""Seconds a decision that a page may set at the most."""
+"""The maximum number of seconds for a decision that a page may set."""
+BOARD_KEYS = ("game", "games", "limits", "isolation", "pondering")
+"""The keys of a spec on which its games and the keys of its entries depend."""
 
 
 class StoreRequests:
-    """Does what requests about a store ask for, with the plugins of one registry."""
+    """Answers requests about a store with the plugins of one registry."""
 
     def __init__(self, registry: Registry, plugins: tuple[str, ...]) -> None:
         self._registry = registry
         self._plugins = plugins
 
     def view(self, asked: Mapping[str, Any]) -> Reply:
-        """A match of a store as a view. The store is named by the server, never by a page."""
+        """A match of a store as a view. The server names the store, never a page."""
         with Store.open(asked["store"]) as store:
             record, place = store.record(asked["id"])
             run = store.last()
         number = run.board_of(record.game, place)
         if number is None:
             raise BadRequest(f"the last run of this store does not play {record.game}")
+        sheet = run.boards[number]
         try:
-            spec = run.load(self._allowed_code(asked))
+            spec = self._load(run, asked)
         except (ForeignCode, SpecError, PluginError) as error:
-            sheet = run.boards[number]
             game = make_known_game(sheet, self._registry)
             missing = f"{record.game} is not known here, so its moves are shown as text; {error}"
             told = show_match(game, record) if game is not None else {"view": text_view(record, sheet.game, [missing]).as_dict()}
             return {**told, "play_on": None}
         board = spec.boards[number]
         told = show_match(board.game, record)
-        if place is None or max(place.pairing.seats) >= len(board.seats):  # of a ladder, who has left play
+        if place is None or max(place.pairing.seats) >= len(sheet.settings):  # on a ladder, of authors who have left
             return {**told, "play_on": None}
-        return {**told, "play_on": play_on(spec, board, [board.seats[entry] for entry in place.pairing.seats])}
+        known = seats_by_key(board)
+        return {**told, "play_on": play_on(spec, board, [known.get(key_of(sheet, entry)) for entry in place.pairing.seats])}
 
     def entry(self, asked: Mapping[str, Any]) -> Reply:
-        """What an entry of the last run of a store is: its options, limits and source, board by board."""
+        """An entry of the last run of a store: its options, limits and source on each board."""
         with Store.open(asked["store"]) as store:
-            spec = store.last().load(self._allowed_code(asked))
-        return {"entry": entry_facts(spec, asked["label"])}
+            run = store.last()
+        spec, label = self._load(run, asked), asked["label"]
+        found = []
+        for sheet, board in zip(run.boards, spec.boards, strict=True):
+            for entry in [number for number, _ in enumerate(sheet.settings) if sheet.labels[number] == label]:
+                seat = seats_by_key(board).get(key_of(sheet, entry))
+                found.append(entry_facts(spec, board, seat) if seat is not None else stored_facts(sheet, entry))
+        return {"entry": [{"board": number, **facts} for number, facts in enumerate(found)]}
 
     def panels(self, asked: Mapping[str, Any]) -> Reply:
-        """The panels of plugins for a match, an entry or a board. The spec of the store is not loaded: it may name any code."""
+        """The panels of plugins for a match, an entry or a board. The spec of the store is not loaded, because it may name any
+        code.
+        """
         wanted = WantedPanels.model_validate(asked)
         with Store.open(asked["store"]) as store, store.snapshot():
             subject = wanted.find(store)
             return {"panels": collect_panels(self._registry, wanted.place, store, subject, public=asked.get("public", False))}
 
-    def _allowed_code(self, asked: Mapping[str, Any]) -> Collection[str]:
-        """The places of code that whoever started the server has named: by `--plugin`, or in the spec that is played."""
-        allowed = dict.fromkeys(map(resolve_place, self._plugins))
+    def _load(self, run: Run, asked: Mapping[str, Any]) -> Spec:
+        """Return the spec of a run, without the entries whose code is named only by the store.
+
+        This does not affect the other entries, because their seats are found by the keys that ids have of them.
+        """
+        allowed = self._allowed_code(asked)
+        try:
+            return run.load(allowed)
+        except ForeignCode as foreign:
+            document = run.document
+            kept = {key: value for key, value in document.values.items() if key in BOARD_KEYS}
+            agents = [
+                entry
+                for entry in document.values["agents"]
+                if list_named_code(replace(document, values={"agents": [entry]}), (), self._registry).keys() <= allowed.keys()
+            ]
+            agents += [{"agent": "random", "label": f"stand-in {number}"} for number in range(max(0, 2 - len(agents)))]
+            try:
+                return reload_spec(replace(document, values={**kept, "agents": agents}), self._plugins, 0)
+            except SpecError:
+                raise foreign from None
+
+    def _allowed_code(self, asked: Mapping[str, Any]) -> dict[str, str | None]:
+        """The places of code that are allowed: named by `--plugin`, or in the spec that the server plays."""
+        allowed: dict[str, str | None] = dict.fromkeys(map(resolve_place, self._plugins))
         if asked.get("spec") is None:
             return allowed
         spec = load_spec(asked["spec"], plugins=self._plugins)
@@ -83,48 +115,51 @@ def show_match(game: Game, record: Record) -> Reply:
 
 
 def with_board(told: Reply, module: BoardModule) -> Reply:
-    """Return what is told of a game, with the source of the module that draws it; the server gives that an address."""
+    """Return the description of a game with the source of its board module, to which the server gives an address."""
     return {**told, "board": module.source, "note": module.note or told.get("note")}
 
 
-def play_on(spec: Spec, board: Board, seats: list[Seat]) -> dict[str, Any]:
-    """Return what the page of games or puzzles needs to go on from a position: the `game`, the `agents`, the `limits`.
+def key_of(sheet: BoardInfo, entry: int) -> str:
+    """Return the key that ids have of an entry."""
+    return str(sheet.settings[entry]["key"])
 
-    None stands for a game, or for an agent, that no form can hold, such as a program, or an option that is a list.
+
+def seats_by_key(board: Board) -> dict[str, Seat]:
+    """Return the seats of a board by the keys that ids have of them."""
+    return {str(one["key"]): seat for one, seat in zip(describe_board(board).settings, board.seats, strict=True)}
+
+
+def play_on(spec: Spec, board: Board, seats: Sequence[Seat | None]) -> dict[str, Any]:
+    """Return the `game`, the `agents` and the `limits` with which the page of games or puzzles continues from a position.
+
+    A game or an agent is None if a form cannot hold it, for example a program or an option that is a list. A seat is None if its
+    entry is not known here.
     """
     kind: type[Game] = type(board.game)
     values = _changed_values(kind, board.parameters)
+    limits = [Limits() if seat is None else seat.limits for seat in seats]
     return {
         "game": None if values is None else {"name": board.name, "parameters": values},
         "puzzle": isinstance(board.game, Puzzle),
-        "agents": [_agent_form(spec.registry, board, seat) for seat in seats],
+        "agents": [None if seat is None else _agent_form(spec.registry, board, seat) for seat in seats],
         "limits": [
-            LimitsForm(nodes=limits.nodes, seconds=None if limits.seconds is None else min(limits.seconds, MAX_SECONDS)).keys()
-            for limits in (seat.limits for seat in seats)
+            LimitsForm(nodes=one.nodes, seconds=None if one.seconds is None else min(one.seconds, MAX_SECONDS)).keys()
+            for one in limits
         ],
     }
 
 
-def entry_facts(spec: Spec, label: str) -> list[dict[str, Any]]:
-    """Return what an entry is on each board where it plays: its agent, options, heuristic, limits and source."""
-    return [
-        {"board": number, "title": board.title, **_facts(spec, seat)}
-        for number, board in enumerate(spec.boards)
-        for seat in board.seats
-        if seat.label == label
-    ]
-
-
-def _facts(spec: Spec, seat: Seat) -> dict[str, Any]:
-    settings = seat.settings
+def entry_facts(spec: Spec, board: Board, seat: Seat) -> dict[str, Any]:
+    """Describe an entry on a board: its agent, options, heuristic, limits and source."""
     program = None if seat.program is None else seat.program.command
     kind = None if program is not None else spec.registry.agents.get(seat.agent)
-    options = {name: value for name, value in settings.options.items() if program is None or name != "command"}
+    options = {name: value for name, value in seat.settings.options.items() if program is None or name != "command"}
     return {
+        "title": board.title,
         "agent": seat.agent,
         "summary": "" if kind is None else summary(kind),
         "options": {name: json.dumps(value, ensure_ascii=False) for name, value in options.items()},
-        "heuristic": settings.heuristic,
+        "heuristic": seat.settings.heuristic,
         "limits": {name: value for name, value in json.loads(seat.identity)["limits"].items() if value is not None},
         "moves": seat.limits.moves,
         "isolation": seat.isolation,
@@ -132,8 +167,24 @@ def _facts(spec: Spec, seat: Seat) -> dict[str, Any]:
     }
 
 
+def stored_facts(sheet: BoardInfo, entry: int) -> dict[str, Any]:
+    """Describe an entry without its code, from the store; unknown values are None."""
+    settings = sheet.settings[entry]
+    return {
+        "title": sheet.title,
+        "agent": settings["agent"],
+        "summary": "",
+        "options": {name: json.dumps(value, ensure_ascii=False) for name, value in settings["options"].items()},
+        "heuristic": settings["heuristic"],
+        "limits": sheet.limits_of(entry),
+        "moves": None,
+        "isolation": None,
+        "source": "code of its own, which only the store names: it is not loaded",
+    }
+
+
 def _source(registry: Registry, name: str, kind: type[Agent] | None) -> str:
-    """Who brought an agent, and the file and line; of an installed package the file from its folder on."""
+    """The plugin of an agent, and its file and line. The path of an installed package is relative to its folder."""
     if kind is None:
         return "unknown"
     origin = registry.sources.get(("agent", name))
@@ -161,7 +212,7 @@ def _agent_form(registry: Registry, board: Board, seat: Seat) -> dict[str, Any] 
 
 
 def _changed_values(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The parameters that differ from their defaults; None where one of them has no field in a form."""
+    """The parameters that differ from their defaults; None if one of them has no field in a form."""
     fields = {field["name"] for field in form_fields(constructor)}
     changed = drop_defaults(constructor, values)
     return changed if set(changed) <= fields else None

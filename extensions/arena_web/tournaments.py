@@ -1,4 +1,4 @@
-"""The tournaments that a server shows: the one it was started with, and those that its pages have started."""
+"""The tournaments of a server: the one given at its start, and the ones started on its pages."""
 
 import asyncio
 import os
@@ -14,11 +14,11 @@ from arena_web.command_process import start_command
 from arena_web.live import Watcher
 
 SPEC_FOLDER = Path("results") / "web"
-"""The folder of specs that were made on a page and of their stores, relative to where the server was started."""
+"""The folder for specs from pages and their stores, relative to the working directory of the server."""
 STOP_SECONDS = 10.0
 """Seconds for a run to end when the server does."""
 STDERR_LINES = 40
-"""The last lines of a run's stderr that are kept."""
+"""The number of last lines kept of a run's stderr."""
 MAX_SLUG_LENGTH = 40
 
 
@@ -27,7 +27,7 @@ class Underway(ArenaError):
 
 
 class ServedTournament:
-    """One store with its watcher, and the process that fills it where the server has started one."""
+    """One store with its watcher, and the process that fills it if the server has started one."""
 
     def __init__(self, key: str, store: Path, spec: Path | None = None) -> None:
         self.key = key
@@ -39,11 +39,11 @@ class ServedTournament:
 
     @property
     def running(self) -> bool:
-        """True while a process that the server has started plays."""
+        """True while a process of the server plays."""
         return self._process is not None and self._process.returncode is None
 
     async def start(self, plugins: Sequence[str]) -> None:
-        """Have another process play it: `arena run SPEC`."""
+        """Play the spec in another process with `arena run SPEC`."""
         assert self.spec is not None
         words = ["run", str(self.spec), "--store", str(self.store), "--quiet"]
         words += [word for plugin in plugins for word in ("--plugin", plugin)]
@@ -53,7 +53,7 @@ class ServedTournament:
         self._reader = asyncio.create_task(self._listen(self._process))
 
     async def stop(self) -> None:
-        """End its process as Ctrl-C would: what was played is safe, and can be gone on with."""
+        """End its process as Ctrl-C would: the matches so far are safe, and can be gone on with."""
         if self._process is None or self._process.returncode is not None:
             return
         self._process.send_signal(signal.SIGINT)

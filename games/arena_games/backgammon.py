@@ -1,24 +1,25 @@
 """Backgammon without a cube, where a gammon counts as any other win.
 
-Each side counts the points in its own view: its checkers move from 24 down to 1, enter from the bar, 25, and bear off to 0.
-The checkers of a side are one whole number, in which those on point p stand in the four bits from 4 * p, so that a move is a
-subtraction, and the points from which a die can be played come from a few shifts.
+Each side counts the points in its own view: its checkers move from 24 down to 1, enter from the bar, 25, and bear off to 0. The
+checkers of a side are one integer with four bits for each point: bits 4 * p and up have the number on point p. So a move is a
+subtraction, and a few shifts give the points from which a die can be played.
 """
 
 import random
 from collections.abc import Sequence
 from math import erf, sqrt
+from operator import getitem
 from typing import ClassVar
 
 from arena import CHANCE, Action, Game, heuristic
 from arena_games.backgammon_rules import CheckerRules
 
 State = tuple[int, int, int, str]
-"""The checkers of both sides, the seat whose turn it is, and what it has thrown; '' before the throw."""
+"""The checkers of both sides, the seat to move, and its throw; '' before the throw."""
 Sides = tuple[int, int]
 """The checkers of the side that moves and of the other, both in the view of the side that moves."""
 Plays = dict[Sides, tuple[tuple[int, int], ...]]
-"""Positions within a turn, each with the moves that lead there: the bit of the point that is left, and the die."""
+"""Positions within a turn, each with its moves: the bit of the start point, and the die."""
 
 BAR, POINTS = 25, range(1, 25)
 ALL_OFF = 15
@@ -26,7 +27,7 @@ START = sum(count << 4 * point for point, count in ((24, 2), (13, 5), (8, 3), (6
 ONES = sum(1 << 4 * point for point in range(26))
 BOARD = sum(1 << 4 * point for point in POINTS)
 AT_HOME = 1 << 4 * 7
-"""What checkers at home or off stay below."""
+"""An upper bound of the checkers of a side whose checkers are all at home or off."""
 ROLLS = {
     f"{high}-{low}": ((high,) * 4 if high == low else (high, low), (1 if high == low else 2) / 36)
     for high in range(1, 7)
@@ -43,16 +44,18 @@ def _name(point: int) -> str:
 
 NAMES = {(1 << 4 * point, die): f"{_name(point)}/{_name(point - die)}" for point in range(1, 26) for die in range(1, 7)}
 """The text of a move, by the bit of its point and the die."""
+PIPS = [[point * (byte & 15) + (point + 1) * (byte >> 4) for byte in range(256)] for point in range(0, BAR + 1, 2)]
+"""The pips of the checkers on two points, by the byte of both."""
 ENDS = {name: (bit, max(1, bit >> 4 * die)) for (bit, die), name in NAMES.items()}
-"""The bits of the points that a move leaves and reaches, by its text."""
+"""The bits of the start and end points of a move, by its text."""
 
 
 class Backgammon(Game):
     """Checkers run home against each other by the dice; who bears all fifteen off first wins.
 
-    Seat 0 begins with whatever it throws. As many dice must be played as can be, and the higher one if only one of them can.
+    Seat 0 begins with any throw. As many dice as possible must be played, and the higher one if only one of them can be played.
     Actions name the moves in the view of the seat, from the highest point down: `24/23 13/11`, `bar/22 6/off`, `pass`. Text
-    notation: points 25 (the bar) to 1 and the checkers off, of a, then of b in its own view, and the seat with its throw,
+    notation: points 25 (the bar) to 1 and the checkers off, for a, then for b in its own view, and the seat with its throw,
     `0.2.0... 0.2.0... a 3-1`.
     """
 
@@ -87,7 +90,7 @@ class Backgammon(Game):
         return [" ".join([NAMES[move] for move in sorted(moves, reverse=True)]) for moves in plays.values()] or ONLY_PASS
 
     def result(self, state: State, action: Action) -> State:
-        """Throw the dice, or move checkers; who is hit goes to the bar."""
+        """Throw the dice, or move checkers; a checker that is hit goes to the bar."""
         x, o, seat, roll = state
         if not roll:
             return (x, o, seat, action)
@@ -97,7 +100,7 @@ class Backgammon(Game):
         return (mirror(other), own, 0, "") if seat else (own, mirror(other), 1, "")
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether a side has borne all off."""
+        """Return whether a side has borne all off."""
         return ALL_OFF in state[:2]
 
     def returns(self, state: State) -> Sequence[float]:
@@ -124,7 +127,7 @@ class Backgammon(Game):
         return "\n".join([*lines, *sides, turn])
 
     def format_state(self, state: State) -> str:
-        """Return the points of a, those of b, the seat and its throw."""
+        """Return the points of a and b, the seat and its throw."""
         x, o, seat, roll = state
         sides = [".".join([str(count(side, point)) for point in range(BAR, -1, -1)]) for side in (x, o)]
         return " ".join([*sides, "ab"[seat], roll]).rstrip()
@@ -141,7 +144,9 @@ class Backgammon(Game):
         return (x, o, "ab".index(words[2]), words[3] if len(words) == 4 else "")
 
     def parse_action(self, state: State, text: str) -> Action:
-        """Return the action that leads to the same position as a text: its moves may come in any order, and by other points."""
+        """Return the action that leads to the same position as a text. The text may have its moves in another order or use other
+        points.
+        """
         moves = text.lower().split()
         if state[3] and moves and all(move in ENDS for move in moves):
             legal = self.actions(state)
@@ -155,7 +160,7 @@ class Backgammon(Game):
 
 
 def count(side: int, point: int) -> int:
-    """Return how many checkers of a side stand on a point of its own view; 25 is the bar, 0 is off."""
+    """Return the number of checkers of a side on a point in its own view; 25 is the bar, 0 is off."""
     return side >> 4 * point & 15
 
 
@@ -171,7 +176,7 @@ def _in_view(state: State) -> Sides:
 
 
 def _play_moves(state: State, moves: Sequence[str]) -> Sides:
-    """The checkers after some moves, in the view of the side that moves. Not checked is whether they are legal."""
+    """The checkers after some moves, in the view of the side that moves. Legality is not checked."""
     own, other = _in_view(state)
     for move in moves:
         own, other = _move(own, other, *ENDS[move])
@@ -204,7 +209,7 @@ def _step(positions: Plays, die: int, blocked: int) -> Plays:
 
 
 def _play_double(own: int, other: int, dice: Sequence[int], blocked: int) -> Plays:
-    """The positions after as many moves by equal dice as there can be."""
+    """The positions after as many moves as possible with equal dice."""
     plays: Plays = {(own, other): ()}
     for die in dice:
         further = _step(plays, die, blocked)
@@ -233,15 +238,15 @@ def _parse_side(text: str) -> int:
 
 
 def pips(side: int) -> int:
-    """Return the points that a side has still to go, 25 for a checker on the bar."""
-    return sum([point * count(side, point) for point in range(1, BAR + 1)])
+    """Return the pip count of a side; a checker on the bar counts 25."""
+    return sum(map(getitem, PIPS, side.to_bytes(len(PIPS), "little")))
 
 
 @heuristic("pip-count", game="backgammon")
 def pip_count(game: Backgammon, state: State, player: int = 0) -> float:
-    """The probability to win the race from the pips that both have to go, as if nobody could be hit or blocked.
+    """The probability to win the race from the pip counts of both sides, without hits and blocks.
 
-    With a lead of D pips, S pips of both, and the turn worth 4 pips, it is that of a normal distribution at
+    With a lead of D pips, S pips of both, and the turn worth 4 pips, the probability is the normal distribution function at
     (D + 4) / sqrt(2 * (S - 4)): D. Kleinman, Vision Laughs at Counting, 1980. The scale is from -0.99 to 0.99.
     """
     x, o, seat, _ = state

@@ -1,7 +1,7 @@
 """Backgammon over whole numbers, for compiled random play.
 
-The points of a side, in its own view, are two numbers: 0 (off) to 12 and 13 to 25 (the bar), each point in four bits. What a
-throw leads to is written into rows of a scratch array, in the order of the plain rules, which dictionaries give there.
+The points of a side, in its own view, are two numbers: 0 (off) to 12 and 13 to 25 (the bar), each point in four bits. The
+positions after a throw are written into rows of a scratch array, in the same order as the dictionaries of the plain rules.
 """
 
 from array import array
@@ -15,11 +15,11 @@ BAR, ALL_OFF, HOME = 25, 15, 6
 HALF, HALF_BITS = 13, 52
 LOW = (1 << HALF_BITS) - 1
 OWN, OTHER, MOVES, ROW = 0, 2, 4, 5
-"""A row: the points of the side that moves and those of the other side, two numbers each, and the moves that led there."""
+"""A row: the points of the side that moves and of the other side, two numbers each, and the moves so far."""
 ROOM = 3_072
-"""Rows of a part: more than the 3,060 ways to share four moves among fifteen checkers."""
+"""The rows of a part, more than the 3,060 ways to distribute four moves among fifteen checkers."""
 START = 4 * ROOM
-"""The row of what there is before the first move, after the four parts."""
+"""The row of the position before the first move, after the four parts."""
 ONES = sum(1 << 4 * point for point in range(HALF))
 """A bit of every point of a number."""
 
@@ -43,11 +43,11 @@ class CheckerRules(Rules):
         self.reached = [0.0, *accumulate([probability for _, probability in rolls.values()])]
         self.in_low = [1 << 4 * point if point < HALF else 0 for point in range(BAR + 1)]
         self.in_high = [1 << 4 * (point - HALF) if point >= HALF else 0 for point in range(BAR + 1)]
-        """What a checker on a point adds to the two numbers of a side."""
+        """The values that a checker on a point adds to the two numbers of a side."""
         self.rows = array("q", bytes(8 * ROW * (START + 1)))
         self.counts = array("q", bytes(8 * 5))
-        """What the throw leads to, for the moment, in four parts: after each of four equal dice; else after the higher one, the
-        lower one, both, and both in the other order. And how many there are in each."""
+        """Scratch space for the positions after a throw, in four parts: after each of four equal dice; else after the higher die,
+        the lower one, both, and both in the other order. With it, the number of positions in each part."""
         self.sources = [[4, 4, 1, 0], [4, 0, 1, 2]]
         """The part from which another one is reached; 4 is the board before the throw."""
 
@@ -68,7 +68,7 @@ class CheckerRules(Rules):
         return CHANCE if state[5] == 0 else state[4]
 
     def chance(self, state: Words, number: float) -> int:
-        """Return the roll that a number stands for."""
+        """Return the roll of a number."""
         roll = 1
         while roll < len(self.reached) - 1 and number >= self.reached[roll]:
             roll += 1
@@ -79,7 +79,7 @@ class CheckerRules(Rules):
         return (low >> 4 * point) & 15 if point < HALF else (high >> 4 * (point - HALF)) & 15
 
     def is_off(self, low: int, high: int) -> bool:
-        """Tell whether a side has borne all off."""
+        """Return whether a side has borne all off."""
         return low == ALL_OFF and high == 0
 
     def with_move(self, moves: int, move: int) -> int:
@@ -90,7 +90,7 @@ class CheckerRules(Rules):
         return (moves & ((1 << place) - 1)) | move << place | (moves >> place) << (place + 8)
 
     def known(self, part: int, count: int, row: int) -> int:
-        """Return the first row of a part that has the position of another row; what follows the part without one."""
+        """Return the first row of a part with the same position as another row; the end of the part if there is none."""
         rows = self.rows
         base = ROW * row
         place = part
@@ -103,7 +103,7 @@ class CheckerRules(Rules):
         return place
 
     def add(self, part: int, count: int, row: int, point: int, die: int) -> int:
-        """Add the position after a move from that of a row to a part that does not have it; return how many it has then."""
+        """Add the position after a move from a row to a part, unless it has it; return the new number of positions."""
         rows = self.rows
         base, made = ROW * row, ROW * (part + count)
         reached = max(point - die, 0)
@@ -118,11 +118,13 @@ class CheckerRules(Rules):
         return count
 
     def is_open(self, row: int, point: int) -> bool:
-        """Tell whether fewer than two checkers of the other side stand on a point."""
+        """Return whether fewer than two checkers of the other side stand on a point."""
         return self.count(self.rows[ROW * row + OTHER], self.rows[ROW * row + OTHER + 1], BAR - point) < 2
 
     def leaving(self, row: int, half: int, die: int) -> int:
-        """Return the points that a move could leave, a bit each: of the low or the high number; of 2 that to bear off from."""
+        """Return the points that a move could leave, a bit each: of the low or the high number; for 2, the point to bear off
+        from.
+        """
         low, high = self.rows[ROW * row], self.rows[ROW * row + 1]
         if half == 2:
             if high > 0 or low >> 4 * (HOME + 1) > 0:
@@ -137,7 +139,7 @@ class CheckerRules(Rules):
         return (side | side >> 1 | side >> 2 | side >> 3) & ONES
 
     def part_filled(self, source: int, number: int, part: int, die: int) -> int:
-        """Fill a part with every position after one more move from those of some rows; return how many there are."""
+        """Fill a part with every position after one more move from some rows; return their number."""
         count = 0
         for row in range(source, source + number):
             for half in range(3):
@@ -150,7 +152,7 @@ class CheckerRules(Rules):
         return count
 
     def plays(self, state: Words) -> int:
-        """Write the positions that a throw leads to; return how many there are, times START, and the row of the first."""
+        """Write the positions after a throw; return their number times START plus the row of the first."""
         other = 0 if state[4] == 1 else 2
         for half in range(2):
             self.rows[ROW * START + half] = state[2 - other + half]
@@ -173,7 +175,7 @@ class CheckerRules(Rules):
         return START * self.counts[last] + ROOM * last
 
     def merged(self, both: int, others: int) -> int:
-        """Add the last part to the one before, in which known positions get the new moves; return how many there are."""
+        """Add the last part to the previous one, in which known positions get the new moves; return the number of positions."""
         rows = self.rows
         for row in range(3 * ROOM, 3 * ROOM + others):
             place = self.known(2 * ROOM, both, row)
@@ -184,7 +186,7 @@ class CheckerRules(Rules):
         return both
 
     def actions(self, state: Words) -> Iterator[int]:
-        """Yield one action for each position that the throw can lead to; 0 if nothing can move."""
+        """Yield one action for each position after the throw; 0 if no move is possible."""
         plays = self.plays(state)
         count, first = plays // START, plays % START
         if count == 0:
@@ -193,7 +195,7 @@ class CheckerRules(Rules):
             yield self.rows[ROW * row + MOVES]
 
     def result(self, state: Words, action: int) -> Words:
-        """Throw the dice, or move checkers; who is hit goes to the bar."""
+        """Throw the dice, or move checkers; a checker that is hit goes to the bar."""
         x_low, x_high, o_low, o_high, seat, roll = state
         if roll == 0:
             return (x_low, x_high, o_low, o_high, seat, action)
@@ -214,7 +216,7 @@ class CheckerRules(Rules):
         return (low, high, other_low, other_high, 1, 0)
 
     def is_terminal(self, state: Words) -> bool:
-        """Tell whether a side has borne all off."""
+        """Return whether a side has borne all off."""
         return self.is_off(state[0], state[1]) or self.is_off(state[2], state[3])
 
     def returns(self, state: Words) -> tuple[float, float]:

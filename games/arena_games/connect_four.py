@@ -5,8 +5,8 @@ A state is (stones of the side to move, all stones, ending). Cell (row from the 
 adding 1 at the foot of a column carries to its first empty cell (J. Tromp, Fhourstones). The ending is kept with the
 state, because a search asks for it several times a state.
 
-Lines are looked for in all four directions at once: one multiplication puts four copies of a board side by side, each
-moved by a number of steps in its own direction.
+All four directions are searched for lines at once: one multiplication puts four copies of a board side by side, each moved by a
+number of steps in its own direction.
 """
 
 import random
@@ -25,7 +25,7 @@ Side = Annotated[int, Field(ge=1, le=50)]
 OPEN, WON, DRAWN = 0, 1, 2
 """The ending of a state: play goes on, the side that moved last has won, or the board is full."""
 MAX_REMEMBERED = 4096
-"""Different sets of full columns for which the actions are kept."""
+"""The number of cached action lists, each for a set of full columns."""
 
 
 class ConnectFour(Game):
@@ -75,11 +75,11 @@ class ConnectFour(Game):
         return state[1].bit_count() & 1
 
     def actions(self, state: State) -> Sequence[int]:
-        """Return the columns that are not full; none once somebody has won."""
+        """Return the columns that are not full; none after a win."""
         return () if state[2] else self._open[state[1] & self._tops]
 
     def result(self, state: State, action: int) -> State:
-        """Drop a stone of whoever is to move into a column."""
+        """Drop a stone of the side to move into a column."""
         own, filled, _ = state
         after = filled | (filled + self._foot[action])
         stones = own | (after ^ filled)
@@ -93,7 +93,7 @@ class ConnectFour(Game):
         return (own ^ filled, after, DRAWN if after == self.squares else OPEN)
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether somebody has a line or the board is full."""
+        """Return whether a side has a line or the board is full."""
         return state[2] != OPEN
 
     def returns(self, state: State) -> Sequence[float]:
@@ -117,7 +117,7 @@ class ConnectFour(Game):
         return columns
 
     def _completing(self, stones: int) -> int:
-        """The cells, taken or not, that would complete a line together with `stones`; also bits that are no cells."""
+        """The cells, taken or not, that would complete a line together with `stones`; also bits outside the board."""
         run, before = -1, [-1]
         for moved in self._on:
             run &= stones * moved
@@ -139,7 +139,7 @@ class ConnectFour(Game):
         return StoneRules(self.rows, self.columns, self.in_a_row) if fits else None
 
     def seats(self, state: State) -> tuple[int, int]:
-        """Return the stones of x and those of o."""
+        """Return the stones of x and of o."""
         own, filled, _ = state
         return (own ^ filled, own) if filled.bit_count() & 1 else (own, own ^ filled)
 
@@ -163,7 +163,7 @@ class ConnectFour(Game):
         """Return the state of rows from the top joined by `/`.
 
         ValueError for another size, other marks, stones in the air, impossible numbers of them, two winners, and play
-        that went on after a win. Not checked is whether the stones can have come in turns in the columns as they lie.
+        that went on after a win. It is not checked whether alternating moves can lead to this order of stones within the columns.
         """
         rows = parse_rows(text.strip().lower(), self.rows, self.columns, text)
         for column, cells in enumerate(zip(*rows, strict=True), 1):
@@ -175,7 +175,7 @@ class ConnectFour(Game):
         return self._end_play(x, o, text)
 
     def _end_play(self, x: int, o: int, text: str) -> State:
-        """The state of the stones of both; ValueError if they cannot have come about for a line."""
+        """The state of the stones of both sides; raises ValueError if a line makes the position impossible."""
         filled = x | o
         own, last, name = (x, o, "o") if x.bit_count() == o.bit_count() else (o, x, "x")
         if self._has_line(own):
@@ -184,7 +184,7 @@ class ConnectFour(Game):
             raise ValueError(f"play went on after a win in {text!r}: {name} cannot have moved last")
         if not self._has_line(last):
             return (own, filled, DRAWN if filled == self.squares else OPEN)
-        tops = (filled + self._feet) >> 1 & last  # of the columns whose last stone is theirs
+        tops = (filled + self._feet) >> 1 & last  # of the columns in which their stone is on top
         if all(self._has_line(last & ~(1 << bit)) for bit in range(tops.bit_length()) if tops >> bit & 1):
             raise ValueError(f"play went on after a win in {text!r}: no last stone of {name} completes all lines")
         return (own, filled, WON)

@@ -18,7 +18,7 @@ class OpenLines:
         self._lines = -1  # each at its last cell, in four copies of the board
         for moved in game.moved:
             self._lines &= game.squares * moved
-        self._worth = (1, *(2 * 3**k for k in range(game.in_a_row - 2)))  # of the first stone, and of one more
+        self._worth = (1, *(2 * 3**k for k in range(game.in_a_row - 2)))  # of the first and of each further stone
         self._at_least = self._of_four if game.in_a_row == 4 else self._of_any
         self._scale = 10 * 3.0 ** (game.in_a_row - 2)
 
@@ -59,8 +59,8 @@ class OpenLines:
 class Centre:
     """Counts stones, more for columns nearer to the middle.
 
-    A stone in the column that is the n-th from its side of the board counts n. The difference is divided by what a board
-    full of one side's stones would count, and so stays within 0.99.
+    A stone in the column that is the n-th from its side of the board counts n. The difference is divided by the count of a board
+    full of one side's stones, so it stays within 0.99.
     """
 
     def __init__(self, game: ConnectFour) -> None:

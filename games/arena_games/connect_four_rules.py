@@ -8,7 +8,7 @@ MAX_BITS = 62
 
 
 class StoneRules(Rules):
-    """A state is that of the game: the stones of the side to move, all stones, the ending. An action is a column from 1."""
+    """A state is the state of the game: the stones of the side to move, all stones, the ending. An action is a column from 1."""
 
     words = 3
 
@@ -39,7 +39,7 @@ class StoneRules(Rules):
                 top <<= self.stride
 
     def along(self, stones: int, step: int) -> int:
-        """Return where lines of enough stones begin in one direction."""
+        """Return the cells at which lines of enough stones begin in one direction."""
         if self.in_a_row == 4:
             run = stones & (stones >> step)
             return run & (run >> 2 * step)
@@ -49,12 +49,12 @@ class StoneRules(Rules):
         return run
 
     def has_line(self, stones: int) -> bool:
-        """Tell whether enough stones are in a line."""
+        """Return whether enough stones are in a line."""
         up = self.along(stones, 1) | self.along(stones, self.stride)
         return (up | self.along(stones, self.stride + 1) | self.along(stones, self.stride - 1)) != 0
 
     def result(self, state: Words, action: int) -> Words:
-        """Drop a stone of whoever is to move into a column."""
+        """Drop a stone of the side to move into a column."""
         own, filled, _ = state
         after = filled | (filled + (1 << (action - 1) * self.stride))
         stones = own | (after ^ filled)
@@ -63,7 +63,7 @@ class StoneRules(Rules):
         return (own ^ filled, after, 2 if after == self.squares else 0)
 
     def is_terminal(self, state: Words) -> bool:
-        """Tell whether somebody has a line or the board is full."""
+        """Return whether a side has a line or the board is full."""
         return state[2] != 0
 
     def returns(self, state: Words) -> tuple[float, float]:
@@ -77,7 +77,7 @@ class StoneRules(Rules):
         return (cells & (self.squares >> n)) << n
 
     def completed(self, stones: int, step: int) -> int:
-        """Return the cells that would complete a line in one direction; also bits that are no cells."""
+        """Return the cells that would complete a line in one direction; also bits outside the board."""
         if self.in_a_row == 4:
             two = stones & (stones >> step)
             three = two & (stones >> 2 * step)
@@ -115,11 +115,11 @@ class Lines4(Estimate):
         self.steps = rules.steps
         squares = rules.squares
         self.lines = [squares & squares >> step & squares >> 2 * step & squares >> 3 * step for step in rules.steps]
-        """Where lines begin, by direction."""
+        """The possible first cells of lines, by direction."""
         self.scale = scale
 
     def counted(self, own: int, other: int, step: int, lines: int) -> int:
-        """Return 1, 3 or 9 for every line of one direction where `own` alone has one, two or three stones."""
+        """Return the sum of 1, 3 or 9 for every line of one direction in which only `own` has one, two or three stones."""
         free = lines & ~(other | other >> step | other >> 2 * step | other >> 3 * step)
         one, two, three, four = own, own >> step, own >> 2 * step, own >> 3 * step
         either, both, other_one, others = one | two, one & two, three | four, three & four

@@ -1,4 +1,4 @@
-"""Dice, cards and turns as rows of numbers from 0 to 1, for learners: what is `seat`'s own always comes first."""
+"""Dice, cards and turns as rows of numbers from 0 to 1, for learners. The values of `seat` itself always come first."""
 
 from collections.abc import Sequence
 
@@ -10,17 +10,17 @@ from arena_games.prisoners_dilemma import PrisonersDilemma
 from arena_games.rock_paper_scissors import CHOICES, RockPaperScissors
 
 MAX_ROUND_ACTIONS = 4
-"""The most actions of a round of bets in Leduc poker."""
+"""The maximum number of actions in a betting round of Leduc poker."""
 
 
 def _one_of(choices: Sequence[object], given: object) -> list[int]:
-    """A 1 at the place of `given`; zeros if it is none of the choices."""
+    """A 1 at the index of `given`; zeros if it is not one of the choices."""
     return [int(choice == given) for choice in choices]
 
 
 @encoding("features", game="pig", shape=(4,))
 def pig_features(game: pig.Pig, observation: pig.State, seat: int) -> list[float]:
-    """Return both scores and what is gathered, as shares of the target, and whether it is the seat's turn."""
+    """Return both scores and the points gathered, as shares of the target, and whether it is the seat's turn."""
     mover, _, gathered, *scores = observation
     shares = [min(1.0, points / game.target) for points in (scores[seat], scores[1 - seat], gathered)]
     return [*shares, float(mover == seat)]
@@ -31,7 +31,8 @@ def backgammon_features(game: backgammon.Backgammon, observation: backgammon.Sta
     """Return the checkers of both sides, each in its own view, whether it is the seat's turn, and the dice.
 
     A point has four numbers, for 1, 2, 3 and more checkers: G. Tesauro, Temporal difference learning and TD-Gammon, 1995. Behind
-    them are the shares on the bar and off. Of the dice it is the number of times that each face can be played, over four.
+    them are the shares on the bar and off. For the dice, there is the number of times that each face can be played, divided by
+    four.
     """
     first, second, mover, roll = observation
     own, other = (second, first) if seat else (first, second)
@@ -54,7 +55,7 @@ def _checkers(side: int) -> list[float]:
 
 @encoding("features", game="kuhn-poker", shape=(2 * 3 + 3 * 2 + 1,))
 def kuhn_poker_features(game: kuhn_poker.KuhnPoker, observation: kuhn_poker.State, seat: int) -> list[int]:
-    """Return the own card, the other's where it is shown, each of three actions as pass or bet, and the seat."""
+    """Return the own card, the other's if it is shown, each of three actions as pass or bet, and the seat."""
     cards, bets = observation
     hands = [_one_of(kuhn_poker.DECK, cards[owner : owner + 1]) for owner in (seat, 1 - seat)]
     done = [flag for turn in range(3) for flag in _one_of("pb", bets[turn : turn + 1])]
@@ -63,7 +64,7 @@ def kuhn_poker_features(game: kuhn_poker.KuhnPoker, observation: kuhn_poker.Stat
 
 @encoding("features", game="leduc-poker", shape=(3 * 3 + 2 * MAX_ROUND_ACTIONS * 3 + 1,))
 def leduc_poker_features(game: leduc_poker.LeducPoker, observation: leduc_poker.State, seat: int) -> list[int]:
-    """Return the ranks of the own card, of the public one and of the other's where it is shown, both rounds, and the seat."""
+    """Return the ranks of the own card, of the public one and of the other's if it is shown, both rounds, and the seat."""
     cards, *rounds = observation
     ranks = [card[0] for card in (*cards, *["?"] * (3 - len(cards)))]
     hands = [flag for place in (seat, 2, 1 - seat) for flag in _one_of(leduc_poker.RANKS, ranks[place])]
@@ -73,7 +74,9 @@ def leduc_poker_features(game: leduc_poker.LeducPoker, observation: leduc_poker.
 
 @encoding("features", game="liars-dice", shape=lambda game: (2 * game.sides + 4 * game.dice * game.sides + 2,))
 def liars_dice_features(game: liars_dice.LiarsDice, observation: liars_dice.State, seat: int) -> list[float]:
-    """Return the faces of the own dice, those of the other's where they are shown, the bids of either, `liar`, and the seat."""
+    """Return the faces of the own dice, the faces of the other's dice if they are shown, the bids of both, `liar`, and the
+    seat.
+    """
     dice, said = observation
     faces = [str(face) for face in range(1, game.sides + 1)]
     throws = [*dice, "", ""]
@@ -85,20 +88,20 @@ def liars_dice_features(game: liars_dice.LiarsDice, observation: liars_dice.Stat
 
 @encoding("features", game="prisoners-dilemma", shape=lambda game: (4, game.turns))
 def prisoners_dilemma_features(game: PrisonersDilemma, observation: object, seat: int) -> list[int]:
-    """Return the turns in which the seat has cooperated, those in which it has defected, and both of the other."""
+    """Return the turns in which the seat has cooperated, the turns in which it has defected, and both for the other seat."""
     state = game.settled(observation).upper()
     said = [state[seat::2], state[1 - seat :: 2]]
     return [flag for choices in said for letter in "CD" for flag in _where(choices, letter, game.turns)]
 
 
 def _where(said: Sequence[object], wanted: object, length: int) -> list[int]:
-    """A 1 for each time that something was said, and zeros for what is yet to come."""
+    """A 1 at each turn in which `said` was said, and zeros for turns to come."""
     return [int(each == wanted) for each in said] + [0] * (length - len(said))
 
 
 @encoding("features", game="rock-paper-scissors", shape=lambda game: (6, game.rounds))
 def rock_paper_scissors_features(game: RockPaperScissors, observation: object, seat: int) -> list[int]:
-    """Return the rounds in which the seat has chosen rock, paper and scissors, then those of the other."""
+    """Return the rounds in which the seat has chosen rock, paper and scissors, then the same for the other seat."""
     rounds = game.settled(observation)
     said = [[chosen[one] for chosen in rounds] for one in (seat, 1 - seat)]
     return [flag for chosen in said for choice in CHOICES for flag in _where(chosen, choice, game.rounds)]
@@ -106,7 +109,7 @@ def rock_paper_scissors_features(game: RockPaperScissors, observation: object, s
 
 @encoding("features", game="goofspiel", shape=lambda game: (6, game.cards))
 def goofspiel_features(game: Goofspiel, observation: object, seat: int) -> list[int]:
-    """Return by card: the prize that is up, those won, lost and discarded, and the own and the other's bids as far as known."""
+    """Return for each card: the current prize, the prizes won, lost and discarded, and the known bids of both seats."""
     turns, prize = game.settled(observation)
     deck = game.action_space()
     won, lost = ("<", ">") if seat else (">", "<")
@@ -117,9 +120,9 @@ def goofspiel_features(game: Goofspiel, observation: object, seat: int) -> list[
 
 @encoding("features", game="hearts", shape=(9 * 52 + 4,))
 def hearts_features(game: hearts.Hearts, observation: hearts.State, seat: int) -> list[float]:
-    """Return the own hand, what each seat has played in the trick and before it, and the shares of the points.
+    """Return the own hand, the cards of each seat in the trick and before it, and the shares of the points.
 
-    The seats come in turns from the own one on.
+    The seats are in order of turns, beginning with the own one.
     """
     hand = max(0, observation.hands[seat])
     trick, before = [0] * 4, [0] * 4

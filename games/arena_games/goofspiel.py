@@ -11,9 +11,9 @@ from pydantic import Field
 from arena import CHANCE, Simultaneous, uniform
 
 Turn = tuple[int, tuple[int, int], str]
-"""A prize, the bids of both seats, 0 for one that is hidden, and how they compare: `<`, `=` or `>`."""
+"""A prize, the bids of both seats, 0 if hidden, and their comparison: `<`, `=` or `>`."""
 State = tuple[tuple[Turn, ...], int]
-"""The turns played, and the prize that is up, 0 before it is drawn."""
+"""The turns played, and the current prize, 0 before it is drawn."""
 
 TURN = re.compile(r"(\d+):(\d+|\?)([<=>])(\d+|\?)")
 
@@ -21,9 +21,9 @@ TURN = re.compile(r"(\d+):(\d+|\?)([<=>])(\d+|\?)")
 class Goofspiel(Simultaneous):
     """Prizes from 1 to `cards` come up by chance; the higher of two sealed bids wins, equal ones discard the prize.
 
-    Each seat bids each of its cards from 1 to `cards` once. Who has won the larger sum of prizes gets 1, the other -1. With
-    `hidden` a seat learns who has won, not what the other has bid. Actions are cards. Text notation: the turns and the prize that
-    is up, `7:2<5 3:4=4 9`, with ? for a hidden bid; `-` at first.
+    Each seat bids each of its cards from 1 to `cards` once. The seat with the larger sum of prizes gets 1, the other -1. With
+    `hidden` a seat sees the winner of a turn but not the other's bid. Actions are cards. Text notation: the turns and the current
+    prize, `7:2<5 3:4=4 9`, with ? for a hidden bid; `-` at first.
     """
 
     name = "goofspiel"
@@ -46,7 +46,7 @@ class Goofspiel(Simultaneous):
         return (CHANCE,) if len(turns) < self.cards else ()
 
     def legal(self, state: State, seat: int) -> Sequence[int]:
-        """Return the cards that a seat has left."""
+        """Return the remaining cards of a seat."""
         bids = {bids[seat] for _, bids, _ in state[0]}
         return [card for card in self._deck if card not in bids]
 
@@ -59,17 +59,17 @@ class Goofspiel(Simultaneous):
         return ((*turns, (prize, (first, second), _order(first, second))), 0)
 
     def chance_outcomes(self, state: State) -> Sequence[tuple[int, float]]:
-        """Return the prizes that are left, all as likely."""
+        """Return the prizes that are left, all equally likely."""
         drawn = {prize for prize, _, _ in state[0]}
         return uniform(card for card in self._deck if card not in drawn)
 
     def standing(self, state: State) -> Sequence[float]:
-        """Return 1 to whoever leads, -1 to the other; 0 to both if they have won as much."""
+        """Return 1 for the leader and -1 for the other; 0 for both if the sums are equal."""
         lead = sum(prize * ("<=>".index(order) - 1) for prize, _, order in state[0])
         return (0.0, 0.0) if lead == 0 else (1.0, -1.0) if lead > 0 else (-1.0, 1.0)
 
     def payoffs(self, state: State) -> Sequence[float]:
-        """Return 1 and -1, or 0 to both."""
+        """Return 1 and -1, or 0 for both."""
         return self.standing(state)
 
     def seen(self, state: State, seat: int) -> State:
@@ -80,11 +80,11 @@ class Goofspiel(Simultaneous):
         return (tuple([(won, (bids[0], 0) if seat == 0 else (0, bids[1]), order) for won, bids, order in turns]), prize)
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-        """Return a state with the other's bids drawn evenly from all that would have won and lost the same prizes."""
+        """Return a state with the other's bids drawn uniformly from all bids with the same results."""
         turns, prize = observation
         if not self.hidden:
             return observation
-        possible = []  # the bids of the other that agree with how each turn ended
+        possible = []  # the bids of the other seat consistent with the result of each turn
         for _, bids, order in turns:
             own = bids[seat]
             if order == "=":
@@ -100,7 +100,7 @@ class Goofspiel(Simultaneous):
         return self._deck
 
     def render(self, state: State) -> str:
-        """Return the prizes, the bids below them, and what each has won."""
+        """Return the prizes, the bids below them, and the sum of each seat."""
         turns, prize = state
         rows: list[list[object]] = [["prize", *(won for won, _, _ in turns), *([prize] if prize else [])]]
         rows += [[f"seat {seat}", *(bids[seat] or "?" for _, bids, _ in turns)] for seat in (0, 1)]
@@ -115,7 +115,7 @@ class Goofspiel(Simultaneous):
         return " ".join(texts + [str(prize)] * (prize > 0)) or "-"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `7:2<5 3:4=4 9`; ValueError for other cards, one that comes twice, a wrong order."""
+        """Return the state of `7:2<5 3:4=4 9`; ValueError for other cards, duplicates and a wrong order."""
         words = [] if text.strip() == "-" else text.split() or [""]
         prize = int(words.pop()) if words and words[-1].isdecimal() else 0
         found = [TURN.fullmatch(word) for word in words]
@@ -124,18 +124,15 @@ class Goofspiel(Simultaneous):
         parts = [match.groups() for match in found if match]
         bids = [(int(first.replace("?", "0")), int(second.replace("?", "0"))) for _, first, _, second in parts]
         turns = tuple([(int(won), pair, order) for (won, _, order, _), pair in zip(parts, bids, strict=True)])
-        self._check(turns, prize, text)
-        return (turns, prize)
-
-    def _check(self, turns: tuple[Turn, ...], prize: int, text: str) -> None:
         piles = {"prize": [won for won, _, _ in turns] + [prize] * (prize > 0)}
-        piles |= {f"bid of seat {seat}": [bids[seat] for _, bids, _ in turns if bids[seat]] for seat in (0, 1)}
+        piles |= {f"bid of seat {seat}": [pair[seat] for _, pair, _ in turns if pair[seat]] for seat in (0, 1)}
         for pile, cards in piles.items():
             if len(set(cards)) < len(cards) or not set(cards) <= set(self._deck):
                 raise ValueError(f"expected each card from 1 to {self.cards} at most once as a {pile}, got {text!r}")
-        for _, (first, second), order in turns:
-            if first and second and order != _order(first, second):
-                raise ValueError(f"expected {first}{_order(first, second)}{second}, got {text!r}")
+        for _, (one, other), order in turns:
+            if one and other and order != _order(one, other):
+                raise ValueError(f"expected {one}{_order(one, other)}{other}, got {text!r}")
+        return (turns, prize)
 
 
 def _order(first: int, second: int) -> str:
@@ -143,7 +140,7 @@ def _order(first: int, second: int) -> str:
 
 
 def draw_bids(possible: tuple[range, ...], rng: random.Random) -> list[int]:
-    """Return different cards, one of each range, drawn so that all ways are as likely; ValueError without any."""
+    """Return distinct cards, one of each range, drawn uniformly from all choices; ValueError if there is none."""
     ways, used, bids = _ways(possible), 0, []
     for turn, cards in enumerate(possible):
         free = [card for card in cards if not used >> card & 1]
@@ -155,7 +152,9 @@ def draw_bids(possible: tuple[range, ...], rng: random.Random) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _ways(possible: tuple[range, ...]) -> Callable[[int, int], int]:
-    """Return a function that counts the ways to choose from a turn on when some cards are used. Samples come in thousands."""
+    """Return a cached function that counts the choices from a turn on, given the used cards. Sampling calls it thousands of
+    times.
+    """
 
     @cache
     def count(turn: int, used: int) -> int:

@@ -8,7 +8,7 @@ from arena import CHANCE, Game, uniform
 
 RANKS, SUIT_LETTERS = "23456789TJQKA", "CDHS"
 CARDS = [rank + suit for rank in RANKS for suit in SUIT_LETTERS]
-"""The cards by their number, which is four times the rank and the suit."""
+"""The cards by their number, which is four times the rank plus the suit."""
 NUMBERS = {text: card for card, text in enumerate(CARDS)}
 ALL = (1 << 52) - 1
 SUITS = [sum(1 << card for card in range(suit, 52, 4)) for suit in range(4)]
@@ -16,7 +16,7 @@ SUITS = [sum(1 << card for card in range(suit, 52, 4)) for suit in range(4)]
 HEARTS = SUITS[2]
 POINTS = [13 if text == "QS" else int(text[1] == "H") for text in CARDS]
 PENALTY = sum(1 << card for card, points in enumerate(POINTS) if points)
-"""The cards that have points, as bits."""
+"""The cards with points, as bits."""
 MOON = sum(POINTS)
 
 
@@ -24,7 +24,7 @@ class State(NamedTuple):
     """A deal or a game of hearts."""
 
     hands: tuple[int, ...]
-    """The cards of each seat as bits; of a hidden hand minus their number."""
+    """The cards of each seat as bits; for a hidden hand, minus the number of cards."""
     played: tuple[int, ...]
     """The cards in the order in which they were played."""
     leader: int
@@ -36,10 +36,10 @@ class State(NamedTuple):
 class Hearts(Game):
     """Thirteen tricks in which every heart is a point and the queen of spades thirteen, and points are bad.
 
-    The two of clubs leads. Suits are followed; the first trick takes no points, and hearts do not lead before a point has been
-    taken, if there is a choice. A seat gets 26 less its points; but the seat that takes all of them gets 26, the others nothing.
-    Chance deals card by card. Actions are cards, as `QS`. Text notation: the hands, then who led first and what was played,
-    `2C AS|?13|?13|?13 / 0: KC`; `/ -` in the deal.
+    The two of clubs leads. Seats must follow suit. If there is a choice, the first trick has no points, and hearts do not lead
+    before a point has been taken. A seat gets 26 less its points; but if one seat takes all points, it gets 26 and the others get
+    nothing. Chance deals card by card. Actions are cards, as `QS`. Text notation: the hands, then the first leader and the played
+    cards, `2C AS|?13|?13|?13 / 0: KC`; `/ -` in the deal.
     """
 
     name = "hearts"
@@ -54,17 +54,24 @@ class Hearts(Game):
         return State((0,) * 4, (), -1, (0,) * 4)
 
     def to_move(self, state: State) -> int:
-        """Return whose card is next; CHANCE in the deal."""
+        """Return the seat that plays the next card; CHANCE in the deal."""
         return CHANCE if state.leader < 0 else (state.leader + len(state.played)) % 4
 
     def actions(self, state: State) -> Sequence[int]:
-        """Return the cards that may be played, or dealt."""
+        """Return the legal cards, or the cards that can be dealt."""
         if state.leader < 0:
             return cards_in(ALL & ~sum(hand for hand in state.hands if hand > 0))
-        return cards_in(_playable(state.hands[self.to_move(state)], state))
+        hand, trick = state.hands[self.to_move(state)], state.played[len(state.played) // 4 * 4 :]
+        if trick:
+            fine = hand & SUITS[trick[0] % 4] or (hand & ~PENALTY if len(state.played) < 4 else hand)
+        elif state.played:
+            fine = hand if any(state.points) else hand & ~HEARTS
+        else:
+            fine = 1 << NUMBERS["2C"]
+        return cards_in(fine or hand)
 
     def chance_outcomes(self, state: State) -> Sequence[tuple[int, float]]:
-        """Return the cards that are not dealt, all as likely."""
+        """Return the undealt cards, all equally likely."""
         return uniform(self.actions(state))
 
     def result(self, state: State, action: int) -> State:
@@ -84,7 +91,7 @@ class Hearts(Game):
         return State(hands, played, winner, _add(points, winner, sum(POINTS[card] for card in played[-4:])))
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether all tricks are played."""
+        """Return whether all tricks are played."""
         return len(state.played) == 52
 
     def returns(self, state: State) -> Sequence[float]:
@@ -92,7 +99,7 @@ class Hearts(Game):
         return [float(each if MOON in state.points else MOON - each) for each in state.points]
 
     def standing(self, state: State) -> Sequence[float]:
-        """Return what the points so far come to."""
+        """Return the standing for the points so far."""
         return self.returns(state)
 
     def observation(self, state: State, seat: int) -> State:
@@ -100,14 +107,15 @@ class Hearts(Game):
         return state._replace(hands=tuple([hand if owner == seat else -_size(hand) for owner, hand in enumerate(state.hands)]))
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-        """Return a state in which the others hold cards with which they could have played as they did.
+        """Return a state in which the hands of the others are consistent with their play.
 
-        The cards that few seats can hold are dealt first, at random, again until all fit; not all deals are as likely.
+        Cards that few seats can hold are dealt first, at random, and the deal is repeated until all fit. Not all deals are
+        equally likely.
         """
         hands = observation.hands
         seen = sum(1 << card for card in observation.played) | sum(hand for hand in hands if hand > 0)
         lacking = _lacking(tricks_of(observation))
-        stock = 4  # what is not dealt yet
+        stock = 4  # undealt cards
         holders = {
             card: [owner for owner in range(4) if hands[owner] < 0 and not lacking[owner] >> card & 1] + [stock]
             for card in cards_in(ALL & ~seen)
@@ -142,7 +150,7 @@ class Hearts(Game):
         return f"{'|'.join(map(_hand_text, state.hands))} / {played}"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `2C AS|?13|?13|?13 / 0: KC`; ValueError for what cannot have been dealt and played."""
+        """Return the state of `2C AS|?13|?13|?13 / 0: KC`; ValueError if the deal or the play is impossible."""
         hands_text, slash, played_text = text.partition("/")
         hands = tuple(map(_parse_hand, hands_text.split("|")))
         leader_text, colon, cards_text = played_text.strip().partition(":")
@@ -172,28 +180,17 @@ def cards_in(bits: int) -> list[int]:
 
 
 def tricks_of(state: State) -> list[tuple[int, tuple[int, ...]]]:
-    """Return who led each trick and what was played to it, with the one that is under way, empty or not."""
+    """Return the leader and the cards of each trick, including the current one, even if it is empty."""
     leader, found = state.leader, []
-    for start in range(len(state.played) // 4 * 4, -1, -4):  # backward from whoever leads now
+    for start in range(len(state.played) // 4 * 4, -1, -4):  # backward from the current leader
         trick = state.played[start : start + 4]
         leader = (leader - _highest(trick)) % 4 if len(trick) == 4 else leader
         found.append((leader, trick))
     return found[::-1]
 
 
-def _playable(hand: int, state: State) -> int:
-    trick = state.played[len(state.played) // 4 * 4 :]
-    if trick:
-        fine = hand & SUITS[trick[0] % 4] or (hand & ~PENALTY if len(state.played) < 4 else hand)
-    elif state.played:
-        fine = hand if any(state.points) else hand & ~HEARTS
-    else:
-        fine = 1 << NUMBERS["2C"]
-    return fine or hand
-
-
 def _lacking(tricks: Iterable[tuple[int, tuple[int, ...]]]) -> list[int]:
-    """Return the cards that each seat cannot have held when it played as it did, nor afterwards."""
+    """Return the cards that each seat cannot hold, as its play shows."""
     lacking, broken, first = [0] * 4, False, True
     for leader, trick in tricks:
         for place, card in enumerate(trick):
@@ -208,7 +205,7 @@ def _lacking(tricks: Iterable[tuple[int, tuple[int, ...]]]) -> list[int]:
 
 
 def _deal(holders: dict[int, list[int]], room: Sequence[int], rng: random.Random) -> list[int] | None:
-    """Return hands of as many cards as there is room for, each card with one of its holders; None if it did not come out."""
+    """Return hands with the given numbers of cards, each card with a possible holder; None if this attempt fails."""
     left, hands = list(room), [0] * len(room)
     cards = list(holders)
     rng.shuffle(cards)
@@ -224,7 +221,7 @@ def _deal(holders: dict[int, list[int]], room: Sequence[int], rng: random.Random
 
 
 def _score(leader: int, played: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """Return who leads after whole tricks, and the points, from who led first."""
+    """Return the leader after the complete tricks, and the points, given the first leader."""
     points: tuple[int, ...] = (0,) * 4
     for start in range(0, len(played) - 3, 4):
         trick = played[start : start + 4]
@@ -234,7 +231,7 @@ def _score(leader: int, played: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
 
 
 def _sizes(state: State) -> tuple[int, ...]:
-    """Return how many cards each seat must have."""
+    """Return the required number of cards of each seat."""
     if state.leader < 0:
         dealt = min(sum(map(_size, state.hands)), 51)
         return tuple([(dealt + 3 - seat) // 4 for seat in range(4)])
@@ -243,7 +240,7 @@ def _sizes(state: State) -> tuple[int, ...]:
 
 
 def _highest(trick: Sequence[int]) -> int:
-    """Return the place of the card that takes a trick."""
+    """Return the index of the card that takes a trick."""
     return max(range(4), key=lambda place: (trick[place] % 4 == trick[0] % 4, trick[place]))
 
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from arena import CHANCE, Action, Game, uniform
 
 State = tuple[tuple[str, ...], str, str]
-"""The cards as they were dealt, those of the seats and then the public one, with ?? for one that is not known; and the first
-letters of what was done in either round."""
+"""The dealt cards, first the seats' and then the public one, with ?? for an unknown one; and the first letters of the actions in
+each round."""
 
 DECK = ("J1", "J2", "Q1", "Q2", "K1", "K2")
 RANKS = "JQK"
 UNKNOWN = "??"
 FIRST, RAISED, RAISED_TWICE = ("call", "raise"), ("fold", "call", "raise"), ("fold", "call")
 CHOICES = {"": FIRST, "c": FIRST, "r": RAISED, "cr": RAISED, "rr": RAISED_TWICE, "crr": RAISED_TWICE}
-"""The actions by what was done in a round that goes on: two raises at most."""
+"""The legal actions by the actions of the current round, with at most two raises."""
 CALLED = frozenset(["cc", "rc", "crc", "rrc", "crrc"])
 """The rounds that end with both seats in the game."""
 ANTE = 1.0
@@ -26,7 +26,7 @@ class LeducPoker(Game):
     """Each seat antes a chip and gets a card; after a round of bets a public card follows, and a second round.
 
     A pair with the public card wins, else the higher rank; equal ranks share. Text notation: the cards and the first
-    letters of the actions of either round, `J1Q2K1:crc/r`, the cards that a seat may not see as `??`.
+    letters of the actions of either round, `J1Q2K1:crc/r`, cards that a seat may not see are `??`.
     """
 
     name = "leduc-poker"
@@ -46,30 +46,30 @@ class LeducPoker(Game):
         return len(second if len(cards) == 3 else first) % 2
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the cards that are left, or what the seat to move can do; nothing at the end."""
+        """Return the remaining cards, or the legal actions of the seat to move; nothing at the end."""
         cards, first, second = state
         if _is_deal(cards, first):
             return [card for card in DECK if card not in cards]
         return CHOICES.get(second if len(cards) == 3 else first, ())
 
     def chance_outcomes(self, state: State) -> Sequence[tuple[Action, float]]:
-        """Return the cards that are left, all as likely."""
+        """Return the cards that are left, all equally likely."""
         return uniform(self.actions(state))
 
     def result(self, state: State, action: Action) -> State:
-        """Deal a card, or note what a seat does."""
+        """Deal a card, or play the action of a seat."""
         cards, first, second = state
         if _is_deal(cards, first):
             return ((*cards, action), first, second)
         return (cards, first, second + action[0]) if len(cards) == 3 else (cards, first + action[0], second)
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether a seat has folded, or the second round is over."""
+        """Return whether a seat has folded, or the second round is over."""
         _, first, second = state
         return second in CALLED or second[-1:] == "f" or first[-1:] == "f"
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return the chips that each seat has won or lost: what the loser has put in."""
+        """Return the chips that each seat has won or lost: the loser's stake."""
         cards, first, second = state
         chips = put_in(first, second)
         if (second or first)[-1] == "f":
@@ -83,14 +83,14 @@ class LeducPoker(Game):
         return (-won, won) if winner else (won, -won)
 
     def observation(self, state: State, seat: int) -> State:
-        """Return the state without the other seat's card, which is shown at a showdown alone."""
+        """Return the state without the other seat's card, which only a showdown reveals."""
         cards, first, second = state
         if second in CALLED:
             return state
         return (tuple([UNKNOWN if owner == 1 - seat else card for owner, card in enumerate(cards)]), first, second)
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-        """Return a state with the cards that are not known drawn from those that the seat does not see."""
+        """Return a state with unknown cards drawn from the ones that the seat does not see."""
         cards, first, second = observation
         left = rng.sample([card for card in DECK if card not in cards], cards.count(UNKNOWN))
         return (tuple([left.pop() if card == UNKNOWN else card for card in cards]), first, second)
@@ -100,7 +100,7 @@ class LeducPoker(Game):
         return RAISED
 
     def render(self, state: State) -> str:
-        """Return the cards, the chips that are in, and what was done in words."""
+        """Return the cards, the chips in the pot, and the actions in words."""
         cards, first, second = state
         names = [*cards, "-", "-", "-"]
         chips = put_in(first, second)
@@ -129,12 +129,12 @@ class LeducPoker(Game):
 
 
 def _is_deal(cards: tuple[str, ...], first: str) -> bool:
-    """Tell whether a card comes next: one for each seat, and the public one after a first round in which nobody folded."""
+    """Return whether a card comes next: one for each seat, and the public one after a first round without a fold."""
     return len(cards) < 2 or (len(cards) == 2 and first in CALLED)
 
 
 def put_in(first: str, second: str) -> tuple[float, float]:
-    """Return the chips that both seats have put in, by what was done in either round."""
+    """Return the stakes of both seats, given the actions of both rounds."""
     chips = [ANTE, ANTE]
     for bets, size in zip((first, second), RAISES, strict=True):
         for turn, letter in enumerate(bets):

@@ -1,4 +1,4 @@
-"""Liar's dice for two: bids on dice of which each seat sees its own, until one of them calls the other a liar."""
+"""Liar's dice for two: each seat sees only its own dice, and both bid on all dice until one calls the other a liar."""
 
 import random
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from pydantic import Field
 from arena import CHANCE, Action, Game
 
 State = tuple[tuple[str, ...], tuple[str, ...]]
-"""The dice of each seat that has thrown, ascending, with ? for those that are not known; and everything that was said."""
+"""The dice of each seat after its throw, ascending, with ? for unknown ones; and all bids and calls."""
 
 LIAR = "liar"
 
@@ -19,8 +19,8 @@ LIAR = "liar"
 class LiarsDice(Game):
     """Seats bid in turns how many dice of both show a face, always more or a higher face, until one calls `liar`.
 
-    The bid holds if at least so many dice show its face; the highest face counts as any face. The seat that is wrong has lost.
-    Text notation: the dice of both seats, a colon, and what was said, `136 ???: 1x2 2x5 liar`.
+    The bid holds if at least this number of dice show its face; the highest face counts as any face. The seat that is wrong
+    loses. Text notation: the dice of both seats, a colon, and the bids and calls, `136 ???: 1x2 2x5 liar`.
     """
 
     name = "liars-dice"
@@ -37,7 +37,7 @@ class LiarsDice(Game):
         self._rolls = [(roll, ways / sides**dice) for roll, ways in zip(rolls, orders, strict=True)]
 
     def initial(self, rng: random.Random) -> State:
-        """Return the state before anybody has thrown."""
+        """Return the state before the first throw."""
         return ((), ())
 
     def to_move(self, state: State) -> int:
@@ -56,12 +56,12 @@ class LiarsDice(Game):
         return self._rolls
 
     def result(self, state: State, action: Action) -> State:
-        """Throw the dice of a seat, or say something."""
+        """Throw the dice of a seat, or make a bid or call."""
         dice, said = state
         return ((*dice, action), said) if len(dice) < 2 else (dice, (*said, action))
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether somebody has said `liar`."""
+        """Return whether a seat has called `liar`."""
         return state[1][-1:] == (LIAR,)
 
     def returns(self, state: State) -> Sequence[float]:
@@ -80,7 +80,7 @@ class LiarsDice(Game):
         return (tuple([roll if owner == seat else "?" * self.dice for owner, roll in enumerate(dice)]), said)
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-        """Return a state with the dice that are not known thrown anew."""
+        """Return a state with the unknown dice thrown again."""
         dice, said = observation
         thrown = ["".join(sorted(rng.choices(self._faces, k=self.dice))) if roll[0] == "?" else roll for roll in dice]
         return (tuple(thrown), said)
@@ -90,7 +90,7 @@ class LiarsDice(Game):
         return (*self._higher[""], LIAR)
 
     def render(self, state: State) -> str:
-        """Return the dice of both seats, and what was said."""
+        """Return the dice of both seats, and the bids and calls."""
         dice, said = state
         hands = [f"{name}: {' '.join(roll) or '-'}" for name, roll in zip("ab", (*dice, "", ""), strict=False)]
         return "\n".join(

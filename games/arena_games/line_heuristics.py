@@ -9,16 +9,16 @@ from arena_games.sliding_rules import BITS, ConflictSums, SlidingRules, WalkSums
 from arena_games.sliding_tiles import LineSums, SlidingTiles, State, cells_from_home, column_lines, row_lines
 
 MAX_CONFLICT_CELLS = 5
-"""Cells of the longest line whose conflicts are put into a table."""
+"""The maximum length of a line whose conflicts are tabulated."""
 MAX_WALK_LINES = 4
-"""Lines of the largest side: on 4x4 the table has 24,964 entries, on 5x5 it would have tens of millions."""
+"""The largest side: on 4x4 the table has 24,964 entries, on 5x5 it would have tens of millions."""
 
 
 @heuristic("linear-conflict", game="sliding-tiles", admissible=True, consistent=True)
 class LinearConflict(LineSums):
     """Manhattan distance, and two more slides for every tile that has to leave its line to let others pass.
 
-    Of the tiles that are in the row (column) where they belong, all must leave it once but a longest run that is in order.
+    Of the tiles in their goal row (column), all but a longest run in goal order must leave it once.
     O. Hansson, A. Mayer, M. Yung, Criticizing solutions to relaxed models yields powerful admissible heuristics, 1992.
     """
 
@@ -59,7 +59,7 @@ def _conflict_costs(length: int) -> list[int]:
 
 
 def _count_leaving(places: Sequence[int]) -> int:
-    """How many must leave so that the rest is in increasing order: all but a longest increasing subsequence."""
+    """The number of tiles that must leave so that the rest is in increasing order: all but a longest increasing subsequence."""
     ends: list[int] = []  # ends[k]: the smallest end of an increasing subsequence of length k + 1
     for place in places:
         at = bisect_left(ends, place)
@@ -71,8 +71,8 @@ def _count_leaving(places: Sequence[int]) -> int:
 class WalkingDistance:
     """The least number of vertical slides that bring every tile into its row, plus the same for columns.
 
-    Only which row each tile is in and where the blank is counts, so all such arrangements fit into a table, which
-    breadth-first search fills. K. Takahashi, Walking Distance, 2001. For boards of at most 4 by 4.
+    Only the row of each tile and of the blank counts, so all such arrangements fit into a table, which breadth-first search
+    fills. K. Takahashi, Walking Distance, 2001. For boards of at most 4 by 4.
     """
 
     def __init__(self, game: SlidingTiles) -> None:
@@ -115,7 +115,7 @@ class WalkingDistance:
 
 
 def _pack(line: int, homes: Sequence[int], lines: int) -> int:
-    """How many tiles of one line belong to each line, as one number; the numbers of all lines add up without carries."""
+    """The counts of a line's tiles by goal line, packed into one number; the numbers of all lines add up without carries."""
     return sum(1 << BITS * (line * lines + home) for home in homes)
 
 

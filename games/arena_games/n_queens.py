@@ -23,20 +23,20 @@ Side = Annotated[int, Field(ge=1)]
 State = Sequence[int]
 
 MAX_BYTE = 255
-"""The largest row that fits in a byte, and the columns up to which compiled searches keep a state in words."""
+"""The largest row that fits in a byte, and the maximum number of columns for compiled searches."""
 NUMPY_QUEENS = 50_000
-"""Queens from which numpy is worth its import."""
+"""The number of queens from which numpy is worth its import."""
 TRIES_PER_QUEEN = 3.08
-"""Draws of `greedy_rows` for each queen."""
+"""The number of draws of `greedy_rows` for each queen."""
 
 
 class NQueens(Puzzle):
     """Put a queen in every column so that no two share a row or a diagonal.
 
-    An action is the row of the queen in the next column, from 1: one where no queen attacks it, or with `actions: all` any.
-    Local and genetic search move the queens of a complete state. They begin with any rows or, with `start: greedy`, with rows
-    drawn one after another so that few queens attack each other, which is for large boards. Text notation: the rows by column
-    `3 1 4 2`, `-` for the empty board. With 2 and 3 columns there is no solution, which is for the search to find out.
+    An action is the row of the queen in the next column, from 1: a row without attacks, or any row with `actions: all`.
+    Local and genetic search move the queens of a complete state. They begin with random rows. With `start: greedy`, which is
+    meant for large boards, the rows are drawn one after another so that few queens attack each other. Text notation: the rows by
+    column `3 1 4 2`, `-` for the empty board. With 2 and 3 columns there is no solution, and a search has to find this out.
     """
 
     name = "n-queens"
@@ -84,7 +84,7 @@ class NQueens(Puzzle):
         return self._rows
 
     def is_goal(self, state: State) -> bool:
-        """Tell whether all queens stand on rows of the board and no two attack each other. O(n)."""
+        """Return whether all queens stand on rows of the board and no two attack each other. O(n)."""
         n = self.n
         if n >= NUMPY_QUEENS and len(state) == n and has_numpy() and set(map(type, state)) == {int}:
             return is_solution(state)
@@ -93,10 +93,10 @@ class NQueens(Puzzle):
         columns = range(n)
         if len(set(map(add, state, columns))) != n or len(set(map(sub, state, columns))) != n:
             return False
-        return set(map(type, state)) == {int}  # not so in an answer that was made up
+        return set(map(type, state)) == {int}  # an invented answer may have other types
 
     def is_answer(self, position: State, state: State) -> bool:
-        """Tell whether a state is a goal with the queens where a position with some queens has put them.
+        """Return whether a state is a goal that keeps the queens of a position.
 
         A position with a queen in every column fixes nothing: it is a board to repair.
         """
@@ -121,7 +121,7 @@ class NQueens(Puzzle):
     def neighbors(self, state: State) -> Sequence[State]:
         """Return the n (n - 1) complete states that differ in one queen, by column, then row.
 
-        They take O(n^3) memory, so from some hundred queens on `local` is the way.
+        They take O(n^3) memory, so use `local` for some hundred queens or more.
         """
         single = [self._pack((row,)) for row in self._rows]
         found = []
@@ -174,7 +174,7 @@ class NQueens(Puzzle):
     def parse_state(self, text: str) -> State:
         """Return the state of `3 1 4 2`; fewer rows than columns leave the last columns empty, `-` all of them.
 
-        Queens may attack each other. ValueError for what is no row of the board, and for more rows than columns.
+        Queens may attack each other. ValueError for rows outside the board, and for more rows than columns.
         """
         words = text.split()
         if words == ["-"]:
@@ -197,13 +197,13 @@ def conflicts(game: NQueens, state: State, player: int = 0) -> float:
 
 
 class QueensGrid(Grid):
-    """N queens over whole numbers, for compiled searches that put one queen after the other.
+    """N queens over whole numbers, for compiled searches that place the queens one by one.
 
     A state is the number of queens, and for every column the row of its queen, 0 without one. An action is a row.
     """
 
     players = 1
-    tree = True  # a state tells in which order its queens were put
+    tree = True  # a state determines the order of its moves
 
     def __init__(self, n: int, *, safe: bool) -> None:
         self.n = n
@@ -212,7 +212,7 @@ class QueensGrid(Grid):
         self.width = n
 
     def encode(self, state: Sequence[int]) -> Words:
-        """Return how many queens there are, and their rows."""
+        """Return the number of queens, and their rows."""
         return (len(state), *state, *[0] * (self.n - len(state)))
 
     def actions(self, state: Sequence[int]) -> Iterator[int]:
@@ -223,7 +223,7 @@ class QueensGrid(Grid):
                     yield row
 
     def attacked(self, state: Sequence[int], column: int, row: int) -> bool:
-        """Tell whether a queen in one of the columns before attacks a row of a column."""
+        """Return whether a queen in one of the columns before attacks a row of a column."""
         for before in range(column):
             other = state[before + 1]
             if other == row or other - row == column - before or row - other == column - before:
@@ -231,10 +231,10 @@ class QueensGrid(Grid):
         return False
 
     def is_goal(self, state: Sequence[int]) -> bool:
-        """Tell whether there are as many queens as columns and no two attack each other."""
+        """Return whether there are as many queens as columns and no two attack each other."""
         if state[0] != self.n:
             return False
-        for column in range(1, self.n):  # noqa: SIM110 - compiled code knows loops alone
+        for column in range(1, self.n):  # noqa: SIM110 - compiled code has only loops
             if self.attacked(state, column, state[column + 1]):
                 return False
         return True
@@ -247,12 +247,12 @@ class QueensGrid(Grid):
 
 @cache
 def has_numpy() -> bool:
-    """Tell whether numpy, which draws and checks large boards faster, is installed."""
+    """Return whether numpy, which draws and checks large boards faster, is installed."""
     return find_spec("numpy") is not None
 
 
 def is_solution(rows: Sequence[int]) -> bool:
-    """Tell whether rows, whole numbers, are those of a solution."""
+    """Return whether rows are a solution."""
     import numpy as np
 
     n = len(rows)
@@ -280,9 +280,9 @@ def any_rows(n: int, rng: random.Random) -> list[int]:
 def greedy_rows(n: int, rng: random.Random) -> list[int]:
     """Return rows that are all different, drawn so that few queens attack each other.
 
-    Column by column a row that is still free is drawn, and taken if no queen before attacks it, in 3.08 n tries in all; the
-    columns that are left get the remaining rows by lot. R. Sosic, J. Gu, Efficient Local Search with Conflict Minimization,
-    IEEE Transactions on Knowledge and Data Engineering 6, 1994 (QS4, initial search).
+    For each column a free row is drawn, and taken if no earlier queen attacks it, with 3.08 n tries in all. The other columns get
+    the remaining rows at random. R. Sosic, J. Gu, Efficient Local Search with Conflict Minimization, IEEE Transactions on
+    Knowledge and Data Engineering 6, 1994 (QS4, initial search).
     """
     rows, draw = array("i", range(1, n + 1)), rng.random
     rising, falling = bytearray(2 * n + 1), bytearray(2 * n + 1)

@@ -1,4 +1,4 @@
-"""The view of n queens for local search: a board that is changed move by move, each looked at and made in constant time."""
+"""The view of n queens for local search: a mutable board whose moves are evaluated and made in constant time."""
 
 import random
 from array import array
@@ -9,15 +9,15 @@ Move = tuple[int, int]
 """(column from 0, row from 1) puts the queen of a column on a row; (column, ~other) swaps the rows of two columns."""
 
 MAX_LOOKS = 12
-"""Squares that a proposal looks at to find one with empty diagonals."""
+"""The number of squares that a proposal tries, to find one with empty diagonals."""
 ANY_ROW_SHARE = 0.05
-"""Share of proposals that put a queen on any row, so that every complete state can be reached."""
+"""The share of proposals that put a queen on any row, so that every complete state can be reached."""
 BLIND_SHARE = 0.15
-"""Share of proposals, those included, that are made without a look, so that no good move is never made."""
+"""The share of unguided proposals, including the former ones, so that every good move has a chance."""
 
 
 class ConflictPool:
-    """A set of small integers from which one is drawn at random; what has become stale is dropped when it is drawn."""
+    """A set of small integers for random draws; stale items are removed when they are drawn."""
 
     __slots__ = ("_inside", "items")
 
@@ -28,13 +28,13 @@ class ConflictPool:
             self._inside[item] = 1
 
     def add(self, item: int) -> None:
-        """Put an item in, if it is not there."""
+        """Add an item, unless it is in the set."""
         if not self._inside[item]:
             self._inside[item] = 1
             self.items.append(item)
 
     def drop(self, place: int) -> None:
-        """Take out the item at a place of `items`; the last one fills the gap."""
+        """Remove the item at an index of `items`; the last one fills the gap."""
         items = self.items
         self._inside[items[place]] = 0
         items[place] = items[-1]
@@ -57,11 +57,10 @@ def count_lines(n: int, rows: Iterable[int]) -> tuple[list[int], list[int], list
 class QueensBoard:
     """One queen a column, as local search changes it: the `local` view of `n-queens`.
 
-    `cost` is the number of attacking pairs. `delta` and `apply` take constant time whatever the size, but for what the first
-    move sets up, in O(n), and nothing is ever copied but by `state()`. Apart from what every view has, it offers
-    `conflicted(rng)`, a random queen under attack, for min-conflicts, and `moves(column)`, all moves of one queen or of all, for
-    steepest ascent; they generate no states.
-    Memory: about 130 bytes a queen.
+    `cost` is the number of attacking pairs. `delta` and `apply` take constant time for every size, apart from an O(n) setup at
+    the first move. Only `state()` copies data. In addition to the methods of every view, it offers `conflicted(rng)`, a random
+    queen under attack, for min-conflicts, and `moves(column)`, all moves of one queen or of all, for steepest ascent; they
+    generate no states. Memory: about 130 bytes a queen.
     """
 
     __slots__ = ("_attacked", "_falling", "_level", "_n", "_on_falling", "_on_level", "_on_rising", "_open", "_pack",
@@ -71,15 +70,15 @@ class QueensBoard:
         self._n = n = len(rows)
         self._rows = list(rows)
         self._pack = pack
-        # The number of queens on each row and on each diagonal. A falling diagonal is row - column: those below 0 stand at
-        # the end, where Python's negative indices find them.
+        # The number of queens on each row and on each diagonal. A falling diagonal is row - column: negative ones are at the end,
+        # which Python's negative indices address.
         self._level, self._rising, self._falling, self.cost = count_lines(n, rows)
         """Pairs of queens that attack each other, also with others between them."""
         self._tracking = False
-        """True once the data that only moves need is there: many boards are made for their cost alone."""
+        """True after the setup of the data for moves; many boards are made only for their cost."""
 
     def _track(self) -> None:
-        """Set up the data that only moves need, before the first of them. O(n)."""
+        """Set up the data for moves, before the first one. O(n)."""
         n = self._n
         # The columns of the queens on each line combined by exclusive or, which is the column itself if there is one.
         self._on_level = on_level = array("i", bytes(4 * (n + 1)))
@@ -90,17 +89,17 @@ class QueensBoard:
             on_rising[row + column] ^= column
             on_falling[row - column] ^= column
         self._attacked = ConflictPool(range(n), n)
-        """Every queen under attack, and some that are not: those are dropped when they are drawn."""
+        """Every queen under attack, and some others, which are removed when they are drawn."""
         self._open = ConflictPool([row for row in range(1, n + 1) if not self._level[row]], n)
         """Every row without a queen, and some with one."""
         self._tracking = True
 
     def state(self) -> Any:
-        """Return the state of the puzzle that the board shows."""
+        """Return the state of the board."""
         return self._pack(self._rows)
 
     def moves(self, column: int | None = None) -> list[Move]:
-        """Return the moves of the queen of a column to another row, by row; without a column those of all queens."""
+        """Return the moves of the queen of a column to another row, by row; without a column, the moves of all queens."""
         columns = range(self._n) if column is None else (column,)
         rows = self._rows
         return [(column, row) for column in columns for row in range(1, self._n + 1) if row != rows[column]]
@@ -124,9 +123,9 @@ class QueensBoard:
         """Return a promising move of a queen under attack, or of any queen if none is.
 
         A queen that shares its row goes to a row without one; if no such square has empty diagonals, it changes rows
-        with another column half of the time, and a queen attacked along diagonals alone always. So rows come to hold one
-        queen each and mostly stay so, which is what works on large boards (R. Sosic, J. Gu, A Polynomial Time Algorithm
-        for the N-Queens Problem, 1990). A small share of the moves is drawn without regard to where it leads.
+        with another column half of the time, and always if it is attacked only along diagonals. So each row soon has one queen
+        and mostly keeps one, which works well on large boards (R. Sosic, J. Gu, A Polynomial Time Algorithm for the N-Queens
+        Problem, 1990). A small share of the moves is unguided.
         """
         column = self.conflicted(rng)
         draw = rng.random
@@ -145,7 +144,7 @@ class QueensBoard:
         return column, ~self._partner(column, looks, rng)
 
     def _open_row(self, column: int, looks: int, rng: random.Random) -> tuple[int, bool]:
-        """A row without a queen, and whether its diagonals at `column` are empty. There is one if two share a row."""
+        """A row without a queen, which exists if two queens share a row, and whether its diagonals at `column` are empty."""
         rows, level, draw = self._open.items, self._level, rng.random
         rising, falling = self._rising, self._falling
         while True:
@@ -175,7 +174,7 @@ class QueensBoard:
         return other
 
     def delta(self, move: Move) -> int:
-        """Return by how much a move would change the cost."""
+        """Return the change of the cost by a move."""
         column, target = move
         row = self._rows[column]
         rising, falling = self._rising, self._falling
@@ -252,7 +251,7 @@ class QueensBoard:
         self._on_falling[down] ^= column
 
     def _land(self, column: int, row: int) -> None:
-        """Put a queen on a square and its diagonals; it and a queen that stood there alone are under attack from now on."""
+        """Put a queen on a square and its diagonals; the queen, and a queen that was alone there, are now under attack."""
         self._rows[column] = row
         rising, falling = self._rising, self._falling
         up, down = row + column, row - column

@@ -1,7 +1,7 @@
 """Othello, on bitboards.
 
 A state is (discs of x, discs of o, seat to move, squares where that seat may place a disc). The last part follows from the
-others; it is kept because a search asks for it several times a state. It is 0 if the seat must pass, and -1 at the end.
+others; it is stored because a search needs it several times for each state. It is 0 if the seat must pass, and -1 at the end.
 Square (row from the top, column) is bit `8 * row + column` on every size, so that a byte is a row.
 """
 
@@ -25,8 +25,8 @@ LETTERS = "abcdefgh"
 class Othello(Game):
     """Discs that outflank a row of the other side's turn it over; who has more in the end wins.
 
-    x moves first. A seat that cannot place a disc passes; play is over when neither can. Actions are `d3` (column letter,
-    row from the top) and `pass`. Text notation: rows from the top joined by `/`, then who moves: `..../.ox./.xo./.... x`.
+    x moves first. A seat that cannot place a disc passes; play is over when neither seat can. Actions are `d3` (column letter,
+    row from the top) and `pass`. Text notation: rows from the top joined by `/`, then the side to move: `..../.ox./.xo./.... x`.
     """
 
     name = "othello"
@@ -43,7 +43,7 @@ class Othello(Game):
         self._named = [
             [tuple([name for bit, name in enumerate(row) if chosen >> bit & 1]) for chosen in range(1 << size)] for row in rows
         ]
-        """For every row the names of each choice from its squares, by their bits."""
+        """For every row, the names of each subset of its squares, by their bits."""
         self._rays = {name: self._rays_from(row, column) for name, (row, column) in zip(names, places, strict=True)}
         left = sum(1 << 8 * row for row in range(size))
         inner = self.squares & ~left & ~(left << (size - 1))
@@ -51,7 +51,7 @@ class Othello(Game):
         self.corners = sum(1 << 8 * row + column for row in (0, size - 1) for column in (0, size - 1))
 
     def _rays_from(self, row: int, column: int) -> tuple[tuple[Ray, ...], tuple[Ray, ...]]:
-        """The rays of a square on which discs can be turned: those to higher bits, and those to lower ones."""
+        """The rays of a square on which discs can be turned: rays to higher bits, and rays to lower bits."""
         higher: list[Ray] = []
         lower: list[Ray] = []
         for down, right in ((0, 1), (1, -1), (1, 0), (1, 1), (0, -1), (-1, 1), (-1, 0), (-1, -1)):
@@ -138,7 +138,7 @@ class Othello(Game):
         return moves if moves or self.placements(other, own) else OVER
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether neither side can place a disc."""
+        """Return whether neither side can place a disc."""
         return state[3] < 0
 
     def returns(self, state: State) -> Sequence[float]:
@@ -160,7 +160,7 @@ class Othello(Game):
         return DiscRules(names, self.squares, self._directions)
 
     def render(self, state: State) -> str:
-        """Return the board with its letters and numbers, who moves, and the number of discs."""
+        """Return the board with its letters and numbers, the side to move, and the number of discs."""
         rows = [f"{number} {' '.join(row)}" for number, row in enumerate(self._rows(state), 1)]
         last = "over" if state[3] < 0 else f"{'xo'[state[2]]} to move"
         counts = f"{last}, x {state[0].bit_count()}, o {state[1].bit_count()}"
@@ -171,13 +171,13 @@ class Othello(Game):
         return ["".join(marks[start : start + self.size]) for start in range(0, len(marks), self.size)]
 
     def format_state(self, state: State) -> str:
-        """Return the rows from the top joined by `/`, and who moves."""
+        """Return the rows from the top joined by `/`, and the side to move."""
         return f"{'/'.join(self._rows(state))} {'xo'[state[2]]}"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of rows from the top joined by `/` and who moves.
+        """Return the state of rows from the top joined by `/` and the side to move.
 
-        ValueError for another size, other marks, nobody to move, and an empty square among the four in the middle. Not
+        ValueError for another size, other marks, a missing side to move, and an empty square among the four in the middle. Not
         checked is whether play can have led there.
         """
         board, _, mover = text.strip().lower().partition(" ")
@@ -218,8 +218,8 @@ CORNERS_SHARE = 0.7
 def corners_mobility(game: Othello, state: State, player: int = 0) -> float:
     """The difference of the corners over four, and of the squares where each could place a disc over their sum.
 
-    Corners cannot be turned over, and who has few actions is soon forced to give one away: P. Rosenbloom, A World-
-    Championship-Level Othello Program, 1982. Both are asked of either side, whoever is to move.
+    Corners cannot be turned over, and a side with few actions is soon forced to give one away: P. Rosenbloom, A World-
+    Championship-Level Othello Program, 1982. Both are computed for each side, regardless of the side to move.
     """
     x, o, seat, moves = state
     others = game.placements(x, o) if seat else game.placements(o, x)

@@ -27,9 +27,9 @@ class DiscRules(Rules):
         self.squares = signed(squares)
         self.steps = [step for step, _ in directions]
         self.inner = [signed(inside) for _, inside in directions]
-        """Squares over which a line may go on, by direction."""
+        """Squares over which a line may continue, by direction."""
         self.kept = [(1 << 64 - step) - 1 for step in self.steps]
-        """What a shift to the right leaves of the bits, by direction."""
+        """The mask after a shift to the right, by direction."""
         self.room = [(1 << 63 - step) - 1 for step in self.steps]
         """The bits that a shift to the left does not move out of 63."""
         self.carried = [1 << 63 - step for step in self.steps]
@@ -54,7 +54,7 @@ class DiscRules(Rules):
         return moved | self.lowest() if bits & self.carried[way] else moved
 
     def lowest(self) -> int:
-        """Return the number whose sign alone is set."""
+        """Return the number with only the sign bit set."""
         return -(1 << 62) * 2
 
     def square(self, action: int) -> int:
@@ -137,11 +137,11 @@ class DiscRules(Rules):
         return (own, other, 1, moves, over)
 
     def discs(self, bits: int) -> int:
-        """Return how many discs there are; the sign counts as one."""
+        """Return the number of discs; the sign bit counts as one."""
         return (bits & 9223372036854775807).bit_count() + (1 if bits < 0 else 0)
 
     def is_terminal(self, state: Words) -> bool:
-        """Tell whether neither side can place a disc."""
+        """Return whether neither side can place a disc."""
         return state[4] == 1
 
     def returns(self, state: Words) -> tuple[float, float]:

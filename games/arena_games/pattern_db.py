@@ -9,26 +9,25 @@ from arena_games.sliding_rules import PatternSums, SlidingRules
 from arena_games.sliding_tiles import SlidingTiles, State, row_lines
 
 MAX_TABLE_BYTES = 1 << 25
-"""Entries of a table, one byte each, placements that cannot be included."""
+"""The maximum number of entries of a table, one byte each, including impossible placements."""
 REGIONS = {
     (4, 4, "5-5-5"): ((0, 1, 2, 4, 5), (3, 6, 7, 10, 11), (8, 9, 12, 13, 14)),
     (4, 4, "6-6-3"): ((0, 4, 5, 8, 9, 12), (6, 7, 10, 11, 13, 14), (1, 2, 3)),
     (3, 3, "4-4"): ((0, 1, 3, 4), (2, 5, 6, 7)),
 }
-"""Homes of the tiles of patterns that keep neighbouring tiles together, for goals with the blank last."""
+"""Patterns of neighbouring tiles, given by the goal cells of the tiles, for goals with the blank last."""
 
 
 @heuristic("pattern-db", game="sliding-tiles", admissible=True)
 class PatternDB:
     """The sum, over disjoint sets of tiles, of the fewest slides of these tiles that bring them home whatever the others do.
 
-    On a square board the tables are asked twice, for the state and for its mirror image, and the larger sum counts.
-    `partition` gives the sets: sizes such as `5-5-5` (the default on 4x4), taken in the order of the goal or in regions
-    that are known to do well, or tiles such as `1,2,5,6-3,4,7,8-9,10,11,12-13,14,15`. Tables are built once, which takes
-    seconds for `5-5-5` and a minute for `6-6-3`, with a fifth of the nodes to search (less if numba is installed), and kept
-    in the user's cache folder.
-    Where the blank is among the other tiles is left out of the tables, so a slide may change the estimate by more than
-    one: it is not consistent.
+    On a square board the tables are used twice, for the state and for its mirror image, and the larger sum counts.
+    `partition` gives the sets: sizes such as `5-5-5` (the default on 4x4), taken in the order of the goal or in regions that are
+    known to work well, or tiles such as `1,2,5,6-3,4,7,8-9,10,11,12-13,14,15`. Tables are built once, which takes seconds for
+    `5-5-5` and a minute for `6-6-3`, with a fifth of the nodes to search (less if numba is installed), and kept in the user's
+    cache folder. The tables leave out the place of the blank among the other tiles, so a slide may change the estimate by more
+    than one: it is not consistent.
     """
 
     def __init__(self, game: SlidingTiles, *, partition: str | None = None) -> None:
@@ -48,7 +47,7 @@ class PatternDB:
         mirrored = _mirror_cells(game, patterns)
 
         def row(number: int, tiles: Sequence[int]) -> int:
-            """The cells of the tiles of a row, at the bits of each tile, and above them the same of the mirror image."""
+            """The cells of the tiles of a row, at the bits of each tile, and above them the same for the mirror image."""
             packed = 0
             for cell, tile in enumerate(tiles, number * game.columns):
                 if tile:
@@ -84,9 +83,9 @@ class PatternDB:
 
 
 def _mirror_cells(game: SlidingTiles, patterns: Sequence[Sequence[int]]) -> list[int]:
-    """For every cell the one across the diagonal that the blank's place is on; empty if the mirror image says the same.
+    """For every cell its mirror image at the diagonal through the blank's goal; empty if the mirror image gives the same sums.
 
-    A solution of the mirror image is a solution, so what is too short for the one is too short for the other.
+    Mirrored solutions solve the mirror image, so a lower bound for one is a lower bound for the other.
     """
     if game.rows != game.columns:
         return []
@@ -96,9 +95,9 @@ def _mirror_cells(game: SlidingTiles, patterns: Sequence[Sequence[int]]) -> list
 
 
 def partition_of(game: SlidingTiles, text: str | None) -> tuple[tuple[int, ...], ...]:
-    """The sets of tiles that a partition stands for; ValueError if it is not a partition of the tiles."""
+    """The sets of tiles of a partition; raises ValueError if it is not a partition of the tiles."""
     tiles = [tile for tile in game.goal if tile]
-    if not text:  # sets as large as a table of about a million entries allows, and about equal
+    if not text:  # sets of about equal size, with tables of about a million entries at most
         size = max(1, min(5, 20 // len(tiles).bit_length()))
         number = -(-len(tiles) // size)
         text = "-".join(str((len(tiles) + n) // number) for n in reversed(range(number)))

@@ -1,4 +1,4 @@
-"""The tables of pattern databases: how many slides of its tiles every placement of a pattern takes, built by search."""
+"""The tables of pattern databases, built by search: the number of slides for every placement of a pattern's tiles."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -10,27 +10,27 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from arena import tell_progress
+from arena.api.errors import ExtensionMissing, import_extension
+from arena.api.store import write_whole
 from arena.compiled import Rules, Words
-from arena.errors import ExtensionMissing, import_extension
-from arena.whole_files import write_whole
 from arena_games.sliding_tiles import SlidingTiles
 
 TABLE_VERSION = 2
-"""Goes up when the meaning of a table changes."""
+"""The version of the format, which is increased when the meaning of a table changes."""
 CACHE_VARIABLE = "ARENA_CACHE"
-"""The environment variable that names another folder for tables."""
+"""The environment variable for another folder of tables."""
 UNSEEN = 255
 REGION_BITS = 3
 REGION_MASK = (1 << REGION_BITS) - 1
 """The tiles of a table of the largest size cut a board into fewer than eight regions; a ninth would not fit into a byte."""
 Slides = list[tuple[int, int, int, int]]
-"""Each as the cell of a tile, by how much its cell changes, and the number and the bit of the region of the blank then."""
+"""A slide: the cell of a tile, the change of its cell, and the number and the bit of the resulting region of the blank."""
 
 
 def table_of(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
-    """The fewest slides of the tiles of a pattern for each of their placements, from the cache if it is there.
+    """The fewest slides of the tiles of a pattern for each of their placements, from the cache if possible.
 
-    The tiles stand on the cells that the bits of the index say, the first tile in the lowest.
+    The bits of the index have the cells of the tiles, the first tile in the lowest bits.
     """
     bits = (game.rows * game.columns - 1).bit_length()
     layout = f"{game.rows}x{game.columns} {list(game.goal)} {pattern}"
@@ -39,7 +39,7 @@ def table_of(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
 
 
 class PatternRules(Rules):
-    """The tiles of a pattern alone. A state is their placement, and in the lowest bits the blank."""
+    """The rules for only the tiles of a pattern. A state is their placement, with the blank in the lowest bits."""
 
     words = 1
     width = 4
@@ -70,7 +70,9 @@ class PatternRules(Rules):
 
 
 def compiled_build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes | None:
-    """Return what `build` returns, by compiled code, which looks at every cell of the blank; None if that is not to be had."""
+    """Return the result of `build` from compiled code, which visits every cell of the blank; None if compilation is not
+    available.
+    """
     try:
         distance_table = import_extension("arena_compiled.pattern_distances", "a compiled pattern database").distance_table
     except ExtensionMissing:
@@ -91,8 +93,8 @@ def _report(pattern: tuple[int, ...], seen: int, states: int) -> None:
 def build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
     """Fill a table by breadth-first search backward from the goal, level by level.
 
-    The blank moves for nothing among the cells without a tile of the pattern, so a node is a placement with a region of
-    such cells that hang together. An entry is the least over the regions of its placement.
+    The blank moves at no cost among cells without a tile of the pattern. So a node is a placement with a connected region of such
+    cells. An entry is the minimum over the regions of its placement.
     """
     cells = game.rows * game.columns
     bits = (cells - 1).bit_length()
@@ -112,7 +114,7 @@ def build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
 
 
 class Backward:
-    """A breadth-first search over placements: the table that it fills, and one bit for each region seen of a placement."""
+    """A breadth-first search over placements: the table that it fills, and one bit for each visited region of a placement."""
 
     def __init__(self, regions: "Regions", bits: int, tiles: int) -> None:
         self.table = bytearray([UNSEEN]) * (1 << bits * tiles)
@@ -123,7 +125,7 @@ class Backward:
         self._distance = 0
 
     def next_level(self, level: Sequence[int]) -> list[int]:
-        """Return the nodes one slide on that are new, their placements entered in the table."""
+        """Return the new nodes after one slide, and enter their placements in the table."""
         table, seen, regions, mask, shifts = self.table, self.seen, self._regions, self._mask, self._shifts
         self._distance = distance = self._distance + 1
         following: list[int] = []
@@ -160,7 +162,7 @@ class Regions(dict[int, tuple[dict[int, int], list[Slides]]]):
         return region_of, slides
 
     def _find_regions(self, occupied: int) -> tuple[dict[int, int], list[list[tuple[int, int]]]]:
-        """Number the regions; of each, the pairs of a cell with a tile and a free cell beside it."""
+        """Number the regions, and list for each the pairs of a cell with a tile and an adjacent free cell."""
         region_of: dict[int, int] = {}
         borders: list[list[tuple[int, int]]] = []
         for first in range(len(self._beside)):
@@ -185,8 +187,8 @@ class Regions(dict[int, tuple[dict[int, int], list[Slides]]]):
 def load_table(name: str, size: int, build: Callable[[], bytes]) -> bytes:
     """Return the table `name` of `size` bytes, from the user's cache folder or from `build`.
 
-    A file holds a line with its name, a checksum, and the table. If anything does not fit - the file is cut short, of another
-    version, or was changed - the table is built anew. If the folder cannot be written to, it is built for every run.
+    A file holds a line with its name, a checksum, and the table. If the file is truncated, changed or of another version, the
+    table is rebuilt. If the folder is not writable, it is built for every run.
     """
     named = os.environ.get(CACHE_VARIABLE)
     folder = Path(named) if named else user_cache_path("arena")
@@ -196,7 +198,7 @@ def load_table(name: str, size: int, build: Callable[[], bytes]) -> bytes:
         if len(kept) == size and head + b"\n" == _head(name, kept):
             return kept
     table = build()
-    with suppress(OSError):  # a full disk, a read-only folder: go on without
+    with suppress(OSError):  # continue without the cache if the disk is full or read-only
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, _head(name, table), table)
     return table

@@ -12,7 +12,7 @@ from arena import CHANCE, Action, Game, heuristic, uniform
 from arena.compiled import Rules, Words
 
 State = tuple[int, bool, int, int, int]
-"""The seat whose turn it is, whether its die is in the air, what it has gathered this turn, and both scores."""
+"""The seat to move, whether its die is in the air, the points gathered in this turn, and both scores."""
 
 CHOICES = ("roll", "hold")
 ROLL, HOLD = 0, 1
@@ -53,7 +53,7 @@ class Pig(Game):
         return CHOICES if first < self.target and second < self.target else ()
 
     def chance_outcomes(self, state: State) -> Sequence[tuple[int, float]]:
-        """Return the faces, all as likely."""
+        """Return the faces, all equally likely."""
         return self._outcomes
 
     def chance_stream(self, state: State) -> int:
@@ -61,7 +61,7 @@ class Pig(Game):
         return state[0]
 
     def result(self, state: State, action: Action) -> State:
-        """Throw the die, gather its face or lose the turn, or add what is gathered to the score."""
+        """Throw the die and gather its face or lose the turn; or add the gathered points to the score."""
         seat, rolling, gathered, first, second = state
         if rolling:
             return (seat, False, gathered + action, first, second) if action > 1 else (1 - seat, False, 0, first, second)
@@ -70,7 +70,7 @@ class Pig(Game):
         return (0, False, 0, first, second + gathered) if seat else (1, False, 0, first + gathered, second)
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether a seat has the target."""
+        """Return whether a seat has the target."""
         return state[3] >= self.target or state[4] >= self.target
 
     def returns(self, state: State) -> Sequence[float]:
@@ -86,7 +86,7 @@ class Pig(Game):
         return CHOICES
 
     def render(self, state: State) -> str:
-        """Return both scores, and what the turn has brought so far."""
+        """Return both scores, and the points of the turn so far."""
         seat, rolling, gathered, *scores = state
         turns = [
             f"   {gathered} gathered{', rolling' * rolling}" if seat == own and not self.is_terminal(state) else ""
@@ -102,7 +102,7 @@ class Pig(Game):
         return f"{first}:{second} +{gathered} {'ab'[seat]}{'?' * rolling}"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `40:35 +12 a`; ValueError for anything else. Not checked is whether play can have led there."""
+        """Return the state of `40:35 +12 a`; ValueError for anything else. It is not checked whether play can have led there."""
         try:
             scores, plus, mover = text.split()
             first, second = map(int, scores.split(":"))
@@ -118,8 +118,8 @@ class Pig(Game):
 class Race:
     """Estimates who wins the race to the target from the difference of the scores and the points still to go.
 
-    The lead, with 0.75 for a point gathered and 6 for having the turn, is set against the spread of the turns to come, the square
-    root of the points that both have to go. The constants were fitted to the exact values of optimal play to 100 with six sides,
+    The lead, with 0.75 for a gathered point and 6 for having the turn, is divided by the spread of the turns to come, the square
+    root of the points that both still need. The constants were fitted to the exact values of optimal play to 100 with six sides,
     where up to 30 points are gathered: the root of the mean squared error is 0.09. Other dice count in points of their own size.
     """
 
@@ -143,7 +143,7 @@ class Race:
 class RaceRules(Rules):
     """Pig over whole numbers, for compiled random play.
 
-    A state is that of the game. An action is ROLL or HOLD, an outcome the face of the die.
+    A state is the state of the game. An action is ROLL or HOLD, an outcome the face of the die.
     """
 
     words = 5
@@ -168,7 +168,7 @@ class RaceRules(Rules):
         return CHANCE if state[1] == 1 else state[0]
 
     def chance(self, state: Words, number: float) -> int:
-        """Return the face that a number stands for."""
+        """Return the face of a number."""
         face = 1
         while face < len(self.reached) and number >= self.reached[face - 1]:
             face += 1
@@ -180,7 +180,7 @@ class RaceRules(Rules):
         yield HOLD
 
     def result(self, state: Words, action: int) -> Words:
-        """Throw the die, gather its face or lose the turn, or add what is gathered to the score."""
+        """Throw the die and gather its face or lose the turn; or add the gathered points to the score."""
         seat, rolling, gathered, first, second = state
         if rolling == 1:
             if action > 1:
@@ -193,7 +193,7 @@ class RaceRules(Rules):
         return (1, 0, 0, first + gathered, second)
 
     def is_terminal(self, state: Words) -> bool:
-        """Tell whether a seat has the target."""
+        """Return whether a seat has the target."""
         return state[3] >= self.target or state[4] >= self.target
 
     def returns(self, state: Words) -> tuple[float, float]:

@@ -1,6 +1,6 @@
-"""Boards as planes of numbers from 0 to 1, for learners: what is `seat`'s own always comes first.
+"""Boards as planes of numbers from 0 to 1, for learners. The planes of `seat` itself always come first.
 
-All give their numbers flat, plane by plane, row by row from the top.
+All encodings are flat: plane by plane, row by row from the top.
 """
 
 from collections.abc import Sequence
@@ -93,13 +93,13 @@ def n_queens_planes(game: NQueens, observation: Sequence[int], seat: int) -> lis
 
 @encoding("planes", game="sudoku", shape=lambda game: (game.grid.digits + 1, game.grid.digits, game.grid.digits))
 def sudoku_planes(game: Sudoku, observation: int, seat: int) -> list[int]:
-    """Return a plane for each digit, of the cells where it stands or may still stand, and one of the empty cells."""
+    """Return a plane for each digit, with the cells that have it or may still get it, and one of the empty cells."""
     bits = f"{observation:0{game.grid.top + game.grid.cells}b}"
     return list(map(int, reversed(bits)))
 
 
 @encoding("planes", game="2048", shape=lambda game: (LARGEST_EXPONENT + 1, game.rows, game.columns))
 def twenty_forty_eight_planes(game: TwentyFortyEight, observation: tuple[tuple[Shape, ...], int, int], seat: int) -> list[int]:
-    """Return a plane of the empty cells, then one for each tile from 2 to 131,072, the last for all that are larger, too."""
+    """Return a plane of the empty cells, then one for each tile from 2 to 131,072; larger tiles are in the last plane, too."""
     numbers = [min(LARGEST_EXPONENT, max(1, tile.bit_length()) - 1) for row in observation[0] for tile in row]
     return [int(number == plane) for plane in range(LARGEST_EXPONENT + 1) for number in numbers]

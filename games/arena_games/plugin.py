@@ -1,4 +1,4 @@
-"""What this package brings to arena."""
+"""The hooks of the built-in games."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -7,19 +7,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena import CHANCE, Simultaneous
-from arena.limits import DEFAULT_MOVES
+from arena import CHANCE, Limits, Simultaneous
 
 State = str
-"""What was done, two letters a turn, seat 0 first: small letters are choices that noise may yet turn, `?` one that is hidden."""
+"""The actions, two letters for each turn, seat 0 first. Noise may still flip small letters; `?` is a hidden choice."""
 
 
 class PrisonersDilemma(Simultaneous):
     """Both cooperate (C) or defect (D) at once, `turns` times; a seat's return is the mean of what it gets in a turn.
 
-    `payoffs` are what both get for cooperating, what both get for defecting, and what who cooperates and who defects get when
-    only one defects. `noise` is the probability that a choice is turned into the other. Text notation: the turns, `CC CD`; `-`
-    at first.
+    `payoffs` has four values: for both if both cooperate, for both if both defect, and, if only one defects, for the cooperator
+    and for the defector. `noise` is the probability that a choice is flipped. Text notation: the turns, `CC CD`; `-` at first.
     """
 
     name = "prisoners-dilemma"
@@ -39,18 +37,18 @@ class PrisonersDilemma(Simultaneous):
         if not defector > both > neither > cooperator:
             raise ValueError(f"payoffs: expected the fourth above the first above the second above the third, got {payoffs}")
         self.turns = turns
-        self.default_moves = max(DEFAULT_MOVES, 2 * turns)
+        self.default_moves = max(Limits().moves, 2 * turns)
         self.noise = noise
         self.min_return, self.max_return = cooperator, defector
-        self.perfect_recall = noise == 0  # what was done is seen, what was meant is forgotten
+        self.perfect_recall = noise == 0  # actions are visible, intended choices are forgotten
         self._payoffs = {"CC": (both, both), "DD": (neither, neither), "CD": payoffs[2:], "DC": (defector, cooperator)}
 
     def begin(self, rng: random.Random) -> State:
-        """Return the state in which nothing was done."""
+        """Return the state before the first turn."""
         return ""
 
     def movers(self, state: State) -> Sequence[int]:
-        """Return both seats; CHANCE if a choice may be turned, nobody after the last turn."""
+        """Return both seats; CHANCE if a choice may be flipped, no seat after the last turn."""
         if state[-2:].strip("CD"):
             return (CHANCE,)
         return (0, 1) if len(state) < 2 * self.turns else ()
@@ -60,7 +58,7 @@ class PrisonersDilemma(Simultaneous):
         return ("C", "D")
 
     def joint(self, state: State, actions: Sequence[str]) -> State:
-        """Add a turn, or let noise have its way with the first choice that waits for it."""
+        """Add a turn, or apply noise to the first pending choice."""
         if len(actions) == 2:
             return state + "".join(actions if not self.noise else map(str.lower, actions))
         place = len(state) - 2 + self.chance_stream(state)
@@ -68,15 +66,15 @@ class PrisonersDilemma(Simultaneous):
         return state[:place] + ("DC"["CD".index(choice)] if actions[0] == "flipped" else choice) + state[place + 1 :]
 
     def chance_outcomes(self, state: State) -> Sequence[tuple[str, float]]:
-        """Return whether a choice is kept or flipped; one that cannot be is left out."""
+        """Return the outcomes for a choice, kept or flipped, without impossible ones."""
         return [(each, share) for each, share in (("kept", 1 - self.noise), ("flipped", self.noise)) if share]
 
     def chance_stream(self, state: State) -> int:
-        """Return the seat whose choice may be turned."""
+        """Return the seat whose choice may be flipped."""
         return 0 if state[-2] in "cd" else 1
 
     def history(self, state: State, seat: int) -> str:
-        """Return what a seat has done in all turns that are over, a letter each, also from an observation."""
+        """Return the actions of a seat in all completed turns, one letter each; `state` may be an observation."""
         return "".join(re.findall("[CD]{2}", self.settled(state)))[seat::2]
 
     def standing(self, state: State) -> Sequence[float]:
@@ -89,12 +87,12 @@ class PrisonersDilemma(Simultaneous):
         return self.standing(state)
 
     def seen(self, state: State, seat: int) -> State:
-        """Return what was done, without a choice of the other that may yet be turned."""
+        """Return the actions without a choice of the other seat that may still be flipped."""
         place = len(state) - 1 - seat
         return state[:place] + "?" + state[place + 1 :] if state[-2:].strip("CD") else state
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-        """Return the state with a choice that is hidden drawn evenly."""
+        """Return the state with a hidden choice drawn uniformly."""
         return observation.replace("?", rng.choice("cd"))
 
     def action_space(self) -> Sequence[str]:
@@ -113,7 +111,7 @@ class PrisonersDilemma(Simultaneous):
     def parse_state(self, text: str) -> State:
         """Return the state of `CC CD`; ValueError for other letters, half a turn, or too many turns."""
         turns = [] if text.strip() == "-" else text.split() or [""]
-        last = "CDcd?" if self.noise else "CD"  # noise may be at work on the last turn alone
+        last = "CDcd?" if self.noise else "CD"  # only the last turn may have pending noise
         odd = set("".join(turns[:-1])) - set("CD") or set("".join(turns[-1:])) - set(last)
         if odd or len(turns) > self.turns or any(len(turn) != 2 for turn in turns):
             raise ValueError(f"expected up to {self.turns} turns of C and D, as in CC CD, or -, got {text!r}")

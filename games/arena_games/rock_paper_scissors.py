@@ -6,11 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena import Simultaneous
-from arena.limits import DEFAULT_MOVES
+from arena import Limits, Simultaneous
 
 State = tuple[tuple[str, str], ...]
-"""What both chose in each round."""
+"""The choices of both seats in each round."""
 
 CHOICES = ("rock", "paper", "scissors")
 """Each beats the one before it, and the first beats the last."""
@@ -27,7 +26,7 @@ class RockPaperScissors(Simultaneous):
 
     def __init__(self, *, rounds: Annotated[int, Field(ge=1, le=10_000)] = 1) -> None:
         self.rounds = rounds
-        self.default_moves = max(DEFAULT_MOVES, 2 * rounds)
+        self.default_moves = max(Limits().moves, 2 * rounds)
 
     def begin(self, rng: random.Random) -> State:
         """Return the state before the first round."""
@@ -47,7 +46,7 @@ class RockPaperScissors(Simultaneous):
         return (*state, (first, second))
 
     def standing(self, state: State) -> Sequence[float]:
-        """Return the rounds that each seat has won, less those that it has lost, as a share of all."""
+        """Return for each seat the rounds won less the rounds lost, as a share of all rounds."""
         won = sum((0, 1, -1)[CHOICES.index(first) - CHOICES.index(second)] for first, second in state) / self.rounds
         return (won, -won)
 
@@ -56,7 +55,7 @@ class RockPaperScissors(Simultaneous):
         return self.standing(state)
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-        """Return the state itself: all but the other's choice in this round is seen."""
+        """Return the state itself, because only the other's choice in the current round is hidden."""
         return observation
 
     def action_space(self) -> Sequence[str]:
@@ -64,7 +63,7 @@ class RockPaperScissors(Simultaneous):
         return CHOICES
 
     def render(self, state: State) -> str:
-        """Return a round a line, and which it is."""
+        """Return one line for each round, with its number."""
         return "\n".join([" - ".join(each) for each in state] + [f"{len(state)} of {self.rounds} rounds played"])
 
     def format_state(self, state: State) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from arena.compiled import Estimate, Rules, Words
 
 MAX_CELLS = 16
-"""Cells that one number holds."""
+"""The number of cells in one number."""
 BITS = 3
 """Bits for the number of tiles in one line that belong to another, for walking distance: at most 4."""
 
@@ -26,7 +26,7 @@ class SlidingRules(Rules):
         self.beside = beside
         self.goal = goal
         self.placed = [_signed(tile << 4 * cell) for tile in range(MAX_CELLS) for cell in range(MAX_CELLS)]
-        """The bits of a tile on a cell, at 16 times the tile and the cell: an index without a product."""
+        """The bits of a tile on a cell, at index 16 * tile + cell, which needs no multiplication."""
         self.goal_tiles = self.packed(goal)
 
     def packed(self, state: bytes) -> int:
@@ -52,15 +52,15 @@ class SlidingRules(Rules):
         return (tiles ^ self.placed[row + blank] ^ self.placed[row + action], action)
 
     def is_goal(self, state: Words) -> bool:
-        """Tell whether all tiles are in order."""
+        """Return whether all tiles are in order."""
         return state[0] == self.goal_tiles
 
     def is_terminal(self, state: Words) -> bool:
-        """Tell whether the goal is reached."""
+        """Return whether the goal is reached."""
         return state[0] == self.goal_tiles
 
     def reverse(self, state: Words, action: int) -> int:
-        """Return the cell where the blank was: sliding that tile leads back."""
+        """Return the cell where the blank was: sliding the tile there undoes the move."""
         return state[1]
 
 
@@ -70,10 +70,10 @@ class TileSums(Estimate):
     words = 1
 
     def __init__(self, cells: int, costs: list[list[int]]) -> None:
-        """`costs` by tile and cell; 0 for the blank."""
+        """`costs` has the costs by tile and cell; 0 for the blank."""
         self.cells = cells
         self.costs = [cost for row in costs for cost in [*row, *[0] * (MAX_CELLS - len(row))]]
-        """At 16 times the tile and the cell."""
+        """The costs at index 16 * tile + cell."""
 
     def first(self, state: Words) -> Words:
         """Return the sum."""
@@ -83,7 +83,7 @@ class TileSums(Estimate):
         return (total,)
 
     def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
-        """Return the sum after one tile has moved to where the blank was."""
+        """Return the sum after one tile has moved to the former cell of the blank."""
         row = ((state[0] >> 4 * action) & 15) << 4
         return (carried[0] + self.costs[row + state[1]] - self.costs[row + action],)
 
@@ -93,7 +93,7 @@ class TileSums(Estimate):
 
 
 class PatternSums(Estimate):
-    """The heuristic `pattern-db`: where each tile is, four bits a tile, and the same of the mirror image."""
+    """The heuristic `pattern-db`: the cell of each tile, in four bits, and the same for the mirror image."""
 
     words = 2
 
@@ -109,7 +109,7 @@ class PatternSums(Estimate):
         self.mirror_shifts = [mirror_shifts.get(tile, 0) for tile in range(MAX_CELLS)]
         self.mirrored = len(mirror) > 0
         self.mirror = mirror or list(range(MAX_CELLS))
-        """For every cell the one across the diagonal."""
+        """For every cell its mirror image at the diagonal."""
         self.cells = len(shifts) + 1
 
     def first(self, state: Words) -> Words:
@@ -147,9 +147,9 @@ class PatternSums(Estimate):
 
 
 class ConflictSums(Estimate):
-    """The heuristic `linear-conflict`: a slide along a row changes the conflicts in two columns, and the other way round.
+    """The heuristic `linear-conflict`: a slide along a row changes the conflicts in two columns, and vice versa.
 
-    The tiles of a line that belong there are the digits of a number, by which a table tells what their conflicts cost.
+    The tiles of a line that belong there are the digits of a number, the index of a table with the costs of their conflicts.
     """
 
     words = 1
@@ -179,14 +179,14 @@ class ConflictSums(Estimate):
         self.column_costs = column_costs
 
     def row(self, tiles: int, number: int) -> int:
-        """Return what the conflicts of a row cost."""
+        """Return the cost of the conflicts of a row."""
         digits = 0
         for cell in range(number * self.columns, (number + 1) * self.columns):
             digits += self.row_digits[cell][(tiles >> 4 * cell) & 15]
         return self.row_costs[digits]
 
     def column(self, tiles: int, number: int) -> int:
-        """Return what the conflicts of a column cost."""
+        """Return the cost of the conflicts of a column."""
         digits = 0
         for cell in range(number, self.rows * self.columns, self.columns):
             digits += self.column_digits[cell][(tiles >> 4 * cell) & 15]
@@ -204,7 +204,7 @@ class ConflictSums(Estimate):
         return (total,)
 
     def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
-        """Return the estimate after one tile has moved to where the blank was."""
+        """Return the estimate after one tile has moved to the former cell of the blank."""
         tile = (state[0] >> 4 * action) & 15
         blank = state[1]
         total = carried[0] + self.costs[tile][blank] - self.costs[tile][action]
@@ -226,21 +226,21 @@ class ConflictSums(Estimate):
 
 
 class WalkTables:
-    """Every arrangement of tiles among lines by its number: its distance, and what a slide into the blank's line makes of it."""
+    """Every arrangement of tiles among lines by its number: its distance, and its successors by slides into the blank's line."""
 
     def __init__(self, distances: dict[int, int], blanks: list[tuple[int, int]], lines: int) -> None:
         self.packed = sorted(distances)
         self.distances = [distances[one] for one in self.packed]
         numbers = {one: number for number, one in enumerate(self.packed)}
         self.following: list[list[int]] = []
-        """By number, and by the line before the blank's or after it with the line where the tile belongs."""
+        """By number, and by the line before or after the blank's combined with the goal line of the tile."""
         for packed, blank in sorted(blanks):
             moves = [(line, home) for line in (blank - 1, blank + 1) for home in range(lines)]
             after = [
                 packed - (1 << BITS * (line * lines + home)) + (1 << BITS * (blank * lines + home)) if 0 <= line < lines else -1
                 for line, home in moves
             ]
-            self.following.append([numbers.get(one, 0) for one in after])  # 0 for an arrangement that is none
+            self.following.append([numbers.get(one, 0) for one in after])  # 0 if there is no such arrangement
 
     def number(self, packed: int) -> int:
         """Return the number of an arrangement, by bisection."""
@@ -256,7 +256,7 @@ class WalkTables:
 
 
 class WalkSums(Estimate):
-    """The heuristic `walking-distance`: how the tiles are spread over the rows, and over the columns, each by a number."""
+    """The heuristic `walking-distance`: the arrangements of the tiles among rows and among columns, each as a number."""
 
     words = 2
 
@@ -280,7 +280,7 @@ class WalkSums(Estimate):
         return (self.vertical.number(vertical), self.horizontal.number(horizontal))
 
     def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
-        """Return those after one tile has moved to where the blank was."""
+        """Return the numbers after one tile has moved to the former cell of the blank."""
         tile = (state[0] >> 4 * action) & 15
         blank = state[1]
         if action == blank - self.columns or action == blank + self.columns:

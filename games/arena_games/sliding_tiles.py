@@ -19,9 +19,9 @@ Shuffle = Annotated[int, Field(ge=0, le=1_000_000)]
 State = Sequence[int]
 
 MAX_BYTES_CELLS = 256
-"""Cells up to which a state is a bytes object."""
+"""The maximum number of cells for states as bytes objects."""
 MAX_LINES = 1 << 17
-"""Contents remembered: all 43,680 of a row of the 15-puzzle, and not all of a wide board."""
+"""The cache size for contents of a line: all 43,680 of a row of the 15-puzzle, but not all of a wide board."""
 
 
 class SlidingTiles(Puzzle):
@@ -84,7 +84,7 @@ class SlidingTiles(Puzzle):
         return state
 
     def _solvable(self, tiles: Sequence[int]) -> bool:
-        """Tell whether the goal can be reached: every slide is a swap, and moves the blank by one cell."""
+        """Return whether the goal can be reached: every slide is a swap, and moves the blank by one cell."""
         place = {tile: cell for cell, tile in enumerate(self.goal)}
         odd = False
         seen = [False] * len(tiles)
@@ -99,7 +99,7 @@ class SlidingTiles(Puzzle):
         return odd == bool((blank[0] - home[0] + blank[1] - home[1]) % 2)
 
     def actions(self, state: State) -> Sequence[int]:
-        """Return the tiles beside the blank: those above, to the left, to the right, below."""
+        """Return the tiles beside the blank: above, to the left, to the right, below."""
         return self._slides[state.index(0)](state)
 
     def result(self, state: State, action: int) -> State:
@@ -112,11 +112,11 @@ class SlidingTiles(Puzzle):
         return tuple(tiles)
 
     def is_goal(self, state: State) -> bool:
-        """Tell whether all tiles are in order."""
+        """Return whether all tiles are in order."""
         return state == self.goal
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether the goal is reached; there are no dead ends."""
+        """Return whether the goal is reached; there are no dead ends."""
         return state == self.goal
 
     def action_space(self) -> Sequence[int]:
@@ -171,7 +171,7 @@ class SlidingTiles(Puzzle):
 
 
 class Lines(dict[Sequence[int], int]):
-    """A number for every content of one row or column, computed when it is first met and remembered."""
+    """A number for every content of one row or column, computed at the first use and cached."""
 
     def __init__(self, compute: Callable[[int, Sequence[int]], int], number: int) -> None:
         self._compute = compute
@@ -195,7 +195,7 @@ def column_lines(game: SlidingTiles, compute: Callable[[int, Sequence[int]], int
 
 
 def cells_from_home(game: SlidingTiles, tile: int, cell: int) -> int:
-    """The rows and columns between a cell and the place of a tile."""
+    """The rows and columns between a cell and the goal of a tile."""
     home = game.goal.index(tile)
     return abs(home // game.columns - cell // game.columns) + abs(home % game.columns - cell % game.columns)
 
@@ -217,7 +217,7 @@ class LineSums:
 class Manhattan(LineSums):
     """The sum over all tiles of the rows and columns that part each from its place.
 
-    No tile can do with fewer slides, since a slide moves one tile by one cell.
+    No tile needs fewer slides, because a slide moves one tile by one cell.
     """
 
     def __init__(self, game: SlidingTiles) -> None:

@@ -1,4 +1,4 @@
-"""Sudoku on grids of any n^2 by n^2 cells. States are integers; `sudoku_grid` says how to read them."""
+"""Sudoku on grids of any n^2 by n^2 cells. States are integers in the format of `sudoku_grid`."""
 
 import random
 from collections.abc import Sequence
@@ -15,31 +15,31 @@ Givens = Annotated[int, Field(ge=0)]
 
 DIGITS = "123456789ABCDEFGHIJKLMNOP"
 GIVEN_SHARE = {1: 0.0, 2: 0.37, 3: 0.37}
-"""The share of the cells that are given by default: 30 of 81. On larger grids, where few givens make days of search, more."""
+"""The default share of givens: 30 of 81. Larger grids have more, because few givens would make the search take days."""
 LARGE_GIVEN_SHARE = 0.55
 MAX_SEARCHED_BOX = 3
-"""Boxes up to this size are filled by search; larger ones by shuffling a pattern, since a search may take for ever."""
+"""Boxes up to this size are filled by search; larger ones by shuffling a pattern, because a search may never end."""
 MAX_UNIQUENESS_NODES = 2_000
-"""Grids that a test for a second solution may look at on larger grids; if that does not do, the given stays."""
+"""The node limit of a test for a second solution on larger grids. If it is exhausted, the given stays."""
 
 
 class Sudoku(Puzzle):
     """Fill the grid so that every row, column and box holds every digit once.
 
-    `box` is the side of a box, 3 for the usual grid. A random puzzle has one solution and `givens` digits, or a few more
-    where none of the rest can be spared: with 0 it is minimal. An action puts a digit that is not in the row, column or
-    box yet into one empty cell: the first one, or the one with the fewest digits left, where a digit that has no other
-    place in a row, column or box counts as the only one. Text notation: the cells row by row, `.` or `0` for empty, on
-    larger grids letters from `A` for 10; an action `r1c2=7`.
+    `box` is the side of a box, 3 for the usual grid. A random puzzle has one solution and `givens` digits, or a few more if none
+    of the rest can be removed: with 0 it is minimal. An action puts a digit that is not yet in the row, column or box into one
+    empty cell: the first one, or the one with the fewest digits left. A digit without another place in a row, column or box
+    counts as the only one left. Text notation: the cells row by row, `.` or `0` for empty, on larger grids letters from `A` for
+    10; an action `r1c2=7`.
 
-    The goal is a full grid without a contradiction; an Answer must also keep the digits of the position that was set.
+    The goal is a full grid without a contradiction; an Answer must also keep the digits of the position.
     """
 
     name = "sudoku"
     path_matters: ClassVar[bool] = False
     default_heuristic: ClassVar[str | None] = "empty-cells"
     board = "boards/sudoku.js"
-    grid: GridGeometry  # type: ignore[assignment] # its own: a board draws the states, so nobody asks for rows of cells
+    grid: GridGeometry  # type: ignore[assignment] # its own type: a board module draws the states, so `Game.grid` is unused
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Sudoku(Puzzle):
         return random_puzzle(self.grid, self.givens, rng)
 
     def actions(self, state: int) -> Sequence[int]:
-        """Return the digits for one empty cell; none if the grid is full, or cannot be filled any more."""
+        """Return the digits for one empty cell; none if the grid is full, or at a dead end."""
         if state < self._full:
             return ()
         if not self.first:
@@ -80,11 +80,11 @@ class Sudoku(Puzzle):
         return range(self.grid.cells * self.grid.digits)
 
     def is_goal(self, state: int) -> bool:
-        """Tell whether the grid is full without a contradiction."""
+        """Return whether the grid is full without a contradiction."""
         return state < self._full and self.grid.is_solved(state)
 
     def is_answer(self, position: int, state: int) -> bool:
-        """Tell whether the grid is full without a contradiction and keeps every digit of the position."""
+        """Return whether the grid is full without a contradiction and keeps every digit of the position."""
         return self.is_goal(state) and state & position == state
 
     def compiled(self) -> SudokuRules:
@@ -92,10 +92,10 @@ class Sudoku(Puzzle):
         return SudokuRules(self.box, self.grid.unit_cells(), first=self.first)
 
     def solutions(self, state: int, *, nodes: int | None = None) -> int | None:
-        """Return how many solutions a state has: 0, 1, or 2 for several; None if that takes more than `nodes` grids."""
+        """Return the number of solutions of a state: 0, 1, or 2 for several; None if counting takes more than `nodes` grids."""
         return count_solutions(self.grid, state, nodes=nodes)
 
-    def cells(self, state: int) -> Sequence[int]:
+    def list_digits(self, state: int) -> Sequence[int]:
         """Return the digits row by row, 0 for empty cells."""
         grid = self.grid
         empty = state >> grid.top
@@ -110,7 +110,7 @@ class Sudoku(Puzzle):
 
     def format_state(self, state: int) -> str:
         """Return the cells row by row, `.` for empty ones."""
-        return "".join([self._letters[digit - 1] if digit else "." for digit in self.cells(state)])
+        return "".join([self._letters[digit - 1] if digit else "." for digit in self.list_digits(state)])
 
     def parse_state(self, text: str) -> int:
         """Return the state of 81 characters (n^4 with boxes of n by n); `0` is read for `.`, and small letters for large.
@@ -167,10 +167,10 @@ def empty_cells(game: Sudoku, state: int, player: int = 0) -> float:
 
 
 def random_puzzle(geometry: GridGeometry, givens: int, rng: random.Random) -> int:
-    """Return a grid with one solution and `givens` digits, or more if none of the rest can be spared.
+    """Return a grid with one solution and `givens` digits, or more if none of the rest can be removed.
 
-    So with few givens it is minimal: without any of its digits it would have several solutions. Only beyond boxes of 3 by 3
-    a digit may also stay because it would take too long to tell.
+    So with few givens it is minimal: without any one of its digits it would have several solutions. With boxes larger than 3 by
+    3, a digit may also stay because the test would take too long.
     """
     nodes = None if geometry.box <= MAX_SEARCHED_BOX else MAX_UNIQUENESS_NODES
     actions = _search_solution(geometry, rng) if geometry.box <= MAX_SEARCHED_BOX else _shuffle_solution(geometry, rng)
@@ -190,7 +190,7 @@ def random_puzzle(geometry: GridGeometry, givens: int, rng: random.Random) -> in
 
 
 def _search_solution(geometry: GridGeometry, rng: random.Random) -> list[int]:
-    """Depth first, digits in random order. Not all grids have the same chance, but each has one."""
+    """Search depth-first with digits in random order. The chances of grids are not equal, but every grid is possible."""
     unseen: list[tuple[int, tuple[int, ...]]] = [(geometry.blank, ())]
     while True:
         grid, done = unseen.pop()
@@ -202,7 +202,7 @@ def _search_solution(geometry: GridGeometry, rng: random.Random) -> list[int]:
 
 
 def _shuffle_solution(geometry: GridGeometry, rng: random.Random) -> list[int]:
-    """A pattern that is a solution, its digits, rows and columns shuffled as far as it stays one."""
+    """A known solution with digits, rows and columns shuffled in ways that keep it a solution."""
     box, digits = geometry.box, geometry.digits
     names, rows, columns = rng.sample(range(digits), digits), _shuffle_lines(box, rng), _shuffle_lines(box, rng)
     found = []

@@ -1,8 +1,8 @@
-"""Grids of sudoku as one integer each: putting a digit and seeing a dead end are operations on all cells at once.
+"""Grids of sudoku as one integer each: placing a digit and detecting a dead end are operations on all cells at once.
 
 With n digits there are n * n cells, numbered row by row. A grid has a plane of n * n bits for every digit, the lowest for
-1: the cells where the digit stands or may still stand. Above them lies the plane of the empty cells. To put a digit into a
-cell is to clear bits: one `and` with a mask made beforehand. For 9 digits that are 810 bits, 132 bytes as a Python object.
+1: the cells that have the digit or may still get it. Above them lies the plane of the empty cells. Placing a digit clears bits:
+one `and` with a precomputed mask. For 9 digits there are 810 bits, 132 bytes as a Python object.
 """
 
 from collections.abc import Sequence
@@ -14,42 +14,46 @@ class Units(NamedTuple):
     """The rows, the columns or the boxes, in all planes at once."""
 
     firsts: int
-    """The first cell of each."""
+    """The first cell of each unit."""
     places: tuple[int, ...]
-    """How far each of its cells lies from the first."""
+    """The offsets of a unit's cells from its first cell."""
     spread: int
-    """Multiplied with firsts, it gives all their cells."""
+    """The product with the bits of first cells gives all cells of the units."""
 
 
 class GridGeometry:
-    """What follows from the size of the boxes alone; `geometry(box)` makes one for each size."""
+    """Constants for a size of the boxes; `geometry(box)` makes one for each size."""
 
     def __init__(self, box: int) -> None:
         self.box = box
         self.digits = digits = box * box
         self.cells = cells = digits * digits
         self.shifts = range(0, digits * cells, cells)
-        """Where the planes of the digits begin."""
+        """The offsets of the planes of the digits."""
         self.top = digits * cells
-        """Where the plane of the empty cells begins; a grid below `1 << top` is full."""
+        """The offset of the plane of the empty cells; a grid below `1 << top` is full."""
         self.plane = (1 << cells) - 1
         self.digit_planes = (1 << self.top) - 1
         self.blank = (1 << self.top + cells) - 1
         """The grid without any digit."""
         self.everywhere = _bits(self.shifts)
-        """Multiplied with a plane, it gives that plane for every digit."""
+        """The product with a plane repeats it for every digit."""
         rows = range(0, cells, digits)
         columns = range(digits)
         corners = [row * digits + column for row in range(0, digits, box) for column in range(0, digits, box)]
         inside = [row * digits + column for row in range(box) for column in range(box)]
         self.units = (self._units(rows, columns), self._units(columns, rows), self._units(corners, inside))
-        peers = self._peers()
+        peers = [0] * cells  # for every cell the plane of its row, column and box
+        for firsts, places, spread in self.units:
+            for first in _cells(firsts & self.plane):
+                for place in places:
+                    peers[first + place] |= spread << first
         self.keep: list[int] = []
-        """For every action the bits that stay. Action `cell * digits + digit - 1` puts a digit into a cell."""
+        """For every action the mask of bits that it keeps. Action `cell * digits + digit - 1` puts a digit into a cell."""
         for cell in range(cells):
             for shift in self.shifts:
                 others = (1 << cell) * (self.everywhere | 1 << self.top) ^ 1 << cell + shift
-                self.keep.append(self.blank & ~(others | peers[cell] << shift))
+                self.keep.append(self.blank & ~(others | (peers[cell] & ~(1 << cell)) << shift))
 
     def _units(self, firsts: Sequence[int], places: Sequence[int]) -> Units:
         return Units(_bits(firsts) * self.everywhere, tuple(places), _bits(places))
@@ -58,20 +62,11 @@ class GridGeometry:
         """Return the cells of every row, column and box."""
         return [[first + place for place in places] for firsts, places, _ in self.units for first in _cells(firsts & self.plane)]
 
-    def _peers(self) -> list[int]:
-        """For every cell the plane of all others in its row, column or box."""
-        peers = [0] * self.cells
-        for firsts, places, spread in self.units:
-            for first in _cells(firsts & self.plane):
-                for place in places:
-                    peers[first + place] |= spread << first
-        return [plane & ~(1 << cell) for cell, plane in enumerate(peers)]
-
     def __reduce__(self) -> Any:
         return geometry, (self.box,)
 
     def is_solved(self, grid: int) -> bool:
-        """Tell whether every cell holds one digit, and every row, column and box every digit; False for any other integer."""
+        """Return whether every cell holds one digit, and every row, column and box every digit; False for any other integer."""
         if grid < 0 or grid >> self.top:
             return False
         once = twice = 0
@@ -86,8 +81,8 @@ class GridGeometry:
     def most_constrained(self, grid: int) -> Sequence[int]:
         """Return the actions of the empty cell with the fewest digits left, the first of several; none at a dead end.
 
-        A digit is left if it stands nowhere in the row, column and box of the cell. If a row, column or box has no
-        other place for it, it is the only one left; and if a digit has no place in one at all, the grid is a dead end.
+        A digit is left if it is not in the row, column and box of the cell. If a row, column or box has no other place for it, it
+        is the only one left. If a row, column or box has no place for a digit at all, the grid is a dead end.
         """
         empty = grid >> self.top
         plane = self.plane
@@ -135,7 +130,7 @@ class GridGeometry:
 
 
 def _seen(grid: int, units: Units) -> tuple[int, int]:
-    """For every digit the units, by their first cells, where it has a place, and where it has two or more."""
+    """For every digit the units in which it has a place, and the units in which it has two or more, by their first cells."""
     firsts = units.firsts
     once = twice = 0
     for place in units.places:
@@ -146,9 +141,9 @@ def _seen(grid: int, units: Units) -> tuple[int, int]:
 
 
 def count_solutions(geometry: GridGeometry, grid: int, *, most: int = 2, nodes: int | None = None) -> int | None:
-    """Return how many solutions a grid has, counted up to `most`; None if that takes more than `nodes` grids.
+    """Return the number of solutions of a grid, up to `most`; None if counting takes more than `nodes` grids.
 
-    So with the default, 0 is none, 1 exactly one, 2 several. Depth first, the most constrained cell first.
+    With the default, 0 means none, 1 exactly one, 2 several. The search is depth-first, with the most constrained cell first.
     """
     actions, keep, full = geometry.most_constrained, geometry.keep, 1 << geometry.top
     found = looked = 0

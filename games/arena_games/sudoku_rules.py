@@ -7,13 +7,13 @@ from arena.compiled import Grid, Words
 
 
 class SudokuRules(Grid):
-    """A state has a word for every cell: a bit for each digit that stands or may stand there, and above them one if it is empty.
+    """A state has a word for every cell: a bit for each digit that is or may be there, and above them one if the cell is empty.
 
-    Actions, their order, and which cell is filled next are those of the game: `GridGeometry.most_constrained` tells the rule.
+    Actions, their order and the choice of the next cell are the same as in the game; see `GridGeometry.most_constrained`.
     """
 
     players = 1
-    tree = True  # of two ways that part at a cell, each puts another digit there for good
+    tree = True  # branches at a cell differ in its digit for good
 
     def __init__(self, box: int, units: list[list[int]], *, first: bool) -> None:
         self.digits = box * box
@@ -28,7 +28,9 @@ class SudokuRules(Grid):
         self._ones = int.from_bytes(b"\1\0\0\0" * (self.digits + 1) * self.cells, "little")
 
     def encode(self, state: int) -> Words:
-        """Return the masks of a grid, whose bits lie by digit: each gets a lane of 32, then the digits are laid together."""
+        """Return the masks of a grid, whose bits are ordered by digit: each cell gets a lane of 32 bits, which combines the
+        digits.
+        """
         bits = format(state, f"0{(self.digits + 1) * self.cells}b")[::-1]
         lanes = int.from_bytes(bits.encode("utf-32-le"), "little") & self._ones
         masks = 0
@@ -37,7 +39,7 @@ class SudokuRules(Grid):
         return struct.unpack(f"<{self.cells}I", masks.to_bytes(4 * self.cells, "little"))
 
     def is_goal(self, state: Sequence[int]) -> bool:
-        """Tell whether the grid is full without a contradiction."""
+        """Return whether the grid is full without a contradiction."""
         for cell in range(self.cells):
             if state[cell] > self.everything:
                 return False
@@ -52,7 +54,7 @@ class SudokuRules(Grid):
         return True
 
     def actions(self, state: Sequence[int]) -> Iterator[int]:
-        """Yield the actions of the cell that is to be filled next."""
+        """Yield the actions of the next cell to fill."""
         choice = self.first_empty(state) if self.first else self.most_constrained(state)
         cell = choice >> self.digits
         for digit in range(self.digits):
@@ -67,7 +69,7 @@ class SudokuRules(Grid):
         return 0
 
     def most_constrained(self, state: Sequence[int]) -> int:
-        """Return the same of the empty cell with the fewest digits; 0 at a dead end."""
+        """Return the same for the empty cell with the fewest digits; 0 at a dead end."""
         fewest = self.digits + 1
         found = 0
         for cell in range(self.cells):
@@ -87,7 +89,8 @@ class SudokuRules(Grid):
         return (found << self.digits) | (state[found] & self.everything)
 
     def only_place(self, state: Sequence[int], start: int) -> int:
-        """Return the lowest digit that has one place in a unit, with its cell; 0 if one has none, -1 without such a digit.
+        """Return the lowest digit that has one place in a unit, with its cell; 0 if a digit has no place, -1 without such a
+        digit.
 
         The units are the rows, the columns or the boxes, which begin at `start`.
         """
@@ -110,7 +113,7 @@ class SudokuRules(Grid):
         return self.place_of(state, digit, start)
 
     def place_of(self, state: Sequence[int], digit: int, start: int) -> int:
-        """Return the first empty cell where a digit, given as its bit, has the only place in a unit, and the bit."""
+        """Return the first empty cell that is the only place in a unit for one of some digits, given as bits, and the bit."""
         first = self.cells
         for unit in range(start, start + self.digits):
             places = 0

@@ -21,7 +21,7 @@ Entry = TypeVar("Entry")
 Side = Annotated[int, Field(ge=1, le=50)]
 
 MAX_TABLE_BITS = 12
-"""Bits up to which a table holds the answer for every bitboard."""
+"""The maximum number of bits for a table with the result for every bitboard."""
 
 
 class TicTacToe(Game):
@@ -58,21 +58,21 @@ class TicTacToe(Game):
         return 0 if x.bit_count() == o.bit_count() else 1
 
     def actions(self, state: State) -> Sequence[int]:
-        """Return the empty cells in order; none once somebody has a line."""
+        """Return the empty cells in order; none after a win."""
         x, o = state
         if self._has_line[x] or self._has_line[o]:
             return ()
         return self._free[x | o]
 
     def result(self, state: State, action: int) -> State:
-        """Put the mark of whoever is to move into a cell."""
+        """Put the mark of the side to move into a cell."""
         x, o = state
         if x.bit_count() == o.bit_count():
             return (x | self._bit[action], o)
         return (x, o | self._bit[action])
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether somebody has a line or the board is full."""
+        """Return whether a side has a line or the board is full."""
         x, o = state
         return self._has_line[x] or self._has_line[o] or x | o == self._full
 
@@ -126,7 +126,7 @@ class TicTacToe(Game):
 
 
 class BoardGeometry:
-    """What follows from the size of a board alone, computed once for each size."""
+    """Constants for a size of the board, computed once for each size."""
 
     def __init__(self, rows: int, columns: int, in_a_row: int) -> None:
         self._rows = rows
@@ -191,7 +191,7 @@ def geometry(rows: int, columns: int, in_a_row: int) -> BoardGeometry:
 
 
 class _Computed(Generic[Entry]):
-    """Stands in for a table that would be too large."""
+    """Replaces a table that would be too large."""
 
     def __init__(self, compute: Callable[[int], Entry]) -> None:
         self._compute = compute

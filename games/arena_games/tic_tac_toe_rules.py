@@ -9,16 +9,16 @@ MAX_BITS = 62
 
 
 class MarkRules(Rules):
-    """A state is that of the game: the cells of x and of o. An action is the number of a cell.
+    """A state is the state of the game: the cells of x and of o. An action is the number of a cell.
 
-    What lines there are, a subclass says: whether marks have one, and the cells that would complete one.
+    A subclass finds the lines: whether marks have one, and the cells that would complete one.
     """
 
     words = 2
 
     def __init__(self, bits: list[int]) -> None:
         self.bits = bits
-        """The bit of every cell by its number; that of 0 is none."""
+        """The bit of every cell by its number; 0 has no bit."""
         self.width = len(bits) - 1
         self.full = sum(bits)
         self.numbers = [0] * (max(bits).bit_length() + 1)
@@ -29,10 +29,10 @@ class MarkRules(Rules):
     if TYPE_CHECKING:
 
         def has_line(self, marks: int) -> bool:
-            """Tell whether enough marks are in a line."""
+            """Return whether enough marks are in a line."""
 
         def completions(self, marks: int) -> int:
-            """Return the cells that would complete a line; also bits that are no cells or marked."""
+            """Return the cells that would complete a line; also bits outside the board or of marked cells."""
 
     def encode(self, state: Words) -> Words:
         """Return the state itself."""
@@ -43,11 +43,11 @@ class MarkRules(Rules):
         return 0 if state[0].bit_count() == state[1].bit_count() else 1
 
     def is_won(self, state: Words) -> bool:
-        """Tell whether whoever moved last has a line: nobody else can."""
+        """Return whether the side that moved last has a line; the other cannot have one."""
         return self.has_line(state[1] if state[0].bit_count() == state[1].bit_count() else state[0])
 
     def actions(self, state: Words) -> Iterator[int]:
-        """Yield the empty cells in order; none once somebody has a line."""
+        """Yield the empty cells in order; none after a win."""
         if not self.is_won(state):
             left = self.full & ~(state[0] | state[1])
             while left:
@@ -55,14 +55,14 @@ class MarkRules(Rules):
                 left &= left - 1
 
     def result(self, state: Words, action: int) -> Words:
-        """Put the mark of whoever is to move into a cell."""
+        """Put the mark of the side to move into a cell."""
         x, o = state
         if x.bit_count() == o.bit_count():
             return (x | self.bits[action], o)
         return (x, o | self.bits[action])
 
     def is_terminal(self, state: Words) -> bool:
-        """Tell whether somebody has a line or the board is full."""
+        """Return whether a side has a line or the board is full."""
         return state[0] | state[1] == self.full or self.is_won(state)
 
     def returns(self, state: Words) -> tuple[float, float]:
@@ -81,7 +81,7 @@ class MarkRules(Rules):
 
 
 class TabledMarks(MarkRules):
-    """Boards so small that a table has the answer for all marks of a side."""
+    """Small boards, with a table of the results for all marks of a side."""
 
     def __init__(self, bits: list[int], lines: bytes, completing: list[int]) -> None:
         super().__init__(bits)
@@ -89,32 +89,32 @@ class TabledMarks(MarkRules):
         self.completing = completing
 
     def has_line(self, marks: int) -> bool:
-        """Tell whether enough marks are in a line."""
+        """Return whether enough marks are in a line."""
         return self.lines[marks] != 0
 
     def completions(self, marks: int) -> int:
-        """Return the cells that would complete a line; also those that are marked."""
+        """Return the cells that would complete a line; also marked ones."""
         return self.completing[marks]
 
 
 class ShiftedMarks(MarkRules):
-    """Boards of any size: marks are laid over themselves, shifted by a step of a line."""
+    """Boards of any size: lines are found by overlaying the marks with shifted copies."""
 
     def __init__(self, bits: list[int], steps: list[int], in_a_row: int) -> None:
         super().__init__(bits)
         self.steps = steps
-        """By how many bits the next cell of a line is further, in four directions."""
+        """The distance in bits to the next cell of a line, in four directions."""
         self.in_a_row = in_a_row
 
     def along(self, marks: int, step: int) -> int:
-        """Return where lines of enough marks begin in one direction."""
+        """Return the cells at which lines of enough marks begin in one direction."""
         run = marks
         for n in range(1, self.in_a_row):
             run &= marks >> n * step
         return run
 
     def has_line(self, marks: int) -> bool:
-        """Tell whether enough marks are in a line."""
+        """Return whether enough marks are in a line."""
         steps = self.steps
         either = self.along(marks, steps[0]) | self.along(marks, steps[1])
         return (either | self.along(marks, steps[2]) | self.along(marks, steps[3])) != 0
@@ -124,7 +124,7 @@ class ShiftedMarks(MarkRules):
         return (cells & (self.full >> n)) << n
 
     def completed(self, marks: int, step: int) -> int:
-        """Return the cells that would complete a line in one direction; also bits that are no cells."""
+        """Return the cells that would complete a line in one direction; also bits outside the board."""
         found = 0
         for place in range(self.in_a_row):
             cells = self.full
@@ -137,7 +137,7 @@ class ShiftedMarks(MarkRules):
         return found
 
     def completions(self, marks: int) -> int:
-        """Return the cells that would complete a line; also bits that are no cells or marked."""
+        """Return the cells that would complete a line; also bits outside the board or of marked cells."""
         steps = self.steps
         found = self.completed(marks, steps[0]) | self.completed(marks, steps[1])
         return found | self.completed(marks, steps[2]) | self.completed(marks, steps[3])

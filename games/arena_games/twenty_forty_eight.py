@@ -15,19 +15,19 @@ from arena_games.twenty_forty_eight_rules import TileRules
 
 Line = tuple[int, ...]
 State = tuple[tuple[Line, ...], int, int]
-"""The rows from the top with 0 for an empty cell, the score, and how many tiles chance has still to add."""
+"""The rows from the top with 0 for an empty cell, the score, and the number of tiles that chance has to add."""
 Side = Annotated[int, Field(ge=1, le=50)]
 
 DIRECTIONS = ("up", "down", "left", "right")
 TILES = ((2, 0.9), (4, 0.1))
-"""The tiles that chance adds, and how likely they are."""
+"""The tiles that chance adds, with their probabilities."""
 
 
 class TwentyFortyEight(Game):
     """All tiles slide one way, and equal ones that meet become one; then chance adds a 2 or, once in ten times, a 4.
 
-    A tile that has come about counts its number; that is the score, and what the seat gets when nothing can slide. Two tiles are
-    there in the beginning. Text notation: the rows, the score, and the tiles to come, `0,0,2/4,0,0/8,2,0 16 +1`.
+    Each merged tile adds its number to the score, which is the return of the seat when nothing can slide. Play begins with two
+    tiles. Text notation: the rows, the score, and the tiles to come, `0,0,2/4,0,0/8,2,0 16 +1`.
     """
 
     name = "2048"
@@ -63,7 +63,7 @@ class TwentyFortyEight(Game):
         return [direction for direction in DIRECTIONS if any(slide(line)[0] != line for line in _lines(rows, direction))]
 
     def chance_outcomes(self, state: State) -> Sequence[tuple[Action, float]]:
-        """Return the empty cells, row by row and all as likely, with a 2 and with a 4."""
+        """Return the empty cells, row by row and all equally likely, each with a 2 and with a 4."""
         rows, names = state[0], self._names
         empty = [(r, c) for r, row in enumerate(rows) for c, tile in enumerate(row) if not tile]
         return [(names[r, c, tile], probability / len(empty)) for r, c in empty for tile, probability in TILES]
@@ -80,7 +80,7 @@ class TwentyFortyEight(Game):
         return (tuple(after), score + sum([gained for _, gained in slid]), 1)
 
     def is_terminal(self, state: State) -> bool:
-        """Tell whether nothing can slide: never beside an empty cell, unless all are empty."""
+        """Return whether nothing can slide: never beside an empty cell, unless all are empty."""
         rows, _, coming = state
         if coming:
             return False
@@ -114,7 +114,9 @@ class TwentyFortyEight(Game):
         return f"{'/'.join([','.join(map(str, row)) for row in rows])} {score}{f' +{coming}' if coming else ''}"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `0,0,2/4,0,0/8,2,0 16 +1`; ValueError for another size, other tiles, and more to come than room."""
+        """Return the state of `0,0,2/4,0,0/8,2,0 16 +1`; ValueError for another size, other tiles, and more tiles to come than
+        empty cells.
+        """
         try:
             board, score, *rest = text.split()
             rows = tuple([tuple(map(int, row.split(","))) for row in board.split("/")])
@@ -139,9 +141,9 @@ class TwentyFortyEight(Game):
 
 @lru_cache(maxsize=1 << 17)
 def slide(line: Line) -> tuple[Line, int]:
-    """Return a line of tiles after all have slid to its beginning, and what equal ones that met count.
+    """Return a line of tiles after all have slid to its beginning, and the score of its merges.
 
-    Nearer to the beginning goes first, and a tile that has come about does not meet another one in the same move.
+    Tiles nearer to the beginning merge first, and a merged tile does not merge again in the same move.
     """
     slid: list[int] = []
     gained, met = 0, True
@@ -155,7 +157,7 @@ def slide(line: Line) -> tuple[Line, int]:
 
 
 def _lines(rows: Sequence[Line], direction: str, *, back: bool = False) -> list[Line]:
-    """The lines of a board that slide in a direction, each from where it slides to; and the rows of such lines, `back`."""
+    """The lines of a board for a direction, each beginning at the end to which it slides; and the inverse, `back`."""
     if direction == "left":
         return list(rows)
     if direction == "right":

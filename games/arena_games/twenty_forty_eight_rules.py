@@ -10,7 +10,7 @@ DIRECTIONS = 4
 
 
 class TileRules(Grid):
-    """A state is (the tiles row by row, the score, how many are to come).
+    """A state is (the tiles row by row, the score, the number of tiles to come).
 
     An action is a direction, from 0: up, down, left, right. An outcome is twice the cell, with one more for the greater tile.
     """
@@ -30,14 +30,14 @@ class TileRules(Grid):
         self.tiles = [tile for tile, _ in tiles]
         self.added = [names[cell // columns, cell % columns, tile] for cell in range(cells) for tile in self.tiles]
         self.lines = [columns, columns, rows, rows]
-        """How many lines slide, by direction."""
+        """The number of lines, by direction."""
         self.length = [rows, rows, columns, columns]
         self.first = [0, (rows - 1) * columns, 0, columns - 1]
-        """The cell that the first line slides to."""
+        """The first cell of the first line, to which its tiles slide."""
         self.aside = [1, 1, columns, columns]
-        """What leads from a line to the next."""
+        """The step from a line to the next."""
         self.along = [columns, -columns, 1, -1]
-        """What leads from a cell of a line to the next."""
+        """The step from a cell of a line to the next."""
         self.odds = [probability for _, probability in tiles]
 
     def encode(self, state: Any) -> Words:
@@ -54,7 +54,7 @@ class TileRules(Grid):
         return CHANCE if state[self.cells + 1] > 0 else 0
 
     def chance(self, state: Words, number: float) -> int:
-        """Return the outcome that a number stands for."""
+        """Return the outcome of a number."""
         empty = 0
         for cell in range(self.cells):
             if state[cell] == 0:
@@ -73,7 +73,7 @@ class TileRules(Grid):
         return 2 * cell + outcome % 2
 
     def slides(self, state: Words, way: int) -> bool:
-        """Tell whether something moves in a direction: into an empty cell, or equal ones that meet."""
+        """Return whether something moves in a direction: into an empty cell, or equal ones that meet."""
         step = self.along[way]
         for line in range(self.lines[way]):
             cell = self.first[way] + line * self.aside[way]
@@ -127,7 +127,7 @@ class TileRules(Grid):
             state[cells + 1] = 1
 
     def is_terminal(self, state: Words) -> bool:
-        """Tell whether nothing can slide."""
+        """Return whether nothing can slide."""
         if state[self.cells + 1] > 0:
             return False
         return not (self.slides(state, 0) or self.slides(state, 1) or self.slides(state, 2) or self.slides(state, 3))

@@ -112,10 +112,10 @@ def test_greedy_and_depth_first_find_paths_that_the_referee_accepts(
     ],
 )
 @pytest.mark.parametrize("budget", [1, 10, 500])
-def test_a_node_budget_ends_a_search_as_given_up(make: Callable[[], Agent], budget: int) -> None:
+def test_a_node_budget_ends_a_search(make: Callable[[], Agent], budget: int) -> None:
     """Exactly the budget is used on a 15-puzzle that takes far more, and nobody is at fault."""
     record = play(SlidingTiles(rows=4, columns=4), [make()], position=HARD, limits={"nodes": budget})
-    assert (record.termination, record.solved, nodes(record)) == ("gave-up", False, budget)
+    assert (record.termination, record.solved, nodes(record)) == ("out-of-budget", False, budget)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import pytest
 
 import arena
 from arena.match.record import Record
-from arena.schedule.schedule import Scheduled, identity_of
+from arena.schedule.schedule import Scheduled
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
@@ -50,7 +50,7 @@ def recorded(spec: Spec) -> Callable[[Scheduled], Record]:
 
     def play(scheduled: Scheduled) -> Record:
         labels = tuple([spec.boards[0].seats[entry].label for entry in scheduled.pairing.seats])
-        return base[scheduled.number % len(base)]._replace(id=identity_of(spec, scheduled), labels=labels)
+        return base[scheduled.number % len(base)]._replace(id=scheduled.match_id(spec), labels=labels)
 
     return play
 

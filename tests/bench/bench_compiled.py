@@ -14,7 +14,7 @@ import pytest
 from arena import Agent, Game, Limits, Puzzle
 from arena.compiled import playouts
 from arena.counting import Meter, counting_view
-from arena.heuristic import bind
+from arena.heuristics import bind
 from arena.identity import Stream
 from arena.search import Search, SharedStart
 from arena.search_engines import find_loop
@@ -140,7 +140,7 @@ FIRST = """
 import time
 import sys
 from arena_compiled import seam
-from arena.heuristic import bind
+from arena.heuristics import bind
 from arena_games.connect_four import ConnectFour
 from arena_games.connect_four_heuristics import OpenLines
 

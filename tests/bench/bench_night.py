@@ -17,7 +17,7 @@ import pytest
 import arena
 from arena.results.leaderboard import stored
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import OVER, Schedule, identity_of
+from arena.schedule.schedule import Batch, Schedule
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena.store.run import run_of
@@ -42,7 +42,7 @@ def filled(path: Path, spec: Spec) -> float:
     with Store.open(path, write=True) as store:
         store.begin(run_of(spec))
         while batch := plan.take(1000):
-            made = [(one, base[number]._replace(id=identity_of(spec, one))) for number, one in enumerate(batch)]
+            made = [(one, base[number]._replace(id=one.match_id(spec))) for number, one in enumerate(batch)]
             for one in batch:
                 plan.tell(one, None)
             began = perf_counter()
@@ -73,7 +73,7 @@ def test_records_in_and_boards_out(bench: "Bench", tmp_path: Path) -> None:
         began = perf_counter()
         store.begin(run_of(spec))
         feed = MatchQueue(spec, store)
-        assert feed.take(1) is OVER
+        assert feed.take(1) is Batch.OVER
         assert feed.held == RECORDS
         spent = perf_counter() - began
     bench.at_most(60, f"scan of a resume over {RECORDS:,} records, a match", spent / RECORDS * 1e6, " us")

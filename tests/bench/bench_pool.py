@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import OVER, Batch, Schedule, Scheduled
+from arena.schedule.schedule import Batch, Schedule, Scheduled
 from arena.spec import Spec, load_spec
 from arena.workers.pool import WorkerPool
 
@@ -89,7 +89,7 @@ def test_handing_over_takes_less_than_half_a_millisecond(bench: "Bench") -> None
     upcoming: list[Scheduled] = []
 
     def take(size: int) -> Batch:
-        return Batch([upcoming.pop()]) if upcoming else OVER
+        return Batch([upcoming.pop()]) if upcoming else Batch.OVER
 
     def one_by_one() -> None:
         upcoming.extend(matches)

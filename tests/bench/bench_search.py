@@ -19,7 +19,7 @@ import pytest
 
 from arena import Agent, Answer, Game, Limits, Puzzle
 from arena.counting import Meter, counting_view
-from arena.heuristic import Evaluation, bind
+from arena.heuristics import Evaluation, bind
 from arena.identity import Stream
 from arena.search import Search, SharedStart
 from arena_agents.best_first import AStar

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from arena.stats.bradley_terry import chances, fit
 from arena.stats.intervals import rate
 from arena.stats.observations import Pair, Pairings, table_of
-from arena.stats.swiss_pairing import Encounter, draw_lots, swiss_round
+from arena_pairings.swiss_pairing import Encounter, draw_lots, swiss_round
 
 if TYPE_CHECKING:
     from tests.bench.conftest import Bench
@@ -31,6 +31,17 @@ def test_fifty_agents_are_rated_within_two_seconds(bench: "Bench") -> None:
     bench.at_most(
         2, "ratings of 50 agents, 1,000 samples", min(timings.ours), " s", point_estimate_alone=f"{min(timings.theirs):.2f} s"
     )
+
+
+def test_looking_for_lopsided_positions_takes_a_twentieth_of_a_rating(bench: "Bench") -> None:
+    """Of the same agents, who show none: at most 1.05 times the time of ratings that do not look."""
+    pairings = _pairings(50, 41)
+
+    def rate_all(*, openings: bool) -> None:
+        assert rate(pairings, rng=random.Random(1), openings=openings).rows
+
+    timings = bench.in_turns(lambda: rate_all(openings=True), lambda: rate_all(openings=False), rounds=9)
+    bench.at_most(1.05, "ratings of 50 agents that look for lopsided positions", timings.ratio, " times those that do not")
 
 
 def test_200_agents_are_paired_within_half_a_second(bench: "Bench") -> None:

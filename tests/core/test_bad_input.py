@@ -107,7 +107,7 @@ def test_a_bad_spec(tmp_path: Path, text: str | bytes, words: str) -> None:
         ({"mine.py": CAUTIOUS.replace("def arena_agents", "def arena_agent")}, r"'arena_agent'; did you mean 'arena_agents'"),
         (
             {"mine.py": CAUTIOUS.replace("'cautious'", "'greedy'")},
-            r"'agent greedy', which fairarena:builtin-agents .* brings too",
+            r"'agent greedy', which fairarena:builtin-agents .* brings too .* play both .* \{agent: greedy, plugin: mine\.py\}",
         ),
         ({"mine.py/x": ""}, r"mine\.py is a directory"),
     ],
@@ -169,4 +169,6 @@ def test_a_note_is_no_fault(tmp_path: Path) -> None:
 def test_a_spec_in_the_place_of_a_store_is_named_so(tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text(SOUND)
     for command in ("leaderboard", "matches", "export"):
-        refused(arena(tmp_path, command, "cup.yaml"), r"^cup\.yaml is a spec; name the store .* by default results/cup\.db$")
+        refused(
+            arena(tmp_path, command, "cup.yaml"), r"^cup\.yaml is a spec: `arena run cup\.yaml` plays it; .* results/cup\.db$"
+        )

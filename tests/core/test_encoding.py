@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena import Game, PluginError, State, UnknownName, encoding, load_plugins
-from arena.encoding import bind_encoding, encodings_of
+from arena.encodings import bind_encoding, encodings_of
 from arena.game import CHANCE, gives
 from arena.testing import Violation, check_encoding
 from arena_games.kuhn_poker import KuhnPoker

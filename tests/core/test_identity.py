@@ -13,7 +13,7 @@ import pytest
 from arena.identity import Stream, canonical, is_used, key
 from arena.limits import Limits
 from arena.match.match import seat_identity
-from arena.schedule.schedule import Schedule, identity_of
+from arena.schedule.schedule import Schedule
 from arena.spec import Spec, load_spec
 
 USES: list[Callable[[random.Random], Any]] = [
@@ -78,7 +78,7 @@ def test_ids_follow_from_options_that_differ_from_their_defaults() -> None:
         "game": {"name": "sliding-tiles", "shuffle": 8, "rows": 3, "columns": 3, "goal": "blank-last"},
         "agents": [{"agent": "a-star", "weight": 1, "heuristic": {"name": "pattern-db", "partition": None}}],
     }
-    pairs = [[identity_of(spec, one) for one in Schedule(spec).take(1)] for spec in (loaded(short), loaded(spoken))]
+    pairs = [[one.match_id(spec) for one in Schedule(spec).take(1)] for spec in (loaded(short), loaded(spoken))]
     position = by_hand({"game": "sliding-tiles", "openings": None, "parameters": {"shuffle": 8}, "position": 0, "seed": 7})
     limits = {"depth": None, "memory_mb": None, "nodes": None, "seconds": None}
     own = {"name": "pattern-db", "parameters": {}}

@@ -9,9 +9,8 @@ import pytest
 from arena import Agent, Answer, Game, Limits, Puzzle, Search, heuristic, play
 from arena.counting import Meter, counting_view
 from arena.errors import OutOfBudget
-from arena.heuristic import bind
+from arena.heuristics import bind
 from arena.identity import Stream, is_used
-from arena.limits import MAX_COUNT
 from arena.search import SharedStart
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
@@ -253,28 +252,28 @@ def test_states_generated_elsewhere_are_counted_on_request() -> None:
 def test_no_decision_has_more_nodes_than_a_record_holds() -> None:
     """Whoever claims more meets a ValueError, at every attempt, however it is claimed; a limit still ends a decision first."""
     game, search = search_on(TicTacToe())
-    search.count(MAX_COUNT)
-    for claim in (lambda: search.count(MAX_COUNT), lambda: search.count(1), lambda: game.result((0, 0), 1)):
+    search.count(Limits.MAX_COUNT)
+    for claim in (lambda: search.count(Limits.MAX_COUNT), lambda: search.count(1), lambda: game.result((0, 0), 1)):
         with pytest.raises(ValueError, match=r"^expected at most 1,000,000,000,000,000 nodes in a decision, got [12],000"):
             claim()
-        assert search.nodes == MAX_COUNT
+        assert search.nodes == Limits.MAX_COUNT
     for nodes in (10, 10**18):
         _, limited = search_on(TicTacToe(), nodes=nodes)
-        limited.count(most := min(nodes, MAX_COUNT))
+        limited.count(most := min(nodes, Limits.MAX_COUNT))
         with pytest.raises(OutOfBudget):
-            limited.count(MAX_COUNT)
+            limited.count(Limits.MAX_COUNT)
         assert limited.nodes == most
 
 
 def test_a_report_that_is_refused_leaves_the_last_one() -> None:
     """ValueError says what was expected; and nobody writes on what was reported by other means."""
     _, search = search_on(TicTacToe())
-    search.report(1, value=-0.0, depth=MAX_COUNT)
-    for said in ({"depth": -1}, {"depth": MAX_COUNT + 1}, {"depth": 1.5}, {"value": 10**400}, {"value": "good"}):
+    search.report(1, value=-0.0, depth=Limits.MAX_COUNT)
+    for said in ({"depth": -1}, {"depth": Limits.MAX_COUNT + 1}, {"depth": 1.5}, {"value": 10**400}, {"value": "good"}):
         with pytest.raises(ValueError, match=r"^expected a (whole number of plies from 0 to|number that a float can hold)"):
             search.report(2, **said)
     with pytest.raises(AttributeError):
         search.value = 3.0  # type: ignore[misc]
-    assert (search.best_action, search.value, search.depth, search.reported) == (1, 0.0, MAX_COUNT, True)
+    assert (search.best_action, search.value, search.depth, search.reported) == (1, 0.0, Limits.MAX_COUNT, True)
     search.report(2, value=float("-inf"))
     assert (search.best_action, search.value, search.depth) == (2, None, None)

@@ -19,6 +19,13 @@ EXTENSIONS = sorted(folder.name for folder in (TOP / "extensions").glob("arena_*
 OTHERS = [TOP / "arena", TOP / "agents/arena_agents", TOP / "bridges/arena_bridges", TOP / "games/arena_games"]
 QUICK = "game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n"
 MISSING: dict[str, list[tuple[list[str], str | None]]] = {
+    "arena_catalog": [
+        (["docs"], "arena docs"),
+        (["list", "games"], "arena list"),
+        (["matrix"], "arena matrix"),
+        (["plugins"], "arena plugins"),
+        (["show", "tic-tac-toe"], "arena show"),
+    ],
     "arena_check": [
         (["check", "tic-tac-toe"], "arena check"),
         (["try", "mine.py"], "arena try"),
@@ -33,7 +40,15 @@ MISSING: dict[str, list[tuple[list[str], str | None]]] = {
         (["run", "engine.yaml", "--no-store"], "command"),
     ],
     "arena_ladder": [(["ladder", "spec.yaml"], "arena ladder"), (["submit", "mine.py"], "arena submit")],
+    "arena_pairings": [(["run", "swiss.yaml", "--no-store"], "the format swiss")],
     "arena_play": [(["play", "tic-tac-toe"], "arena play"), (["solve", "sliding-tiles"], "arena solve")],
+    "arena_records": [
+        (["export", "quick.db"], "arena export"),
+        (["matches", "quick.db"], "arena matches"),
+        (["merge", "all.db", "quick.db"], "arena merge"),
+        (["replay", "quick.db", "1"], "arena replay"),
+    ],
+    "arena_setup": [],  # a library of others
     "arena_solution": [(["exploit", "kuhn-poker", "random"], "arena exploit"), (["run", "cfr.yaml", "--no-store"], "cfr-plus")],
     "arena_web": [(["serve"], "arena serve"), (["compare", "quick.db", "-o", "page.html"], "a page of comparisons")],
 }
@@ -86,6 +101,7 @@ def test_an_extension_can_be_deleted(extension: str, tmp_path: Path) -> None:
     (work / "quick.yaml").write_text(QUICK)
     (work / "apart.yaml").write_text(f"{QUICK}isolation: process\n")
     (work / "engine.yaml").write_text("game: tic-tac-toe\nagents: [random, {agent: {command: [cat], protocol: uci}}]\n")
+    (work / "swiss.yaml").write_text(f"{QUICK}format: swiss\n")
     (work / "cfr.yaml").write_text("game: kuhn-poker\nrounds: 1\nagents: [random, cfr-plus]\n")
     (work / "mine.py").write_text("")
 

@@ -69,15 +69,8 @@ NO_CODE = {"CHANCE", "State", "Action", "__version__", "testing"}
 """Public names that are no class and no function."""
 
 
-def test_the_api_is_sorted_complete_and_in_the_manual() -> None:
-    """`__all__` has every public name, and the reference names each."""
-    assert arena.__all__ == sorted(arena.__all__, key=lambda name: (not name.isupper(), name))
-    public = {
-        name
-        for name, value in vars(arena).items()
-        if not name.startswith("_") and not inspect.ismodule(value) and getattr(value, "__module__", "").startswith("arena")
-    }
-    assert public <= set(arena.__all__)
+def test_the_api_is_in_the_manual() -> None:
+    """The reference names every public name."""
     types = NO_CODE | {"hookimpl"}
     page = MANUAL["reference/api.md"]
     assert [name for name in arena.__all__ if name not in types and f"arena.{name}\n" not in page] == []

@@ -12,7 +12,7 @@ import pytest
 
 from arena import CHANCE, Game
 from arena.configured import settings
-from arena.plugins.board_files import load_board_module
+from arena_catalog.board_files import load_board_module
 from arena_games.goofspiel import Goofspiel
 from arena_games.hearts import Hearts
 from arena_games.prisoners_dilemma import PrisonersDilemma

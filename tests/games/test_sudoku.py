@@ -106,7 +106,7 @@ def test_random_puzzles_have_one_solution_and_the_givens_that_were_asked_for(box
     seen = set()
     for seed in range(puzzles):
         state = puzzle.initial(random.Random(seed))
-        cells = list(puzzle.cells(state))
+        cells = list(puzzle.list_digits(state))
         assert len(list(all_solutions(cells, box))) == 1
         if givens:
             assert sum(map(bool, cells)) == givens
@@ -125,8 +125,8 @@ def test_random_puzzles_of_any_size_can_be_solved(box: int) -> None:
     puzzle = Sudoku(box=box)
     n = box * box
     state = puzzle.initial(random.Random(box))
-    given_cells = puzzle.cells(state)
-    cells = puzzle.cells(next(goals(puzzle, state)))
+    given_cells = puzzle.list_digits(state)
+    cells = puzzle.list_digits(next(goals(puzzle, state)))
     assert all(old in (0, new) for old, new in zip(given_cells, cells, strict=True))
     assert all(cells[cell] != cells[peer] for cell in range(n * n) for peer in peers(cell, box))
     assert set(cells) == set(range(1, n + 1))
@@ -200,7 +200,7 @@ def test_notation_reads_zeros_and_on_larger_grids_letters() -> None:
     large = Sudoku(box=4)
     state = large.parse_state("aG1" + "." * 253)
     assert large.format_state(state) == "AG1" + "." * 253
-    assert list(large.cells(state))[:4] == [10, 16, 1, 0]
+    assert list(large.list_digits(state))[:4] == [10, 16, 1, 0]
     with pytest.raises(ValueError, match="expected 1 to G"):
         large.parse_state("H" + "." * 255)
     assert Sudoku(box=2).render(Sudoku(box=2).parse_state("12..............")).splitlines()[:3] == [

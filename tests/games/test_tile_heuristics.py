@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from arena.heuristic import info_of
+from arena.heuristics import info_of
 from arena.testing import check_heuristic
 from arena_games import line_heuristics, pattern_db, pattern_tables
 from arena_games.line_heuristics import LinearConflict, WalkingDistance

@@ -19,7 +19,7 @@ from shutil import copy
 from tempfile import TemporaryDirectory
 from typing import TypedDict
 
-from arena.schedule.schedule import Schedule, identity_of
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 
 FOLDER = Path(__file__).parent
@@ -61,16 +61,21 @@ def schedule() -> list[GoldenMatch]:
                     "board": board.title,
                     "round": match.pairing.round,
                     "seats": seats,
-                    "id": identity_of(spec, match),
+                    "id": match.match_id(spec),
                 }
             )
     return found
 
 
 def printed(command: str, *options: str, store: Path = FOLDER / "cup.db") -> str:
-    """Return what a command prints of a store."""
+    """Return what a command prints of a store, without the machine that it was played on."""
     words = [sys.executable, "-m", "arena", command, str(store), *options]
-    return subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "120"}).stdout
+    text = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "120"}).stdout
+    if "json" not in options:
+        return text
+    document = json.loads(text)
+    del document["environments"]
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def make() -> None:

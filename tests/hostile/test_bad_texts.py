@@ -8,14 +8,17 @@ import pytest
 from tests.conftest import Arena
 
 LOUD = """
-import sys
+import os, sys, time
 from arena import Agent, hookimpl
 
 class Loud(Agent):
     name = "loud"
 
     def choose(self, game, state, search):
-        print("\\x1b]0;owned\\x07\\x1b[2J\\r\\u009b31m über", file=sys.stderr, flush=True)
+        print("\\x1b]0;owned\\x07\\x1b[2J\\r\\u009b31m über\\u202e", file=sys.stderr, flush=True)
+        for part in (b"\\xc2", b"\\x9b2J\\n"):  # one letter in two pieces
+            os.write(2, part)
+            time.sleep(0.05)
         return game.actions(state)[0]
 
 @hookimpl
@@ -32,7 +35,8 @@ def test_what_an_agent_prints_is_no_order_to_the_terminal(arena: Arena, tmp_path
         "game: tic-tac-toe\nrounds: 1\nisolation: process\nagents: [loud, random]\nplugins: [loud.py]\n"
     )
     done = arena("run", "s.yaml", "--no-store", "--quiet")
-    assert r"loud: \x1b]0;owned\x07\x1b[2J\x0d\xc2\x9b31m über" in done.stderr
+    assert r"loud: \x1b]0;owned\x07\x1b[2J\r\x9b31m über\u202e" in done.stderr
+    assert r"loud: \x9b2J" in done.stderr
     assert not [letter for letter in done.stderr if not letter.isprintable() and letter != "\n"]
 
 

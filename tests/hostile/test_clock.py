@@ -20,7 +20,7 @@ from arena.match.record import Record
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import Schedule, identity_of
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena_isolation import agent_start
 from arena_isolation.control_group import new_group, own_folders
@@ -59,8 +59,10 @@ class Works(Agent):
 class Sleeps(Agent):
     """Needs no processor at all, and is late."""
     name = "sleeps"
+    def __init__(self, seconds: float = 0.5) -> None:
+        self.seconds = seconds
     def choose(self, game, state, search):
-        time.sleep(0.5)
+        time.sleep(self.seconds)
         return next(iter(game.actions(state)))
 
 class Crowds(Agent):
@@ -210,6 +212,16 @@ def test_who_has_no_processor_is_not_late(plugin: str, stilled: str, load: None)
         for seat, lack in enumerate(record.timing["lack_of_cpu"]):
             took = sum(decision.seconds for decision in record.decisions if decision.seat == seat)
             assert 0.03 < lack < took + 0.05  # two clocks
+            over = [decision.seconds - 0.125 for decision in record.decisions if decision.seat == seat]  # a quarter to answer
+            forgiven = record.timing.get("forgiven", [0.0, 0.0])[seat]
+            assert forgiven == pytest.approx(sum(max(0.0, one) for one in over), abs=1e-5)
+
+
+def test_a_sleep_beyond_the_limit_is_late_on_a_busy_machine(plugin: str, load: None) -> None:
+    """It waits for a processor before and after it sleeps: that alone is forgiven, and not the rest."""
+    agents = [{"agent": "sleeps", "seconds": 0.3}, "random"]
+    records = played({**SPEC, "agents": agents, "limits": {"seconds": 0.2, "moves": 2}, "plugins": [plugin]})
+    assert [(record.termination, record.labels[record.seat or 0]) for record in records] == [("timeout", "sleeps")] * 2
 
 
 @pytest.mark.slow
@@ -303,7 +315,7 @@ def test_pondering_is_part_of_an_id_only_where_it_is_allowed() -> None:
 
     def ids(**more: Any) -> list[str]:
         spec = load_spec({**SPEC, "agents": ["random", "greedy"], "seed": 7, **more})
-        return [identity_of(spec, scheduled) for scheduled in Schedule(spec).take(9)]
+        return [scheduled.match_id(spec) for scheduled in Schedule(spec).take(9)]
 
     assert ids() == ids(pondering=False) == ["7c035749c598fd9ada8e7f61bbf44c2d", "d731e46dfa9e1c578ac8837f462d21fb"]
     assert not {*ids()} & {*ids(pondering=True)}

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 import arena
-from arena.commands.stores import export
 from arena.store import Store
+from arena_records.export import export
 from tests.conftest import Arena
 
 SPY = """

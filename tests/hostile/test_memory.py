@@ -11,14 +11,15 @@ import psutil
 import pytest
 
 from arena.match.record import Record
-from arena.processes.child import measure_usage
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
+from arena_isolation.agent_start import namespaces_work
+from arena_isolation.child import measure_usage
 from arena_isolation.control_group import new_group, own_folders
 
 AGENTS = """
-import os, sys, time
+import ctypes, os, sys, time
 from arena import Agent, hookimpl
 
 class Frugal(Agent):
@@ -73,9 +74,50 @@ class Summoner(Frugal):
             os._exit(0)
         os.wait()
 
+class Scribbler(Frugal):
+    name = "scribbler"
+
+    def take(self):
+        for number in range(80):  # as much as fits into both
+            with open(f"/{'tmp' if number < 64 else 'dev/shm'}/{number}", "wb") as file:
+                try:
+                    file.write(bytes(1 << 20))
+                except OSError:
+                    break
+
+class Namer(Frugal):
+    name = "namer"
+
+    def take(self):
+        for number in range(300000):
+            os.mkdir(f"/tmp/{number}")
+
+class Sharer(Frugal):
+    name = "sharer"
+
+    def take(self):
+        libc = ctypes.CDLL(None)
+        libc.shmget.argtypes = [ctypes.c_int, ctypes.c_size_t, ctypes.c_int]
+        libc.shmat.restype = ctypes.c_void_p
+        libc.shmdt.argtypes = [ctypes.c_void_p]
+        libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+        if hasattr(self, "taken"):
+            return
+        self.taken = taken = 0
+        while taken < 400:
+            segment = libc.shmget(0, 10_000_001, 0o1600)
+            if segment < 0:
+                break
+            taken += 10
+            where = libc.shmat(segment, None, 0)
+            libc.memset(where, 1, 10_000_001)
+            libc.shmdt(where)
+        if not 100 < taken < 200:
+            raise RuntimeError(f"{taken} MB in segments")
+
 @hookimpl
 def arena_agents():
-    return [Frugal, Hoarder, Crowd, Summoner]
+    return [Frugal, Hoarder, Crowd, Summoner, Scribbler, Namer, Sharer]
 """
 ISOLATIONS = ["process", "sandbox"]
 
@@ -127,6 +169,25 @@ def test_a_daemon_does_not_outlive_the_run(isolation: str, plays: Any) -> None:
     while alive(word) and time.monotonic() < until:
         time.sleep(0.02)
     assert not alive(word)
+
+
+@pytest.mark.promise(hole="memory", isolation="sandbox")
+@pytest.mark.parametrize("agent", ["scribbler", "namer"])
+def test_files_in_memory_are_counted_without_the_kernel(agent: str, plays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process has the pages of a tmpfs, or its names: 80 MB of closed files, and folders without end, are its own loss."""
+    monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
+    record = plays("sandbox", agent=agent, limits={"memory_mb": 100})
+    assert (record.termination, record.seat) == ("memory", 0), record.message
+
+
+@pytest.mark.promise(hole="memory", isolation="process")
+def test_segments_without_a_process_are_bounded_and_go(plays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of System V, detached: they are of a namespace of the agent's, which has as many as its limit of memory."""
+    monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)  # it would count them
+    assert namespaces_work()
+    record = plays("process", agent="sharer")
+    assert record.termination == "move-limit", record.message
+    assert "10000001" not in Path("/proc/sysvipc/shm").read_text()
 
 
 def alive(word: str) -> list[int]:

@@ -132,9 +132,20 @@ class Locksmith(First):
         other = (-1, 1) if ARM else call(0x40000000 | 39)  # getpid of x32
         raise RuntimeError(f"keys {user[1]} {added[1]} namespaces {spaces} {clone[1]} x32 {other[1]}")
 
+class Hoarder(First):
+    name = "hoarder"
+
+    def attempt(self):
+        "Makes memory that stays when no process has it: a segment that is never attached, semaphores, a queue of each kind."
+        flags = 0o1600  # IPC_CREAT, for its user alone
+        shmget, semget, msgget, mq_open = (194, 190, 186, 180) if ARM else (29, 64, 68, 240)
+        made = [call(shmget, 0, 1 << 30, flags), call(semget, 0, 1, flags), call(msgget, 0, flags)]
+        made += [call(mq_open, b"q", 0o102, 0o600, None)]
+        raise RuntimeError("memory " + " ".join(str(errno) for _, errno in made))
+
 @hookimpl
 def arena_agents():
-    return [First, Locksmith, Neighbour, Root]
+    return [First, Hoarder, Locksmith, Neighbour, Root]
 """
 
 
@@ -159,6 +170,12 @@ def test_keys_and_namespaces_are_refused_in_the_sandbox(walls: None, tmp_path: P
     record = first_match(tmp_path, "locksmith", "sandbox")
     assert (record.termination, record.labels[record.seat or 0]) == ("exception", "locksmith")
     assert "keys 1 1 namespaces 1 1 x32 1" in str(record.message)
+
+
+@pytest.mark.promise(hole="memory", isolation="sandbox")
+def test_memory_that_belongs_to_no_process_is_refused_in_the_sandbox(walls: None, tmp_path: Path) -> None:
+    """Without a controller of memory nobody would see a segment that is not attached. All of it ends with EPERM."""
+    assert "memory 1 1 1 1" in str(first_match(tmp_path, "hoarder", "sandbox").message)
 
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")

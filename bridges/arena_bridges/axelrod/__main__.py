@@ -1,4 +1,4 @@
-"""Prints which strategies can play: `python -m arena_bridges.axelrod`."""
+"""Lists the strategies that can play: `python -m arena_bridges.axelrod`."""
 
 import sys
 

@@ -1,6 +1,5 @@
-"""Which strategies of the library can play here, and why the others cannot."""
+"""The strategies of the library that can play here, and the reasons why the others cannot."""
 
-from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
@@ -28,23 +27,18 @@ def refusal(kind: Any) -> str | None:
 
 
 def find_strategy(name: str) -> Any:
-    """Return the class of a strategy; ValueError with the nearest names, or with the reason why it cannot play."""
+    """Return the class of a strategy; raises ValueError with the nearest names, or with the reason why it cannot play."""
     known = all_strategies()
     if name not in known:
-        raise ValueError(f"strategy: unknown {name!r}; {_nearest(name, known)}")
+        written = {one.lower(): one for one in known}
+        near = [written[one] for one in get_close_matches(name.lower(), written, n=3, cutoff=0.6)]
+        near = [written[name.lower()]] if name.lower() in written else near
+        hint = f"did you mean {' or '.join(near)}?" if near else "`python -m arena_bridges.axelrod` lists them"
+        raise ValueError(f"strategy: unknown {name!r}; {hint}")
     reason = refusal(known[name])
     if reason is not None:
         raise ValueError(f"strategy: {name} cannot play here: {reason}")
     return known[name]
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """What to write instead: the nearest names, whatever is small or large in them."""
-    written = {one.lower(): one for one in known}
-    if name.lower() in written:
-        return f"did you mean {written[name.lower()]}?"
-    near = [written[one] for one in get_close_matches(name.lower(), written, n=3, cutoff=0.6)]
-    return f"did you mean {' or '.join(near)}?" if near else "`python -m arena_bridges.axelrod` lists them"
 
 
 def table() -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def arena_agent_sources() -> Iterable[AgentSource]:
-    """Return engines: programs with a protocol of their own, which need the extension that starts programs."""
+    """Return the source of engines: programs with their own protocol, which need the extension that starts programs."""
     if find_spec("arena_isolation") is None:
         return []
 

@@ -1,4 +1,4 @@
-"""The adapter of an engine: it speaks the agent protocol with arena, keeps track of the match, and has the engine play."""
+"""The adapter of an engine: it speaks the agent protocol with arena, tracks the match, and lets the engine play."""
 
 import sys
 from abc import ABC, abstractmethod
@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any, BinaryIO
 
-from arena import Action, Game, State
-from arena.api.cli import describe
-from arena.api.match import Limits
-from arena.api.run import pack, take_pipes
-from arena.dialects import Dialect, dialect_of
+from arena import Action, Game, Limits, State
+from arena.api.errors import describe
+from arena.api.processes import take_pipes
+from arena_bridges.dialects import Dialect, dialect_of
 from arena_bridges.engines.engine_process import ArenaGone, EngineFault, EngineProcess, Inbox
 from arena_isolation.agent_host import Library, Message
+from arena_isolation.helper import pack
 
 START_SHARE = 0.9
-"""The share of the seconds for a start after which an engine has failed, so that the failure can still be reported."""
+"""The share of the start timeout after which an engine has failed, so that there is time to report the failure."""
 
 
 class EngineConversation(ABC):
-    """One engine that is spoken to in the words of its protocol, match after match."""
+    """A client of one engine in its protocol, for one match after another."""
 
     protocol: str
 
@@ -28,7 +28,7 @@ class EngineConversation(ABC):
         self.limits: Mapping[str, Any] = {}
 
     def begin(self, game: Game, dialect: Dialect, limits: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-        """Have it get ready for another match; the first time it is greeted, and given its options."""
+        """Prepare the engine for another match. The first time, greet it and set its options."""
         greeted, self.game, self.limits = bool(self.limits), game, limits
         self.take(dialect)
         if not greeted:
@@ -41,31 +41,33 @@ class EngineConversation(ABC):
 
     @abstractmethod
     def greet(self) -> None:
-        """Say hello, and hear what it is."""
+        """Greet the engine and read its description."""
 
     @abstractmethod
     def prepare(self, options: Mapping[str, Any], *, first: bool) -> None:
-        """Give it its options if this is its first match, and say that a new game begins."""
+        """Set its options before its first match, and announce a new game."""
 
     @abstractmethod
     def place(self, state: State) -> None:
-        """Give it the position in which the match begins."""
+        """Send the first position of the match."""
 
     @abstractmethod
     def play(self, state: State, action: Action) -> None:
-        """Tell it of an action that was played, its own included."""
+        """Report a played action, including its own."""
 
     @abstractmethod
     def choose(self, state: State) -> Message:
-        """Have it move: the answer to `choose` but for its `type`, the move as it wrote it under `action`."""
+        """Ask for a move. Return the answer to `choose` without its `type`, with the engine's text of the move under `action`."""
 
     @abstractmethod
     def read(self, state: State, text: str) -> Action:
-        """The action that a move stands for; ValueError if there is none."""
+        """The action of a move; raises ValueError if there is none."""
 
 
 class Adapter:
-    """Answers arena's requests with what an engine plays. After a fault the engine is ended; the next match has another one."""
+    """Answers arena's requests with the moves of an engine. After a fault the engine is ended; the next match starts a new
+    one.
+    """
 
     def __init__(self, kind: type[EngineConversation], command: Sequence[str], inbox: Inbox) -> None:
         self._kind = kind
@@ -77,7 +79,7 @@ class Adapter:
         self._state: State = None
 
     def answer(self, message: Message) -> Message | None:
-        """The answer to a message; None if it needs none."""
+        """The answer to a message; None if the message needs no answer."""
         kind = message["type"]
         try:
             if kind == "hello":
@@ -132,7 +134,7 @@ class Adapter:
 
 
 def serve(kind: type[EngineConversation], command: Sequence[str], requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the end of the input."""
     inbox = Inbox(requests)
     adapter = Adapter(kind, command, inbox)
     try:
@@ -146,7 +148,7 @@ def serve(kind: type[EngineConversation], command: Sequence[str], requests: Bina
 
 
 def main(kind: type[EngineConversation]) -> None:
-    """Serve the parent process with the engine that the command line names."""
+    """Serve the parent process with the engine of the command line."""
     if len(sys.argv) < 2:
         sys.exit("expected the command of an engine")
     serve(kind, sys.argv[1:], *take_pipes())

@@ -1,4 +1,4 @@
-"""An engine as a child process that is spoken to in lines, while arena may say stop at any time."""
+"""An engine as a child process with a line protocol, while arena may send stop at any time."""
 
 import subprocess
 from collections.abc import Callable, Sequence
@@ -9,15 +9,15 @@ from threading import Thread
 from time import perf_counter
 from typing import IO, Any
 
-from arena.api.cli import cut
+from arena.api.errors import cut
 from arena_isolation import protocol
 
 MAX_LINE_BYTES = 1 << 16
-"""A longer line of an engine is read as several."""
+"""The maximum length of a line; a longer one is read as several."""
 MAX_WAITING_LINES = 1000
-"""Lines that wait to be read; an engine that writes more waits."""
+"""The maximum number of buffered lines; an engine that writes more blocks."""
 END_SECONDS = 1.0
-"""Seconds that an engine has to end by itself."""
+"""The timeout in seconds for an engine to end by itself."""
 
 
 class EngineFault(Exception):
@@ -25,18 +25,18 @@ class EngineFault(Exception):
 
 
 class ArenaGone(Exception):
-    """Arena says quit, or is gone."""
+    """Arena has sent quit, or is gone."""
 
 
 class Inbox:
-    """What arena and an engine say, in the order in which it comes."""
+    """The messages of arena and an engine, in the order of arrival."""
 
     def __init__(self, requests: IO[bytes]) -> None:
         self._queue: Queue[tuple[object, bytes]] = Queue(MAX_WAITING_LINES)
         self.read(self, requests, protocol.MAX_LINE_BYTES)
 
     def read(self, sender: object, stream: IO[bytes], longest: int = MAX_LINE_BYTES) -> None:
-        """Take in the lines of a stream from now on, and b"" at its end."""
+        """Start to read the lines of a stream, with b"" at its end."""
 
         def reading() -> None:
             with stream:
@@ -47,14 +47,14 @@ class Inbox:
         Thread(target=reading, daemon=True).start()
 
     def request(self) -> dict[str, Any]:
-        """The next message of arena; ArenaGone after the last. What an engine says meanwhile is dropped."""
+        """The next message of arena; raises ArenaGone after the last. Lines of the engine in the meantime are dropped."""
         while True:
             sender, text = self._queue.get()
             if sender is self:
                 return self._message(text)
 
     def line(self, engine: object, until: float | None, stop: Callable[[], None]) -> bytes | None:
-        """The next line of an engine, b"" at its end, None if the time is up; `stop` is called when arena says stop."""
+        """The next line of an engine, b"" at its end, None on a timeout; `stop` is called when arena sends stop."""
         while True:
             try:
                 wait = None if until is None else max(until - perf_counter(), 0.0)
@@ -75,15 +75,15 @@ class Inbox:
 
 
 class EngineProcess:
-    """An engine that runs. Whatever goes wrong with it is an EngineFault, which names it."""
+    """A running engine. All its failures raise EngineFault with its name."""
 
     def __init__(self, command: Sequence[str], inbox: Inbox) -> None:
         self.name = Path(command[0]).name
         self._inbox = inbox
         self.until: float | None = None
-        """The time when it must have answered, by `perf_counter`."""
+        """The deadline for an answer, by `perf_counter`."""
         self.stop: Callable[[], None] = lambda: None
-        """Called when arena says stop."""
+        """Called when arena sends stop."""
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - the user's own
         except OSError as error:
@@ -101,7 +101,7 @@ class EngineProcess:
             raise self._ended() from error
 
     def receive(self, expected: str) -> str:
-        """Its next line, without spaces around it; `expected` says what is waited for."""
+        """Its next line, stripped; `expected` describes the awaited line for messages."""
         text = self._inbox.line(self, self.until, self.stop)
         if text is None:
             raise EngineFault(f"{self.name}: expected {expected}, got nothing in time")
@@ -110,7 +110,7 @@ class EngineProcess:
         return text.decode("utf-8", "replace").strip()
 
     def misspoke(self, expected: str, got: str) -> EngineFault:
-        """The fault of an engine that does not say what its protocol expects."""
+        """The fault of an engine that breaks its protocol."""
         return EngineFault(f"{self.name}: expected {expected}, got {cut(repr(got), 200)}")
 
     def _ended(self, expected: str | None = None) -> EngineFault:
@@ -121,7 +121,7 @@ class EngineProcess:
         return EngineFault(f"{self.name} {how}" + (f" when {expected} was expected" if expected else ""))
 
     def end(self) -> None:
-        """Ask it to quit, and kill it if it does not."""
+        """Ask it to quit, and kill it after the timeout."""
         with suppress(EngineFault):
             self.send("quit")
         try:

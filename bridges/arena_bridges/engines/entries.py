@@ -1,7 +1,7 @@
 """Engines in a spec: `{agent: {command: [stockfish], protocol: uci}}`. A distribution brings an adapter for each protocol.
 
-An adapter is a program that speaks the agent protocol of docs/protocol.md with arena and the other one with the engine, so
-isolation, clocks, limits and blame are those of any program. Its class is found by the entry points of the group
+An adapter is a program that speaks the agent protocol of docs/protocol.md with arena and the engine's protocol with the engine.
+So isolation, clocks, limits and blame are the same as for any program. Its class is found by the entry points of the group
 `arena.protocols`.
 """
 
@@ -12,11 +12,12 @@ from importlib.metadata import entry_points
 from itertools import takewhile
 from typing import Any, ClassVar
 
-from arena import Agent, Game
-from arena.api.cli import describe, suggest
-from arena.api.match import Limits, Program
-from arena.api.spec import EntryAgent, GivenEntry, SourceReader, name_of
-from arena.dialects import dialect_of
+from arena import Agent, Game, Limits
+from arena.api.errors import describe, suggest
+from arena.api.games import name_of
+from arena.api.match import Program
+from arena.api.spec import EntryAgent, GivenEntry, SourceReader
+from arena_bridges.dialects import dialect_of
 from arena_isolation.command import CommandAgent, ExternalAgent, called
 
 GROUP = "arena.protocols"
@@ -34,10 +35,10 @@ class EngineAgent(ExternalAgent):
     name: ClassVar[str]
     copes = frozenset()
     keeps: ClassVar[frozenset[str]] = frozenset()
-    """Which of the limits `nodes`, `depth` and `seconds` the protocol can tell an engine."""
+    """The limits among `nodes`, `depth` and `seconds` that the protocol can express."""
 
     def limit_fault(self, limits: Limits) -> str | None:
-        """Return what is wrong with the limits of an entry; None if the engine can be told all of them."""
+        """Return the fault of an entry's limits; None if the protocol can express all of them."""
         for limit in ("nodes", "depth"):
             if getattr(limits, limit) is not None and limit not in self.keeps:
                 return f"{self.name} has no word for a limit of {limit}; write limits: {{{limit}: null}} for this entry"
@@ -69,24 +70,24 @@ class EngineEntry(CommandAgent):
             found = points[name].load()
             if not (inspect.isclass(found) and issubclass(found, EngineAgent)):
                 raise TypeError(f"expected a subclass of EngineAgent, got {found!r}")
-        except Exception as error:  # it is a plugin's
+        except Exception as error:  # the class is a plugin's
             self.given.report(where, f"the adapter of {name} does not load: {describe(error)}")
             return None
         return found
 
     def check_options(self, agent: type[Agent]) -> dict[str, Any] | None:
-        """Return the options as those of any class: an adapter declares them."""
+        """Return the options, which the adapter declares as any class does."""
         return EntryAgent.check_options(self, agent)
 
     def check_limits(self, agent: type[Agent], options: Mapping[str, Any], limits: Limits) -> None:
-        """Note a fault if the engine cannot be told its limits."""
+        """Note a fault if the protocol cannot express the limits."""
         engine = agent(**options)
         fault = engine.limit_fault(limits) if isinstance(engine, EngineAgent) else None
         if fault is not None:
             self.given.report(("limits",) if "limits" in self.given.values else (), fault)
 
     def name(self, agent: type[Agent]) -> str:
-        """What to call the entry: its options are many, and no name."""
+        """The default label of the entry, without its many options."""
         words = self.words or ()
         return called([*takewhile(lambda word: word[:1] != "-", words)] or words)
 
@@ -103,6 +104,6 @@ class EngineEntry(CommandAgent):
         return None if known else silent
 
     def program(self, program: Program, game: str) -> Program:
-        """Return the adapter, with the program behind it."""
+        """Return the adapter with its program."""
         agent = self.find()
         return replace(super().program(program, game), adapter=None if agent is None else agent.__module__)

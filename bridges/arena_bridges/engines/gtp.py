@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from arena import Action, State
-from arena.dialects import Dialect, Gtp
+from arena_bridges.dialects import Dialect, Gtp
 from arena_bridges.engines.adapter import EngineConversation, main
 from arena_bridges.engines.engine_process import EngineFault
 from arena_bridges.engines.entries import EngineAgent
@@ -14,9 +14,9 @@ Setting = str | int | float | None
 
 
 class GtpEngine(EngineAgent):
-    """An engine that speaks GTP. `options` are commands with their argument, said once: `{level: 5}`.
+    """An engine that speaks GTP. `options` are commands with their argument, sent once: `{level: 5}`.
 
-    Seconds are told as `time_settings 0 S 1`, in whole seconds and at least one. GTP has no word for nodes and depth.
+    Seconds are sent as `time_settings 0 S 1`, in whole seconds and at least one. GTP has no command for nodes and depth.
     """
 
     name = "gtp"
@@ -33,7 +33,7 @@ class GtpConversation(EngineConversation):
     _dialect: Gtp
 
     def take(self, dialect: Dialect) -> None:
-        """Keep the dialect; EngineFault if it is one of another protocol."""
+        """Keep the dialect; raises EngineFault if it is for another protocol."""
         if not isinstance(dialect, Gtp):
             raise EngineFault(f"{self.game.name}: dialects: gtp: expected a Gtp, got {dialect!r}")
         self._dialect = dialect
@@ -45,7 +45,7 @@ class GtpConversation(EngineConversation):
             raise self.engine.misspoke("version 2 of GTP", version)
 
     def prepare(self, options: Mapping[str, Any], *, first: bool) -> None:
-        """Say its options, the size of the board and komi, and clear the board."""
+        """Send its options, the size of the board and komi, and clear the board."""
         for command, argument in (options.get("options") or {}).items() if first else ():
             self._ask(command if argument is None else f"{command} {argument}")
         self._ask(f"boardsize {self._dialect.size}")
@@ -62,28 +62,28 @@ class GtpConversation(EngineConversation):
             self._put(seat, vertex)
 
     def play(self, state: State, action: Action) -> None:
-        """Tell of a play, but for its own, which it knows."""
+        """Report a play, except its own, which it knows."""
         own, self._own = self._own, None
         vertex = self._dialect.vertex(state, action)
         if own is None or own.lower() != vertex.lower():
             self._put(self.game.to_move(state), vertex)
 
     def choose(self, state: State) -> Message:
-        """Say `genmove`."""
+        """Send `genmove`."""
         self._own = self._ask(f"genmove {self._dialect.colors[self.game.to_move(state)]}")
         if self._own.lower() == "resign":
             raise EngineFault(f"{self.engine.name} resigned, and so lost; matches are played to their end")
         return {"action": self._own}
 
     def read(self, state: State, text: str) -> Action:
-        """The action that a vertex stands for."""
+        """The action of a vertex."""
         return self._dialect.action(state, text)
 
     def _put(self, seat: int, vertex: str) -> None:
         self._ask(f"play {self._dialect.colors[seat]} {vertex}")
 
     def _ask(self, command: str) -> str:
-        """Its answer to a command; EngineFault if that is an error, or not GTP."""
+        """Its answer to a command; raises EngineFault if it is an error, or not GTP."""
         engine = self.engine
         engine.send(command)
         expected = f"an answer to {command!r} that begins with = or ?"

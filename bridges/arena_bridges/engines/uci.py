@@ -1,7 +1,7 @@
 """The Universal Chess Interface (S. Meyer-Kahlen, 2006), for any game that has a `dialects` entry `uci`.
 
-Values are from a score in centipawns by the scale of Elo, `2 / (1 + 10 ** (-cp / 400)) - 1`, or wins minus losses if
-the engine tells them (`UCI_ShowWDL`); a mate is 1 or -1.
+Values are computed from a score in centipawns by the scale of Elo, `2 / (1 + 10 ** (-cp / 400)) - 1`, or are wins minus losses if
+the engine reports them (`UCI_ShowWDL`); a mate is 1 or -1.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,17 +11,16 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from arena import Action, State
-from arena.api.cli import suggest
-from arena.api.match import Limits
-from arena.dialects import Dialect, Uci
+from arena import Action, Limits, State
+from arena.api.errors import suggest
+from arena_bridges.dialects import Dialect, Uci
 from arena_bridges.engines.adapter import EngineConversation, main
 from arena_bridges.engines.engine_process import EngineFault
 from arena_bridges.engines.entries import EngineAgent
 from arena_isolation.agent_host import Message
 
 OVERHEAD_SECONDS = 0.02
-"""Seconds of a decision that are not the engine's: what it is told and what it answers is on the way."""
+"""Seconds of a decision that are reserved for the communication with the engine."""
 Setting = str | int | float | bool | None
 
 
@@ -36,7 +35,7 @@ class UciEngine(EngineAgent):
         self.options = options
 
     def limit_fault(self, limits: Limits) -> str | None:
-        """Return what is wrong with the limits of an entry: `go` without any has no end."""
+        """Return the fault of an entry's limits: `go` without any limit never ends."""
         if self.depth is None and limits.depth is None and limits.nodes is None and limits.seconds is None:
             return "an engine searches until it is told to stop: give it limits: {nodes: 100000}, {seconds: 1} or {depth: 8}"
         return super().limit_fault(limits)
@@ -49,13 +48,13 @@ class UciConversation(EngineConversation):
     _dialect: Uci
 
     def take(self, dialect: Dialect) -> None:
-        """Keep the dialect; EngineFault if it is one of another protocol."""
+        """Keep the dialect; raises EngineFault if it is for another protocol."""
         if not isinstance(dialect, Uci):
             raise EngineFault(f"{self.game.name}: dialects: uci: expected a Uci, got {dialect!r}")
         self._dialect = dialect
 
     def greet(self) -> None:
-        """Say `uci`, and learn its options."""
+        """Send `uci` and read its options."""
         self._known: dict[str, str] = {}
         self.engine.send("uci")
         for line in self._until("uciok"):
@@ -65,26 +64,23 @@ class UciConversation(EngineConversation):
                 self._known[" ".join(words[2:kind])] = " ".join(words[kind:])
 
     def prepare(self, options: Mapping[str, Any], *, first: bool) -> None:
-        """Set its options and those of the game, and say `ucinewgame`."""
+        """Set its options and the options of the game, and send `ucinewgame`."""
         self._depth = options.get("depth")
         for name, value in {**self._dialect.options, **(options.get("options") or {} if first else {})}.items():
-            self._set(name, value)
+            known = {one.lower(): one for one in self._known}  # names are case-insensitive
+            if name.lower() not in known:
+                raise EngineFault(f"{self.engine.name} has no option {name!r}; {suggest(name, self._known)}")
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            wrong = option_fault(self._known[known[name.lower()]], text)
+            if wrong is not None:
+                raise EngineFault(f"{self.engine.name}: option {name}: expected {wrong}, got {text!r}")
+            self.engine.send(f"setoption name {known[name.lower()]}" + ("" if value is None else f" value {text}"))
         self.engine.send("ucinewgame")
         self.engine.send("isready")
         list(self._until("readyok"))
 
-    def _set(self, name: str, value: Setting) -> None:
-        known = {one.lower(): one for one in self._known}  # names are the same in small and large letters
-        if name.lower() not in known:
-            raise EngineFault(f"{self.engine.name} has no option {name!r}; {suggest(name, self._known)}")
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        wrong = option_fault(self._known[known[name.lower()]], text)
-        if wrong is not None:
-            raise EngineFault(f"{self.engine.name}: option {name}: expected {wrong}, got {text!r}")
-        self.engine.send(f"setoption name {known[name.lower()]}" + ("" if value is None else f" value {text}"))
-
     def place(self, state: State) -> None:
-        """Keep the position in which the match begins: UCI repeats the whole match at every move."""
+        """Keep the first position of the match, because UCI repeats the whole match at every move."""
         self._position = f"position fen {self._dialect.fen(state)}"
         self._moves: list[str] = []
         self._begun = " moves " in self._position
@@ -97,7 +93,7 @@ class UciConversation(EngineConversation):
         self._moves.append(write(state, action))
 
     def choose(self, state: State) -> Message:
-        """Say `go`, and hear what it says until `bestmove`."""
+        """Send `go` and read its lines until `bestmove`."""
         engine = self.engine
         engine.stop = lambda: engine.send("stop")
         engine.send(" ".join([self._position, *self._moves]))
@@ -113,11 +109,11 @@ class UciConversation(EngineConversation):
                 return {"action": words[1], **found}
 
     def read(self, state: State, text: str) -> Action:
-        """The action that a move stands for."""
+        """The action of a move."""
         return (self._dialect.action or self.game.parse_action)(state, text)
 
     def _until(self, word: str) -> Iterator[str]:
-        """What it says before a word. What is not understood is left out, as UCI wants it."""
+        """Its lines before a word. Unknown lines are ignored, as UCI requires."""
         last = None
         while True:
             try:
@@ -141,7 +137,7 @@ def go(limits: Mapping[str, Any], depth: int | None = None) -> str:
 
 
 def info(words: list[str]) -> Message:
-    """Return the nodes, the depth and the value that a line of information tells; a score that is a bound alone is left out."""
+    """Return the nodes, the depth and the value in a line of information; a score that is only a bound is left out."""
     if "string" in words:
         words = words[: words.index("string")]
     told: Message = {}
@@ -172,7 +168,7 @@ def _value(words: list[str]) -> float | None:
 
 
 def option_fault(told: str, value: str) -> str | None:
-    """Return the values that an option takes; None if it takes `value`. `told` is the text behind its name.
+    """Return the allowed values of an option; None if `value` is allowed. `told` is the text after the option's name.
 
     >>> option_fault("type spin default 16 min 1 max 1024", "2000")
     'a whole number from 1 to 1024'

@@ -17,9 +17,9 @@ def arena_agents() -> Iterable[type[Agent]]:
 
 @hookimpl
 def arena_columns() -> Iterable[BoardColumn]:
-    """Return the columns of what its agents spend."""
+    """Return the columns for the spending of its agents."""
     return [
         BoardColumn("tokens-in", "Tokens in", "count", "Tokens of questions, in all decisions.", amount="tokens_in"),
         BoardColumn("tokens-out", "Tokens out", "count", "Tokens of answers, in all decisions.", amount="tokens_out"),
-        BoardColumn("cost", "Cost", description="What all decisions cost.", amount="cost"),
+        BoardColumn("money", "Money", description="The price of all decisions.", amount="money"),
     ]

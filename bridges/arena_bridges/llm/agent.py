@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from arena import Action, Agent, Game, Hints, Search, State
-from arena.api.cli import cut
+from arena.api.errors import cut
 from arena_bridges.llm import prompts
 from arena_bridges.llm.prompts import ModelAnswer, read_answer
 
 if TYPE_CHECKING:
     from arena_bridges.llm.endpoint import Endpoint
 
-AMOUNTS = ("requests", "illegal", "truncated", "tokens_in", "tokens_out", "cost")
-"""The amounts that a decision reports; `requests` are those that were answered."""
+AMOUNTS = ("requests", "illegal", "truncated", "tokens_in", "tokens_out", "money")
+"""The amounts that a decision reports; `requests` counts answered requests."""
 Price = Annotated[float, Field(ge=0, le=1e6)]
 
 
 class Unplayable:
-    """The choice if no answer can be played: it equals no action, and shows as the reason."""
+    """The choice if no answer can be played. It equals no action, and its text is the reason."""
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
@@ -31,7 +31,7 @@ class Unplayable:
 
 
 class Conversation:
-    """One decision: what was said so far, which outlives an answer that does not come."""
+    """One decision with its conversation so far, which is kept if an answer does not arrive."""
 
     def __init__(self, state: State, messages: list[dict[str, Any]], seed: int | None) -> None:
         self.state = state
@@ -42,13 +42,13 @@ class Conversation:
         self.last = ""
         """The fault of the last answer."""
 
-    def add(self, answer: ModelAnswer, cost: float) -> None:
+    def add(self, answer: ModelAnswer, money: float) -> None:
         """Count an answer."""
         self.spent["requests"] += 1
         self.spent["truncated"] += answer.truncated
         self.spent["tokens_in"] += answer.tokens_in
         self.spent["tokens_out"] += answer.tokens_out
-        self.spent["cost"] += cost  # type: ignore[assignment] # a counter of floats
+        self.spent["money"] += money  # type: ignore[assignment] # a counter of floats
 
     def again(self, answer: ModelAnswer, reason: str) -> None:
         """Go on after an answer that cannot be played."""
@@ -58,11 +58,11 @@ class Conversation:
 class LanguageModel(Agent):
     """A language model behind an OpenAI-compatible address, such as `http://127.0.0.1:8000/v1`.
 
-    It is told the rules as their author describes them and the position as its seat sees it, and answers with the JSON object
-    `{"move": TEXT}`. If that is illegal or cannot be read it is asked again with the reason, `retries` times; then `fallback`
-    decides. `price_in` and `price_out` are for a million tokens. `key_env` names the environment variable with the key, such as
-    MISTRAL_API_KEY: no other variable can be sent. Without it that is OPENAI_API_KEY, and an address of this machine is given no
-    key.
+    Its prompt has the rules in their author's description and the position as its seat sees it. It answers with the JSON object
+    `{"move": TEXT}`. If the move is illegal or cannot be parsed, it is asked again with the reason, `retries` times; then
+    `fallback` decides. `price_in` and `price_out` are for a million tokens. `key_env` names the environment variable with the
+    key, such as MISTRAL_API_KEY: no other variable can be sent. The default is OPENAI_API_KEY, but an address of this machine
+    gets no key.
     """
 
     name = "llm"
@@ -104,7 +104,7 @@ class LanguageModel(Agent):
 
     @classmethod
     def check_entries(cls, entries: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str, str]]:
-        """Yield a fault for each host but the first that would be given the same key, since keys belong to one host."""
+        """Yield a fault for each further host that would get the same key, because a key belongs to one host."""
         from arena_bridges.llm.endpoint import DEFAULT_KEY, address, is_loopback
 
         hosts: dict[str, str] = {}
@@ -119,7 +119,7 @@ class LanguageModel(Agent):
                 yield number, "url", f"{host} would be given {key}, the key of {hosts[key]}; expected {expected}"
 
     def check_backend(self) -> None:
-        """ArenaError if the key is missing or nothing answers."""
+        """Raise ArenaError if the key is missing or nothing answers."""
         self._endpoint.check()
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
@@ -132,10 +132,26 @@ class LanguageModel(Agent):
             answer = self._answer(talk, search)
             action = _read_action(game, state, answer.move, moves, actions)
             outcome = "unreadable" if answer.move is None else "illegal" if action is None else "legal"
-            search.transcribe(_transcript(talk, answer, outcome))
+            search.transcribe(
+                {
+                    "messages": talk.messages,
+                    "answer": answer.text,
+                    "outcome": outcome,
+                    "truncated": answer.truncated,
+                    "tokens_in": answer.tokens_in,
+                    "tokens_out": answer.tokens_out,
+                    "model": answer.version,
+                }
+            )
             if action is not None:
                 return self._play(game, state, action, talk, search)
-            self._object(talk, answer, list(moves))
+            if answer.move is None:
+                talk.last = f"cut off after {self.tokens} tokens" if answer.truncated else f"unreadable: {cut(answer.text)!r}"
+                talk.again(answer, prompts.unreadable(answer.truncated, self.tokens))
+            else:
+                talk.spent["illegal"] += 1
+                talk.last = f"illegal: {cut(answer.move)!r}"
+                talk.again(answer, prompts.illegal(answer.move, list(moves) if self.legal == "listed" else ()))
         search.spend(**talk.spent)
         if self.fallback == "lose":
             return Unplayable(f"no legal move in {talk.spent['requests']} answers, the last {talk.last}")
@@ -149,7 +165,7 @@ class LanguageModel(Agent):
 
     def _begin(self, game: Game, state: State, search: Search, moves: dict[str, Action]) -> Conversation:
         if self.history == "both" and self._last is not None and search.limits.nodes is None:
-            with suppress(Exception):  # a seat need not see a state from which play can go on
+            with suppress(Exception):  # the observation of a seat need not be a playable state
                 self._past += prompts.replies(game, *self._last, state) or ()
         past = f"Moves so far: {'; '.join(self._past)}" if self._past else ""
         told = prompts.position(game, state, past, list(moves) if self.legal == "listed" else ())
@@ -173,16 +189,6 @@ class LanguageModel(Agent):
         talk.add(answer, (answer.tokens_in * price_in + answer.tokens_out * price_out) / 1e6)
         return answer
 
-    def _object(self, talk: Conversation, answer: ModelAnswer, legal: Sequence[str]) -> None:
-        """Go on after an answer that cannot be played, with the reason."""
-        if answer.move is None:
-            talk.last = f"cut off after {self.tokens} tokens" if answer.truncated else f"unreadable: {cut(answer.text)!r}"
-            talk.again(answer, prompts.unreadable(answer.truncated, self.tokens))
-        else:
-            talk.spent["illegal"] += 1
-            talk.last = f"illegal: {cut(answer.move)!r}"
-            talk.again(answer, prompts.illegal(answer.move, legal if self.legal == "listed" else ()))
-
     def _play(
         self, game: Game, state: State, action: Action, talk: Conversation, search: Search, *, spend: bool = True
     ) -> Action:
@@ -198,25 +204,13 @@ class LanguageModel(Agent):
 def _read_action(
     game: Game, state: State, move: str | None, moves: dict[str, Action], actions: Sequence[Action]
 ) -> Action | None:
-    """The legal action that a text stands for; None if there is none."""
+    """The legal action of a text; None if there is none."""
     if move is None:
         return None
     if move.strip() in moves:
         return moves[move.strip()]
     try:
         action = game.parse_action(state, move)
-    except Exception:  # the text is anybody's, and the parser an author's
+    except Exception:  # the text is untrusted, and the parser is a plugin's
         return None
     return action if action in actions else None
-
-
-def _transcript(talk: Conversation, answer: ModelAnswer, outcome: str) -> dict[str, Any]:
-    return {
-        "messages": talk.messages,
-        "answer": answer.text,
-        "outcome": outcome,
-        "truncated": answer.truncated,
-        "tokens_in": answer.tokens_in,
-        "tokens_out": answer.tokens_out,
-        "model": answer.version,
-    }

@@ -1,6 +1,6 @@
 """An OpenAI-compatible address: one request, one answer, and the reason if there is none.
 
-The standard library does: a connection for each request costs little beside what a model takes to answer.
+The standard library is sufficient: a connection for each request costs little compared with the time of a model's answer.
 """
 
 import json
@@ -8,7 +8,7 @@ import os
 import ssl
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
-from functools import cache, cached_property
+from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from ipaddress import ip_address
 from math import inf
@@ -19,36 +19,36 @@ from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from arena import ArenaError, BackendGone, Unavailable, __version__
-from arena.api.cli import cut
-from arena.version import distribution
+from arena.api.cli import distribution
+from arena.api.errors import cut
 
 DEFAULT_KEY = "OPENAI_API_KEY"
-"""The environment variable with the key, for addresses of other machines whose entry names none."""
+"""The default environment variable of the key, for addresses of other machines."""
 LATER_TOKENS = "max_completion_tokens"
-"""The name of the most tokens of an answer that newer models want."""
+"""The parameter for the maximum number of tokens in newer models."""
 CERTIFICATES = "SSL_CERT_FILE"
-"""The environment variable by which OpenSSL is told of another file of authorities."""
+"""The environment variable of OpenSSL for another file of certificate authorities."""
 WAIT_SECONDS = 60.0
-"""How long a request is repeated until it is answered, and how long a backend may be silent until it is not asked any more."""
+"""Seconds for retries of a request, and the maximum silence of a backend before it is given up."""
 CONNECT_SECONDS = 10.0
 """The timeout of a connection."""
 FIRST_PAUSE_SECONDS = 1.0
 """The time before the first retry. It doubles with each retry up to LAST_PAUSE_SECONDS."""
 LAST_PAUSE_SECONDS = 8.0
 MAX_REFUSALS = 3
-"""How often a refused request is repeated. Before the first match: how many connections may be refused."""
+"""The maximum number of retries of a refused request; before the first match, of refused connections."""
 MAX_ANSWER_BYTES = 8 << 20
 BUSY = frozenset({408, 429, 500, 502, 503, 504, 529})
-"""Statuses after which the same request may be answered a little later."""
+"""Statuses after which a retry may succeed."""
 HOPELESS = frozenset({401, 403, 404})
-"""Statuses that no later request would change: a key or a model that is not accepted."""
+"""Statuses after which no retry can succeed: the key or the model is not accepted."""
 
 
 Answer = TypeVar("Answer")
 
 
 class ErrorStatus(Exception):
-    """The backend has answered with an error; `pause` is what it asks to wait, in seconds."""
+    """The backend has answered with an error; `pause` is the requested waiting time in seconds."""
 
     def __init__(self, status: int, told: str, pause: float | None) -> None:
         super().__init__(f"status {status}: {told}" if told else f"status {status}")
@@ -57,7 +57,7 @@ class ErrorStatus(Exception):
 
 
 def address(url: str) -> SplitResult:
-    """Return the parts of an address; ValueError for anything but `http://` or `https://` with a host."""
+    """Return the parts of an address; raises ValueError for anything but `http://` or `https://` with a host."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
         raise ValueError(f"url: expected an address such as http://127.0.0.1:8000/v1, got {url!r}")
@@ -77,31 +77,32 @@ def is_loopback(parts: SplitResult) -> bool:
 
 @cache
 def endpoint(url: str, key: str | None = None) -> "Endpoint":
-    """Return what this process knows of an address: all its agents share what they have heard of it."""
+    """Return the endpoint of an address, which all agents of this process share."""
     return Endpoint(url, key)
 
 
 class Endpoint:
-    """An address that answers, or has not answered since some moment; safe for threads."""
+    """An address and the time since which it has not answered. It is thread-safe."""
 
     def __init__(self, url: str, key: str | None = None) -> None:
         """Take the address, and the name of the environment variable with its key.
 
-        Without a name the key is in DEFAULT_KEY, but an address of this machine is given none: it may be anybody's server.
+        Without a name the key is in DEFAULT_KEY, but an address of this machine gets none, because any user may run that server.
         """
         self.url = url.rstrip("/")
         self._parts = address(self.url)
         self._key = DEFAULT_KEY if key is None and not is_loopback(self._parts) else key
+        self._tls = ssl.create_default_context() if self._parts.scheme == "https" else None
         self._lock = Lock()
         self._tokens = "max_tokens"
-        """The name of the most tokens of an answer."""
+        """The parameter for the maximum number of tokens."""
         self._answered = 0.0
         self._silent: float | None = None
-        """When the first request after the last answer was made that got none."""
+        """The time of the first unanswered request after the last answer."""
         self._gone: str | None = None
 
     def check(self) -> None:
-        """ArenaError if it cannot be asked: no key, a certificate that is not valid, or no answer for WAIT_SECONDS."""
+        """Raise ArenaError if it is not usable: no key, an invalid certificate, or no answer for WAIT_SECONDS."""
         with self._lock:
             self._silent = self._gone = None
         self._check_key()
@@ -112,7 +113,10 @@ class Endpoint:
                 return
             except ErrorStatus as refused:
                 if refused.status in (401, 403):
-                    raise ArenaError(f"{self.url} does not accept {self._given_key}: {refused}") from None
+                    given = f"the key in {self._key}"
+                    if self._key is None:
+                        given = "a request without a key; key_env: NAME in the entry gives one"
+                    raise ArenaError(f"{self.url} does not accept {given}: {refused}") from None
                 if refused.status not in BUSY:  # it answers, and has no list of models
                     return
                 why, pause = str(refused), refused.pause or pause
@@ -126,11 +130,11 @@ class Endpoint:
             sleep(pause)
 
     def ask(self, body: Mapping[str, Any], read: Callable[[Any], Answer]) -> Answer:
-        """Return the answer to a chat completion as `read` understands it; `tokens` becomes the most tokens of the answer.
+        """Return the answer to a chat completion, parsed by `read`; `tokens` is the maximum number of tokens of the answer.
 
-        A request that is not answered is repeated for WAIT_SECONDS. `read` raises ValueError for an answer that is none. Raises
-        Unavailable if there is no answer, and BackendGone if nobody has had one for WAIT_SECONDS, or if the backend does not
-        accept the key or the model.
+        An unanswered request is retried for WAIT_SECONDS. `read` raises ValueError for an invalid answer. Raises Unavailable if
+        there is no answer, and BackendGone if no agent has had one for WAIT_SECONDS, or if the backend does not accept the key or
+        the model.
         """
         try:
             self._check_key()
@@ -145,7 +149,7 @@ class Endpoint:
                 named = {self._tokens if name == "tokens" else name: value for name, value in body.items()}
                 answer = read(self._exchange("POST", "/chat/completions", json.dumps(named).encode(), began + WAIT_SECONDS))
             except ErrorStatus as refused:
-                names = (self._tokens, LATER_TOKENS)  # a backend that wants the other name gets it from now on
+                names = (self._tokens, LATER_TOKENS)  # a backend that requires the other name gets it from now on
                 if refused.status == 400 and names[0] != names[1] and all(name in str(refused) for name in names):
                     self._tokens = LATER_TOKENS
                     continue
@@ -167,10 +171,6 @@ class Endpoint:
         if self._key is not None and not os.environ.get(self._key):
             raise ArenaError(f"{self.url} needs a key: set {self._key}; only an address of this machine does without one")
 
-    @property
-    def _given_key(self) -> str:
-        return "a request without a key; key_env: NAME in the entry gives one" if self._key is None else f"the key in {self._key}"
-
     def _fail(self, why: str, began: float, wait: float) -> Unavailable:
         """Return the error of a request that began at some time, and could be repeated after `wait` seconds."""
         message = f"{self.url}: {why}"
@@ -188,8 +188,15 @@ class Endpoint:
     # One request
 
     def _exchange(self, method: str, path: str, body: bytes | None, until: float) -> Any:
-        """Return the JSON of an answer. ErrorStatus, OSError, HTTPException or ValueError without one."""
-        connection, target = self._connection()
+        """Return the JSON of an answer. Raises ErrorStatus, OSError, HTTPException or ValueError without one."""
+        host, port, tls = self._parts.hostname or "", self._parts.port, self._tls
+        proxy = None if is_loopback(self._parts) or proxy_bypass(host) else getproxies().get(self._parts.scheme)
+        through = None if proxy is None else urlsplit(proxy if "//" in proxy else f"//{proxy}")
+        near, gate = (host, port) if through is None else (through.hostname or "", through.port)
+        connection = HTTPConnection(near, gate) if tls is None else HTTPSConnection(near, gate, context=tls)
+        if through is not None and tls is not None:
+            connection.set_tunnel(host, port)
+        target = f"http://{self._parts.netloc}" if through is not None and tls is None else ""  # what comes before the path
         headers = {"Accept": "application/json", "Connection": "close", "User-Agent": f"{distribution()}/{__version__}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -209,24 +216,9 @@ class Endpoint:
             raise ErrorStatus(response.status, _read_message(text), _read_pause(response.headers.get("Retry-After")))
         return json.loads(text)
 
-    def _connection(self) -> tuple[HTTPConnection, str]:
-        """A connection that is not made yet, through a proxy if the environment names one, and what comes before a path."""
-        host, port, tls = self._parts.hostname or "", self._parts.port, self._parts.scheme == "https"
-        proxy = None if is_loopback(self._parts) or proxy_bypass(host) else getproxies().get(self._parts.scheme)
-        through = None if proxy is None else urlsplit(proxy if "//" in proxy else f"//{proxy}")
-        near, gate = (host, port) if through is None else (through.hostname or "", through.port)
-        connection = HTTPSConnection(near, gate, context=self._tls) if tls else HTTPConnection(near, gate)
-        if through is not None and tls:
-            connection.set_tunnel(host, port)
-        return connection, f"http://{self._parts.netloc}" if through is not None and not tls else ""
-
-    @cached_property
-    def _tls(self) -> ssl.SSLContext:
-        return ssl.create_default_context()
-
 
 def _read(response: HTTPResponse, sock: Any, until: float) -> bytes:
-    """The whole body; TimeoutError if it is not there in time, ValueError if it is too long."""
+    """The whole body; raises TimeoutError if it is late, ValueError if it is too long."""
     whole = bytearray()
     while not response.isclosed():
         left = until - monotonic()
@@ -263,7 +255,7 @@ def _read_message(text: bytes) -> str:
 
 
 def _read_pause(header: str | None) -> float | None:
-    """The seconds of a Retry-After, which is a number or a date; None without one that can be read."""
+    """The seconds of a Retry-After, which is a number or a date; None without a valid one."""
     if header is None:
         return None
     try:

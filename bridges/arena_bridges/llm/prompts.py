@@ -1,6 +1,6 @@
 """The texts for a model - the game, the position as its seat sees it, the fault of its last answer - and its answers.
 
-An answer has one form; nothing is looked for in prose.
+An answer has one form; prose is not searched for moves.
 """
 
 import json
@@ -9,7 +9,7 @@ from inspect import getdoc
 from typing import Any, NamedTuple
 
 from arena import Action, Game, State
-from arena.api.spec import name_of, settings
+from arena.api.games import name_of, settings
 
 RESPONSE_FORMAT = {
     "type": "json_schema",
@@ -29,14 +29,14 @@ FORM = 'Answer with the JSON object {"move": TEXT} and nothing else; TEXT is one
 
 
 def rules(game: Game) -> str:
-    """Return what is told of a game: what its author has written of it, and its parameters."""
+    """Return the prompt about a game: its author's description and its parameters."""
     parameters = ", ".join([f"{name}={value}" for name, value in settings(game).items()])
     described = f"You play {name_of(game)}{f' ({parameters})' if parameters else ''}.\n{getdoc(type(game)) or ''}"
     return f"{described.strip()}\n\n{FORM}"
 
 
 def position(game: Game, state: State, past: str, legal: Sequence[str]) -> str:
-    """Return what is told of a position: in one line, and as a person would want to see it; `legal` is empty if it is hidden."""
+    """Return the prompt about a position: its notation and its rendering. `legal` is empty if the legal moves are hidden."""
     notation, drawn = game.format_state(state), game.render(state)
     seat = game.to_move(state)
     parts = [
@@ -50,19 +50,19 @@ def position(game: Game, state: State, past: str, legal: Sequence[str]) -> str:
 
 
 def question(messages: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return messages with one more of the user."""
+    """Return messages with one more from the user."""
     return [*messages, {"role": "user", "content": text}]
 
 
 def unreadable(cut_off: bool, tokens: int) -> str:
-    """Return what is told after an answer that cannot be read."""
+    """Return the prompt after an answer that cannot be parsed."""
     if cut_off:
         return f"Your answer was cut off after {tokens} tokens. {FORM}"
     return f"Your answer is not that JSON object. {FORM}"
 
 
 def illegal(move: str, legal: Sequence[str]) -> str:
-    """Return what is told after a move that is not legal."""
+    """Return the prompt after an illegal move."""
     allowed = f" Legal moves: {', '.join(legal)}" if legal else " Choose another one."
     return f"{move!r} is not a legal move here.{allowed} {FORM}"
 
@@ -70,7 +70,7 @@ def illegal(move: str, legal: Sequence[str]) -> str:
 def replies(game: Game, before: State, action: Action, now: State, most: int = 2000) -> list[str] | None:
     """Return the moves of the others that lead from one own turn to the next, each with its seat; None if they are not found.
 
-    Looked for in the rules, in at most `most` states: nobody tells an agent what others have done.
+    They are searched with the rules in at most `most` states, because agents are not informed of the actions of others.
     """
     seat = game.to_move(now)
     lines: list[tuple[State, list[str]]] = [(game.result(before, action), [])]
@@ -94,7 +94,7 @@ class ModelAnswer(NamedTuple):
     text: str
     """The text of the answer, which may be empty."""
     move: str | None
-    """The move of the JSON object; None if it is none."""
+    """The move of the JSON object; None without one."""
     truncated: bool
     tokens_in: int
     tokens_out: int
@@ -103,7 +103,7 @@ class ModelAnswer(NamedTuple):
 
 
 def read_answer(reply: Any) -> ModelAnswer:
-    """Return the answer in a chat completion. Raises ValueError if it is none, which is not the model's fault."""
+    """Return the answer in a chat completion. Raises ValueError if it has none, which is not the model's fault."""
     try:
         (choice, *_) = reply["choices"]
         content = choice["message"].get("content")

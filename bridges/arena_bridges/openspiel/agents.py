@@ -9,28 +9,27 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from arena import Action, Agent, ArenaError, Game, Hints, Search, Simultaneous, tell_progress
-from arena.errors import GameTooLarge, import_extension
-from arena.returns import scale_return
-from arena.simultaneous import OpenTurn
+from arena.api.errors import GameTooLarge, import_extension
+from arena.api.games import OpenTurn, scale_return
 from arena_bridges.openspiel.game import OpenSpiel
 from arena_bridges.openspiel.library import load_game, pyspiel
 from arena_bridges.openspiel.state import Observation
 
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 DEFAULT_SIMULATIONS = 1_000
-"""Simulations of a decision if there is neither `simulations` nor a budget."""
+"""The default number of simulations without `simulations` and a budget."""
 MEMORY_MB = 256
-"""Memory of the tree of a decision."""
+"""The memory limit of a decision's tree."""
 SEARCH_SHARE = 0.9
-"""The share of the seconds of a decision that the search takes. It looks at the clock after each simulation."""
+"""The share of a decision's seconds for the search, which checks the clock after each simulation."""
 Policy = Mapping[str, Sequence[tuple[int, float]]]
-"""By the text of what a seat knows: each action with its probability."""
+"""Each action with its probability, by the text of a seat's information."""
 
 
 class OpenSpielMCTS(Agent):
     """open_spiel's Monte-Carlo tree search, in C++: UCT with random rollouts and proven values, a new tree for every decision.
 
-    A decision takes `simulations`; without that number as many as the budget allows, and 1,000 if there is none. A simulation
+    A decision takes `simulations`; without this option as many as the budget allows, and 1,000 without a budget. A simulation
     counts as one node, however long its `rollouts` are. `exploration` is the constant c of UCT, on the scale of its returns.
     L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006.
     """
@@ -90,9 +89,9 @@ class OpenSpielMCTS(Agent):
 class OpenSpielCFR(Agent):
     """Plays the average policy of `iterations` of open_spiel's CFR+, in C++, drawn from the seat's own stream.
 
-    For games of perfect recall whose whole tree has at most a million states; it comes near an equilibrium if one of two seats
-    wins what the other loses. A process solves a game once, when it is first asked: no limit of a decision cuts that short.
-    O. Tammelin, Solving Large Imperfect Information Games Using CFR+, 2014.
+    The games must have perfect recall and a tree of at most a million states. The policy approaches an equilibrium if the game is
+    zero-sum for two seats. A process solves a game once, at its first use, and no limit of a decision ends this early. O.
+    Tammelin, Solving Large Imperfect Information Games Using CFR+, 2014.
     """
 
     name = "openspiel-cfr"
@@ -109,13 +108,13 @@ class OpenSpielCFR(Agent):
         return search.rng.choices(game.actions(state), self.policy(game, state))[0]
 
     def policy(self, game: Game, observation: Any) -> Sequence[float]:
-        """Return the probabilities of the actions in their order; equal ones if play under the policy never comes there."""
+        """Return the probabilities of the actions in their order; equal ones if the policy never reaches the observation."""
         assert isinstance(game, OpenSpiel)
         actions = game.actions(observation)
         seat = game.to_move(observation)
         own = observation.state if isinstance(observation, OpenTurn) else observation
         seen: str = own.seen if isinstance(own, Observation) else own.spiel.information_state_string(seat)
-        if isinstance(game, Simultaneous):  # open_spiel's solver has turns there
+        if isinstance(game, Simultaneous):  # open_spiel's solver plays such games in turns
             seen = f"Current player: {seat}\n{seen}"
         found = dict(_solve(game.game, self.iterations).get(seen, ()))
         return [found.get(action, 0.0) for action in actions] if found else [1.0 / len(actions)] * len(actions)
@@ -123,7 +122,7 @@ class OpenSpielCFR(Agent):
 
 @lru_cache(maxsize=16)
 def _solve(text: str, iterations: int) -> Policy:
-    """Return the policy of a game; ArenaError if it cannot be solved."""
+    """Return the policy of a game; raises ArenaError if it cannot be solved."""
     spiel, game = pyspiel(), load_game(text)
     if not game.get_type().provides_information_state_string:
         raise ArenaError(f"openspiel-cfr cannot solve {text}: open_spiel does not tell there all that a seat has seen and done")

@@ -1,21 +1,27 @@
-"""All games of open_spiel as one game of ours, whose traits follow from the one that its parameter names."""
+"""All games of open_spiel as one game of arena, whose traits follow from the game in its parameter."""
 
 import random
-from collections.abc import Mapping, Sequence
-from functools import cache, partial
-from typing import Any, Self
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from itertools import accumulate, product
+from math import prod
+from typing import Any, NamedTuple, Self
 
-from arena import CHANCE, Game, Simultaneous
-from arena.dialects import Dialect, Gtp, Uci
-from arena.limits import DEFAULT_MOVES
+from arena import CHANCE, Game, Limits, Simultaneous
+from arena_bridges.dialects import Dialect, Gtp, Uci
 from arena_bridges.openspiel.library import load_game, pyspiel
-from arena_bridges.openspiel.resampling import draw_state, is_listed
-from arena_bridges.openspiel.state import COLOR, OVER, Observation, State, act, parse, seen_text, state_of
+from arena_bridges.openspiel.state import COLOR, OVER, Observation, State, act, movers_of, parse, seen_text, state_of
 
 FORGETFUL = "_ir"
-"""The end of the names of games of imperfect recall."""
+"""The suffix of the names of games with imperfect recall."""
 IN_TURNS = "turn_based_simultaneous_game"
-"""What open_spiel calls a game whose seats act in turns and not at once."""
+"""The name prefix of open_spiel for simultaneous games that are converted to turns."""
+MAX_LISTED_STATES = 400_000
+"""The approximate maximum number of states of a game for a list of all states."""
+DESCENTS = 100
+"""The number of random plays for the estimate of the number of states."""
+Key = tuple[int, tuple[int, ...], str]
+"""The observer, the seats that act, and the text of the observer's information."""
 Seen = State | Observation
 
 
@@ -23,7 +29,7 @@ class OpenSpiel(Game):
     """A game of open_spiel, named by its parameter `game`, such as `kuhn_poker` or `hex(board_size=5)`.
 
     M. Lanctot et al., OpenSpiel: A Framework for Reinforcement Learning in Games, 2019. Traits follow from the game. Actions are
-    open_spiel's numbers; their texts are its own, with the number behind those that would not be one line of their own. Text
+    open_spiel's numbers, with open_spiel's texts; the number is appended to texts that are not unique single lines. Text
     notation: the numbers of the actions so far, `-` at first.
     """
 
@@ -32,13 +38,18 @@ class OpenSpiel(Game):
     game: str
 
     def __new__(cls, *, game: str = "tic_tac_toe") -> Self:
-        """Make a game of the class that has the traits of this one; ValueError if open_spiel has none that can be played."""
+        """Make a game of the class with the traits of this one; raises ValueError if open_spiel has no playable game of this
+        name.
+        """
         if cls is not OpenSpiel:
             return super().__new__(cls, game=game)
         spiel = load_game(game)
-        chance, hidden, at_once, rewarded = _traits(spiel)
-        alone = spiel.num_players() == 1 and not chance  # nothing happens that its seat does not do
-        resamples = not alone and is_listed(game) if hidden else at_once  # choices at once are all that is hidden
+        kind, words = spiel.get_type(), pyspiel().GameType
+        chance = kind.chance_mode == words.ChanceMode.EXPLICIT_STOCHASTIC
+        hidden, at_once = _hides(spiel), _at_once(spiel)
+        rewarded = kind.reward_model == words.RewardModel.REWARDS
+        alone = spiel.num_players() == 1 and not chance  # only its seat acts
+        resamples = not alone and is_listed(game) if hidden else at_once  # only simultaneous choices are hidden
         return super().__new__(_kind(chance, hidden, at_once, rewarded, resamples=resamples), game=game)
 
     def __init__(self, *, game: str = "tic_tac_toe") -> None:
@@ -51,13 +62,13 @@ class OpenSpiel(Game):
         self._knows = kind.provides_information_state_string and not (forgets and kind.provides_observation_string)
         self.perfect_recall = not _hides(spiel) or (self._knows and not forgets)
         moves = spiel.max_game_length() * (self.players if _at_once(spiel) else 1)
-        self.default_moves = moves if moves > DEFAULT_MOVES else None
+        self.default_moves = moves if moves > Limits().moves else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(OpenSpiel, game=self.game), ()
 
     def initial(self, rng: random.Random) -> State:
-        """Return the state before the first action; what is drawn by lot comes later, by chance."""
+        """Return the state before the first action; random parts follow as chance moves."""
         return state_of(self.game, ())
 
     def to_move(self, state: Seen) -> int:
@@ -79,7 +90,7 @@ class OpenSpiel(Game):
         return successor
 
     def is_terminal(self, state: Seen) -> bool:
-        """Tell whether play is over."""
+        """Return whether play is over."""
         return state.seat == OVER
 
     def returns(self, state: State) -> Sequence[float]:
@@ -88,7 +99,7 @@ class OpenSpiel(Game):
         return returns
 
     def dialects(self) -> Mapping[str, Dialect]:
-        """Return how engines are told of go and chess; nothing of others."""
+        """Return the dialects for go and chess; none for other games."""
         return dialects_of(load_game(self.game))
 
     def render(self, state: Seen) -> str:
@@ -100,7 +111,7 @@ class OpenSpiel(Game):
         return state.notation()
 
     def parse_state(self, text: str) -> Seen:
-        """Return the state of `4 0 8`; ValueError if an action is not legal."""
+        """Return the state of `4 0 8`; raises ValueError if an action is not legal."""
         return parse(self.game, text)
 
     def format_action(self, state: Seen, action: int) -> str:
@@ -108,7 +119,7 @@ class OpenSpiel(Game):
         return state.texts(state.seat)[action]
 
     def _observe(self, state: Seen, seat: int) -> Observation:
-        """Return what the game tells a seat: all that it has seen and done, else what it sees now."""
+        """Return the information of a seat: its whole history if the game gives it, else its current observation."""
         if isinstance(state, Observation):
             return state
         movers, seen = state.movers, seen_text(state.spiel, seat, knows=self._knows)
@@ -119,7 +130,7 @@ class _Chance(OpenSpiel):
     """One in which chance moves."""
 
     def actions(self, state: Seen) -> Sequence[int]:
-        """Return the numbers of the legal actions; of chance those of the outcomes that may be."""
+        """Return the numbers of the legal actions, or of the possible outcomes of chance."""
         spiel = state.spiel
         if state.seat == CHANCE:
             return [outcome for outcome, probability in spiel.chance_outcomes() if probability > 0]
@@ -127,7 +138,7 @@ class _Chance(OpenSpiel):
         return legal
 
     def chance_outcomes(self, state: State) -> Sequence[tuple[int, float]]:
-        """Return the outcomes that may be, with their probabilities."""
+        """Return the possible outcomes with their probabilities."""
         return [(outcome, probability) for outcome, probability in state.spiel.chance_outcomes() if probability > 0]
 
 
@@ -171,11 +182,11 @@ class _AtOnce(Simultaneous, OpenSpiel):
         return OpenSpiel.returns(self, state)
 
     def format_action(self, state: Any, action: int) -> str:
-        """Return the game's own text of an action, which may depend on who acts."""
+        """Return the game's own text of an action, which may depend on the seat."""
         own: Seen = self.settled(state)
         return own.texts(self.to_move(state))[action]
 
-    format_action.adapted = True  # type: ignore[attr-defined]  # it is to meet turns in which some have chosen
+    format_action.adapted = True  # type: ignore[attr-defined]  # it can be called in turns in which some seats have chosen
 
 
 class _Unseen(_AtOnce):
@@ -187,16 +198,19 @@ class _Unseen(_AtOnce):
 
 
 class _Rewarded(OpenSpiel):
-    """One in which seats get something on the way."""
+    """One in which seats get rewards during play."""
 
     def standing(self, state: State) -> Sequence[float]:
-        """Return what each seat has so far."""
+        """Return the rewards of each seat so far."""
         return OpenSpiel.returns(self, state)
 
 
-def _resample(self: OpenSpiel, observation: Seen, seat: int, rng: random.Random) -> State:
-    """Return a state drawn from those that the seat cannot tell from the one that it observes."""
-    return draw_state(self.game, self._knows, observation, seat, rng) if isinstance(observation, Observation) else observation
+class _Resampling(OpenSpiel):
+    """One whose states can be sampled from an observation."""
+
+    def resample(self, observation: Seen, seat: int, rng: random.Random) -> State:
+        """Return a state drawn from the states consistent with the observation."""
+        return draw_state(self.game, self._knows, observation, seat, rng) if isinstance(observation, Observation) else observation
 
 
 def _at_once(spiel: Any) -> bool:
@@ -205,23 +219,16 @@ def _at_once(spiel: Any) -> bool:
 
 def _hides(spiel: Any) -> bool:
     kind = spiel.get_type()
-    turned = spiel.num_players() == 1 and kind.short_name == IN_TURNS  # there is nobody from whom a choice is hidden
+    turned = spiel.num_players() == 1 and kind.short_name == IN_TURNS  # no other seat needs hidden choices
     return bool(kind.information == pyspiel().GameType.Information.IMPERFECT_INFORMATION and not turned)
-
-
-def _traits(spiel: Any) -> tuple[bool, bool, bool, bool]:
-    """Return whether a game has chance, hidden information, seats that act at once, and rewards on the way."""
-    kind, words = spiel.get_type(), pyspiel().GameType
-    chance = kind.chance_mode == words.ChanceMode.EXPLICIT_STOCHASTIC
-    return chance, _hides(spiel), _at_once(spiel), kind.reward_model == words.RewardModel.REWARDS
 
 
 @cache
 def _kind(chance: bool, hidden: bool, at_once: bool, rewarded: bool, *, resamples: bool) -> type:
-    """Return the class of games with these traits: what a class gives decides what its games are."""
+    """Return the class of games with these traits, because the methods of a class determine its traits."""
     turns = (_Unseen if hidden else _AtOnce) if at_once else _Hidden if hidden else OpenSpiel
-    optional = [*[_Rewarded] * rewarded, turns]
-    given: dict[str, Any] = {"__doc__": OpenSpiel.__doc__, **({"resample": _resample} if resamples else {})}
+    optional = [*[_Rewarded] * rewarded, *[_Resampling] * resamples, turns]
+    given: dict[str, Any] = {"__doc__": OpenSpiel.__doc__}
     if chance and not at_once:
         return type("OpenSpiel", (_Chance, *optional), given)
     outcomes = {"chance_outcomes": _Chance.chance_outcomes} if chance else {}
@@ -229,52 +236,135 @@ def _kind(chance: bool, hidden: bool, at_once: bool, rewarded: bool, *, resample
 
 
 def dialects_of(game: Any) -> Mapping[str, Dialect]:
-    """Return the dialects of a game of open_spiel: GTP for go without handicap, UCI for chess, none for others.
-
-    Go is scored by area with every stone on the board alive (J. Tromp, B. Taylor), so an engine has to take dead stones off.
-    """
+    """Return the dialects of a game of open_spiel: GTP for go without handicap, UCI for chess, none for others."""
     name, parameters = game.get_type().short_name, game.get_parameters()
     if name == "go" and not parameters["handicap"]:
-        return {"gtp": Gtp(parameters["board_size"], _write_vertex, _read_vertex, parameters["komi"], _list_stones)}
+        return {"gtp": _speak_gtp(parameters["board_size"], parameters["komi"])}
     if name == "chess" and not parameters.get("chess960"):
-        return {"uci": Uci(_write_fen, _write_move, _read_move)}
+        return {"uci": _speak_uci()}
     return {}
 
 
-def _write_vertex(state: Any, action: int) -> str:
-    return _vertex_of(state.spiel, state.spiel.current_player(), action)
+def _speak_gtp(size: int, komi: float) -> Gtp:
+    """Return the dialect of go. It is scored by area with every stone on the board alive (J. Tromp, B. Taylor), so an engine has
+    to capture dead stones.
+    """
+
+    def vertex_of(spiel: Any, seat: int, action: int) -> str:
+        """The vertex of `B d4`; `pass` of `B PASS`."""
+        text: str = spiel.action_to_string(seat, action).split()[1].upper()
+        return "pass" if text == "PASS" else text
+
+    def write_vertex(state: Any, action: int) -> str:
+        return vertex_of(state.spiel, state.spiel.current_player(), action)
+
+    def read_vertex(state: Any, text: str) -> int:
+        for action in state.spiel.legal_actions():
+            if write_vertex(state, action).lower() == text.lower():
+                return int(action)
+        raise ValueError(f"expected a free vertex where one may play, or pass, got {text!r}")
+
+    def list_stones(state: Any) -> Sequence[tuple[int, str]]:
+        return [(one.player, vertex_of(state.spiel, one.player, one.action)) for one in state.spiel.full_history()]
+
+    return Gtp(size, write_vertex, read_vertex, komi, list_stones)
 
 
-def _vertex_of(spiel: Any, seat: int, action: int) -> str:
-    """The vertex of `B d4`; `pass` of `B PASS`."""
-    text: str = spiel.action_to_string(seat, action).split()[1].upper()
-    return "pass" if text == "PASS" else text
+def _speak_uci() -> Uci:
+    """Return the dialect of chess."""
+
+    def write_fen(state: Any) -> str:
+        moves = " ".join([move.to_lan() for move in state.spiel.moves_history()])
+        return f"{state.spiel.start_fen()} moves {moves}" if moves else str(state.spiel.start_fen())
+
+    def write_move(state: Any, action: int) -> str:
+        import pyspiel
+
+        return str(pyspiel.chess.action_to_move(action, state.spiel.board()).to_lan())
+
+    def read_move(state: Any, text: str) -> int:
+        for action in state.spiel.legal_actions():
+            if write_move(state, action) == text:
+                return int(action)
+        raise ValueError(f"expected a legal move such as e2e4, got {text!r}")
+
+    return Uci(write_fen, write_move, read_move)
 
 
-def _read_vertex(state: Any, text: str) -> int:
-    for action in state.spiel.legal_actions():
-        if _write_vertex(state, action).lower() == text.lower():
-            return int(action)
-    raise ValueError(f"expected a free vertex where one may play, or pass, got {text!r}")
+# Indistinguishable states, in games small enough for a list of all states; open_spiel samples them only in few games
 
 
-def _list_stones(state: Any) -> Sequence[tuple[int, str]]:
-    return [(one.player, _vertex_of(state.spiel, one.player, one.action)) for one in state.spiel.full_history()]
+class InformationSet(NamedTuple):
+    """The states that a seat cannot distinguish, with the cumulative sums of their weights."""
+
+    states: Sequence[State]
+    weights: Sequence[float]
 
 
-def _write_fen(state: Any) -> str:
-    moves = " ".join([move.to_lan() for move in state.spiel.moves_history()])
-    return f"{state.spiel.start_fen()} moves {moves}" if moves else str(state.spiel.start_fen())
+@lru_cache(maxsize=256)
+def is_listed(text: str) -> bool:
+    """Return whether a game has few enough states, by an estimate from random descents (D. E. Knuth, 1975)."""
+    rng = random.Random(0)
+    total = 0
+    for _ in range(DESCENTS):
+        spiel, width = load_game(text).new_initial_state(), 1
+        while not spiel.is_terminal():
+            movers = movers_of(spiel)
+            choices = [_legal(spiel, mover) for mover in movers]
+            width *= prod(map(len, choices))
+            total += width
+            if total > DESCENTS * MAX_LISTED_STATES:
+                return False
+            spiel = act(spiel, movers, [rng.choice(legal) for legal in choices])
+    return True
 
 
-def _write_move(state: Any, action: int) -> str:
-    import pyspiel
+def draw_state(text: str, knows: bool, observation: Observation, seat: int, rng: random.Random) -> State:
+    """Return a state of a game with this observation of `seat`, drawn by its probability under the rules if all others act at
+    random.
 
-    return str(pyspiel.chess.action_to_move(action, state.spiel.board()).to_lan())
+    Raises ValueError if there is none. `knows` is the parameter of `seen_text`.
+
+    The first call in a process lists all states.
+    """
+    found = _information_sets(text, knows).get((seat, observation.movers, observation.seen))
+    if found is None:
+        raise ValueError(f"seat {seat} of {text} never observes {observation.seen!r}")
+    return rng.choices(found.states, cum_weights=found.weights)[0]
 
 
-def _read_move(state: Any, text: str) -> int:
-    for action in state.spiel.legal_actions():
-        if _write_move(state, action) == text:
-            return int(action)
-    raise ValueError(f"expected a legal move such as e2e4, got {text!r}")
+@lru_cache(maxsize=2)
+def _information_sets(text: str, knows: bool) -> dict[Key, InformationSet]:
+    seats = range(load_game(text).num_players())
+    met: dict[Key, tuple[list[State], list[float]]] = {}
+    for spiel, weight in _states(text):
+        movers = movers_of(spiel)
+        state = state_of(text, tuple(spiel.history()))
+        for seat in seats:
+            states, weights = met.setdefault((seat, movers, seen_text(spiel, seat, knows=knows)), ([], []))
+            states.append(state)
+            weights.append(weight)
+    return {key: InformationSet(states, list(accumulate(weights))) for key, (states, weights) in met.items()}
+
+
+def _states(text: str) -> Iterator[tuple[Any, float]]:
+    """Every unfinished state, with its probability if all act at random."""
+    waiting = [(load_game(text).new_initial_state(), 1.0)]
+    while waiting:
+        spiel, weight = waiting.pop()
+        if spiel.is_terminal():
+            continue
+        yield spiel, weight
+        if spiel.is_chance_node():
+            waiting += [(spiel.child(outcome), weight * share) for outcome, share in spiel.chance_outcomes() if share > 0]
+        else:
+            movers = movers_of(spiel)
+            choices = list(product(*[_legal(spiel, mover) for mover in movers]))
+            waiting += [(act(spiel, movers, chosen), weight / len(choices)) for chosen in choices]
+
+
+def _legal(spiel: Any, mover: int) -> Sequence[int]:
+    if spiel.is_chance_node():
+        return [outcome for outcome, share in spiel.chance_outcomes() if share > 0]
+    legal: list[int] = spiel.legal_actions(mover)
+    return legal

@@ -1,4 +1,4 @@
-"""Games of open_spiel by their text, such as `hex(board_size=5)`: load_game once a process, or refused with the reason."""
+"""Games of open_spiel by their text, such as `hex(board_size=5)`: loaded once for each process, or refused with the reason."""
 
 import os
 import re
@@ -7,43 +7,48 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from arena.api.cli import suggest
+from arena.api.errors import suggest
 from arena_bridges.extras import library
 
 EXTRA = "openspiel"
 MAX_SEATS = 10
 SOURCE = re.compile(r"^/\S+\.(?:cc|h):\d+ ")
-"""How its faults begin: where they stand on the machine on which it was compiled."""
+"""The prefix of its error messages: source paths of the machine that compiled it."""
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", dict: "a game, as in kuhn_poker()"}
 
 
 def pyspiel() -> Any:
-    """Return open_spiel's module; MissingExtra if it is not installed."""
+    """Return open_spiel's module; raises MissingExtra if it is not installed."""
     return library("pyspiel", EXTRA)
 
 
 def with_python_games() -> Any:
-    """Return open_spiel's module once the games that it has in Python are registered, too: they take a while to import."""
+    """Return open_spiel's module with its games written in Python, whose import takes a while."""
     library("open_spiel.python.games", EXTRA)
     return pyspiel()
 
 
 @lru_cache(maxsize=256)
 def load_game(text: str) -> Any:
-    """Return the game of open_spiel that a text names; ValueError if there is none that can be played, with the reason."""
+    """Return the game of open_spiel with this text; raises ValueError with the reason if it cannot be played."""
     spiel = pyspiel()
-    parameters = _parameters(spiel, text)
+    with _silence():  # it also writes its errors to stderr
+        try:
+            parameters = spiel.game_parameters_from_string(text)
+        except Exception as error:
+            expected = "a name, with parameters as in hex(board_size=5)"
+            raise ValueError(f"expected {expected}, got {text!r}: {_read_fault(error)}") from error
     _check(parameters, text)
-    with _silence():  # it says on stderr what it raises
+    with _silence():
         try:
             game = spiel.load_game(text)
-        except Exception as error:  # what it raises depends on the game
+        except Exception as error:  # the type depends on the game
             raise ValueError(f"open_spiel cannot load {text!r}: {_read_fault(error)}") from error
     reason = unplayable(game) or _find_start_fault(game)
     if reason:
         raise ValueError(f"{text} cannot be played here: {reason}")
     at_once = game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
-    return spiel.convert_to_turn_based(game) if at_once and game.num_players() == 1 else game  # nobody acts at once with one seat
+    return spiel.convert_to_turn_based(game) if at_once and game.num_players() == 1 else game  # one seat always acts in turn
 
 
 def unplayable(game: Any) -> str | None:
@@ -64,7 +69,7 @@ def unplayable(game: Any) -> str | None:
 
 
 def _find_start_fault(game: Any) -> str | None:
-    """Return why a game has no state to begin with: what fits its parameters is seen there at last."""
+    """Return why a game has no first state, because some wrong parameters fail only there."""
     with _silence():
         try:
             first = game.new_initial_state()
@@ -76,22 +81,12 @@ def _find_start_fault(game: Any) -> str | None:
 
 
 def _read_fault(error: Exception) -> str:
-    """Return what open_spiel says of a fault in one line, without the line of its source."""
+    """Return an error message of open_spiel in one line, without its source location."""
     return SOURCE.sub("", " ".join(str(error).split())) or type(error).__name__
 
 
-def _parameters(spiel: Any, text: str) -> Mapping[str, Any]:
-    with _silence():
-        try:
-            found: Mapping[str, Any] = spiel.game_parameters_from_string(text)
-        except Exception as error:
-            expected = "a name, with parameters as in hex(board_size=5)"
-            raise ValueError(f"expected {expected}, got {text!r}: {_read_fault(error)}") from error
-    return found
-
-
 def _check(parameters: Mapping[str, Any], text: str) -> None:
-    """Raise ValueError for a name or a parameter that open_spiel does not know, in the text or in a game within it."""
+    """Raise ValueError for an unknown name or parameter, in the text or in a game within it."""
     name = parameters.get("name")
     if not name:
         raise ValueError(f"expected the name of a game of open_spiel, with parameters as in hex(board_size=5), got {text!r}")
@@ -117,7 +112,7 @@ def _check(parameters: Mapping[str, Any], text: str) -> None:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep off stderr what the extension writes there itself, before it raises the same."""
+    """Suppress messages that the extension writes to stderr before it raises them."""
     kept = os.dup(2)
     try:
         nothing = os.open(os.devnull, os.O_WRONLY)

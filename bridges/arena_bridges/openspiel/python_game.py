@@ -1,4 +1,4 @@
-"""A game of ours as one that open_spiel runs in Python. Only to be imported if open_spiel is installed."""
+"""A game of arena as a Python game of open_spiel. Import this module only if open_spiel is installed."""
 
 import random
 from collections.abc import Sequence
@@ -7,19 +7,18 @@ from typing import Any
 import pyspiel
 
 from arena import CHANCE, Action, ArenaError, Game, State
-from arena.api.spec import gives
-from arena.returns import bounds
+from arena.api.games import bounds, gives
 
 MAX_ACTIONS = 1_024
-"""Legal actions of a state in a game that has no `action_space`."""
+"""The maximum number of legal actions of a state in a game without `action_space`."""
 MAX_OUTCOMES = 100_000
-"""Outcomes of one node of chance."""
+"""The maximum number of outcomes of a chance node."""
 MAX_PLAY_ACTIONS = 100_000
-"""Actions of a play."""
+"""The maximum number of actions of a play."""
 
 
 class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel nobody knows its classes
-    """A state of a game of ours. open_spiel copies what an object holds: the rules belong to the class."""
+    """A state of a game of arena. open_spiel copies the attributes of an object, so the rules belong to the class."""
 
     rules: Game
     places: dict[Action, int]
@@ -31,14 +30,14 @@ class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel no
         self.played: list[str] = []
 
     def current_player(self) -> int:
-        """Return the seat that is to move, or open_spiel's word for chance and for the end."""
+        """Return the seat to move, or open_spiel's constant for chance or the end."""
         if self.rules.is_terminal(self.position):
             return int(pyspiel.PlayerId.TERMINAL)
         seat = self.rules.to_move(self.position)
         return int(pyspiel.PlayerId.CHANCE) if seat == CHANCE else seat
 
     def _legal(self) -> dict[int, Action]:
-        """Return the legal actions by their numbers, which ascend."""
+        """Return the numbers of the legal actions in ascending order."""
         legal = self.rules.actions(self.position)
         if self.places:
             return dict(sorted([(self.places[action], action) for action in legal]))
@@ -50,7 +49,7 @@ class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel no
         return list(self._legal()) if player == self.current_player() else []
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the outcomes by their places, with their probabilities."""
+        """Return the indices of the outcomes with their probabilities."""
         return [(place, share) for place, (_, share) in enumerate(self.rules.chance_outcomes(self.position))]
 
     def _action(self, player: int, number: int) -> Action:
@@ -67,7 +66,7 @@ class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel no
         return self.rules.format_action(self.position, self._action(player, number))
 
     def is_terminal(self) -> bool:
-        """Tell whether play is over."""
+        """Return whether play is over."""
         return bool(self.rules.is_terminal(self.position))
 
     def returns(self) -> list[float]:
@@ -79,7 +78,7 @@ class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel no
 
 
 class TextObserver:
-    """What a seat sees of a state, as text."""
+    """The observation of a seat as text."""
 
     def __init__(self, recalls: bool) -> None:
         self.tensor = None
@@ -90,14 +89,14 @@ class TextObserver:
         """Do nothing: there are no numbers."""
 
     def string_from(self, state: PlayedState, player: int) -> str:
-        """Return the text of the observation; of a game that hides nothing that of the state, or of all actions so far."""
+        """Return the text of the observation; if the game hides nothing, the text of the state, or of all actions so far."""
         if gives(state.rules, "observation"):
             return f"{player}: {state.rules.format_state(state.rules.observation(state.position, player))}"
         return f"{player}: {'; '.join(state.played) if self._recalls else state.rules.format_state(state.position)}"
 
 
 def register_rules(rules: Game, name: str) -> None:
-    """Register a game under a name that is free."""
+    """Register a game under an unused name."""
     space: Sequence[Action] = rules.action_space() if gives(rules, "action_space") else ()
     kind = _game_type(rules, name)
     low, high = bounds(rules)

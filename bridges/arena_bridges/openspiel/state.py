@@ -1,4 +1,4 @@
-"""States of open_spiel as values: one that is never changed, with its history; and what a seat sees of one."""
+"""States of open_spiel as immutable values with their history, and observations of them."""
 
 import json
 import re
@@ -10,21 +10,21 @@ from arena import CHANCE
 from arena_bridges.openspiel.library import load_game
 
 NOTHING = "-"
-"""The text of a state in which nothing has been done."""
+"""The text of a state without any actions."""
 OVER = -4
 """The seat at the end of a play, as open_spiel numbers it."""
 MAX_KEPT_STATES = 16
-"""States that are kept, since the state after one of them is often read next."""
+"""The number of cached states, because the successor of one of them is often needed next."""
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
-"""Colours for terminals, which some games put into their texts."""
+"""Terminal colours, which some games put into their texts."""
 _kept: dict[tuple[str, tuple[int, ...]], Any] = {}
 
 
 class State:
-    """A state of a game of open_spiel. What it is follows from the game's text and the history; nobody changes it.
+    """A state of a game of open_spiel. It is immutable, and the game's text and the history define it.
 
-    It is equal to another of the same game with the same history, and pickles as these. Each of its other parts is found when it
-    is first asked for.
+    States of the same game with the same history are equal, and pickles have only these two. All other parts are computed at the
+    first access.
     """
 
     __slots__ = ("_texts", "history", "movers", "seat", "spiel", "text")
@@ -32,17 +32,17 @@ class State:
     text: str
     """The game, as in `hex(board_size=5)`."""
     history: tuple[int, ...]
-    """The numbers of all actions so far, those of chance too; if several seats have acted at once, one for every seat."""
+    """The numbers of all actions so far, including chance; if several seats have acted at once, one for every seat."""
     seat: int
     """The seat to move, or CHANCE; other numbers below 0 if several seats act at once, and at the end."""
     movers: tuple[int, ...]
     """The seats that act now: several if they act at once, (CHANCE,) if chance does, () at the end."""
     spiel: Any
-    """open_spiel's own state, which nobody may change."""
+    """open_spiel's own state, which must not be changed."""
     _texts: dict[int, Mapping[int, str]]
 
     def __getattr__(self, name: str) -> Any:
-        """Find a part that is not there yet."""
+        """Compute a missing part."""
         if name not in _PARTS:
             raise AttributeError(name)
         found = _PARTS[name](self)
@@ -50,7 +50,9 @@ class State:
         return found
 
     def texts(self, mover: int) -> Mapping[int, str]:
-        """Return open_spiel's texts of the legal actions of a mover, each one line, those that are alike with the number."""
+        """Return open_spiel's texts of the legal actions of a mover, each in one line; equal texts get the number of the
+        action.
+        """
         found = self._texts.get(mover)
         if found is None:
             actions = self.spiel.legal_actions(mover)
@@ -78,14 +80,14 @@ class State:
 
 
 def state_of(text: str, history: tuple[int, ...]) -> State:
-    """Return the state of a game after a history, which is not looked at before somebody asks."""
+    """Return the state of a game after a history, which is checked only when a part is needed."""
     state = State()
     state.text, state.history = text, history
     return state
 
 
 def movers_of(spiel: Any) -> tuple[int, ...]:
-    """Return who acts in a state of open_spiel, as `State.movers` has it."""
+    """Return the seats that act in a state of open_spiel, as in `State.movers`."""
     if spiel.is_simultaneous_node():
         return tuple([seat for seat in range(spiel.num_players()) if spiel.legal_actions(seat)])
     mover = spiel.current_player()
@@ -103,7 +105,7 @@ def act(spiel: Any, movers: Sequence[int], actions: Sequence[int]) -> Any:
 
 
 def seen_text(spiel: Any, seat: int, *, knows: bool) -> str:
-    """Return the text of what a seat has seen and done, if the game `knows` that, else of what it sees now."""
+    """Return the text of a seat's whole history if the game `knows` it, else of its current observation."""
     return COLOR.sub("", spiel.information_state_string(seat) if knows else spiel.observation_string(seat))
 
 
@@ -114,28 +116,30 @@ _PARTS: dict[str, Callable[[State], Any]] = {
     "movers": lambda state: movers_of(state.spiel),
     "_texts": lambda _: {},
 }
-"""Functions that find a part of a state from its others."""
+"""Functions that compute a part of a state from the others."""
 
 
 class Observation(NamedTuple):
-    """What a seat sees if the game hides something. It answers as a state and open_spiel's state do, as far as it knows."""
+    """The observation of a seat in a game that hides something. It has the interface of a state and of open_spiel's state, as far
+    as the seat knows.
+    """
 
     observer: int
     movers: tuple[int, ...]
-    """Who acts now, as in a state."""
+    """The seats that act now, as in a state."""
     seen: str
-    """The game's own text of what the seat knows: of all that it has seen and done, else of the state as it is now."""
+    """The game's own text of the seat's information: its whole history, else its current observation."""
     legal: tuple[tuple[int, str], ...]
     """If the seat acts now: its legal actions, each with its text."""
 
     @property
     def spiel(self) -> "Observation":
-        """What knows the rules, as far as the seat does: itself."""
+        """The object in the role of open_spiel's state: the observation itself."""
         return self
 
     @property
     def seat(self) -> int:
-        """Whose turn it is, as in a state."""
+        """The seat to move, as in a state."""
         return self.movers[0] if self.movers else OVER
 
     def legal_actions(self, mover: int | None = None) -> list[int]:
@@ -143,7 +147,7 @@ class Observation(NamedTuple):
         return [action for action, _ in self.legal]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return nothing: what chance does next is not for the seat to know."""
+        """Return nothing, because the seat does not know the next outcomes of chance."""
         return []
 
     def texts(self, mover: int) -> Mapping[int, str]:
@@ -154,14 +158,14 @@ class Observation(NamedTuple):
         return self.seen
 
     def notation(self) -> str:
-        """Return it as a JSON list in one line."""
+        """Return the observation as a JSON list in one line."""
         return json.dumps(self)
 
 
 def replay(text: str, history: tuple[int, ...]) -> Any:
-    """Return open_spiel's state after a history; ValueError if that is not one of the game.
+    """Return open_spiel's state after a history; raises ValueError if the history is not possible in the game.
 
-    The latest ones are kept, since who reads one state reads the next.
+    The latest states are cached, because the successor of a state is often needed next.
     """
     known = [past for game, past in _kept if game == text and past == history[: len(past)]]
     past = max(known, key=len, default=())
@@ -180,7 +184,14 @@ def _after(spiel: Any, history: Sequence[int]) -> Any:
     while place < len(history):
         together = spiel.num_players() if spiel.is_simultaneous_node() else 1
         actions = history[place : place + together]
-        _check(spiel, actions, together)
+        # open_spiel does not check their legality, and may abort the process
+        if spiel.is_terminal() or len(actions) < together:
+            raise ValueError(f"{' '.join(map(str, actions))} is no whole turn that may follow {spiel.history()}")
+        at_once = spiel.is_simultaneous_node()
+        for seat, action in enumerate(actions):
+            legal = spiel.legal_actions(seat if at_once else spiel.current_player())
+            if action not in legal and not (at_once and not legal and action == 0):
+                raise ValueError(f"{action} may not follow {spiel.history()}; expected one of {legal or [0]}")
         if spiel.is_simultaneous_node():
             spiel.apply_actions(list(actions))
         else:
@@ -189,19 +200,8 @@ def _after(spiel: Any, history: Sequence[int]) -> Any:
     return spiel
 
 
-def _check(spiel: Any, actions: Sequence[int], together: int) -> None:
-    """Raise ValueError unless these actions may follow: open_spiel does not look, and may end the process."""
-    if spiel.is_terminal() or len(actions) < together:
-        raise ValueError(f"{' '.join(map(str, actions))} is no whole turn that may follow {spiel.history()}")
-    at_once = spiel.is_simultaneous_node()
-    for seat, action in enumerate(actions):
-        legal = spiel.legal_actions(seat if at_once else spiel.current_player())
-        if action not in legal and not (at_once and not legal and action == 0):
-            raise ValueError(f"{action} may not follow {spiel.history()}; expected one of {legal or [0]}")
-
-
 def parse(text: str, notation: str) -> State | Observation:
-    """Return the state or the observation of a game's `text` that a notation stands for; ValueError says what is wrong."""
+    """Parse the notation of a state or an observation of the game with this `text`; raises ValueError if it is invalid."""
     words = notation.split()
     if words[:1] and words[0].startswith("["):
         try:

@@ -5,21 +5,20 @@ from math import prod
 from typing import Any
 
 from arena import Action, ArenaError, Game, State, load_plugins
-from arena.api.cli import abbreviate
-from arena.api.spec import BoundEncoding, bind_encoding, gives, name_of, validate_parameters
-from arena.encoding import encodings_of
-from arena.spec.reader import format_path
+from arena.api.errors import abbreviate
+from arena.api.games import BoundEncoding, bind_encoding, encodings_of, gives, name_of
+from arena.api.spec import format_path, validate_parameters
 
 MAX_TEXT_BYTES = 1024
-"""Bytes of the text of an observation, if a game has no encoding."""
+"""The number of bytes of an observation's text, if a game has no encoding."""
 MAX_ACTIONS = 1024
-"""Legal actions of a state, if a game has no `action_space`: then an action is its place among the legal ones."""
+"""The maximum number of legal actions if a game has no `action_space`; an action is then its index among the legal ones."""
 
 
 def make_game(game: Game | str | Mapping[str, Any]) -> Game:
-    """Return a game object from one, from the name of a game, or from a mapping with `name` and parameters.
+    """Return a game object, given an instance, a name, or a mapping with `name` and parameters.
 
-    UnknownName for another name; ValueError for what is none of these, and for parameters that the game does not take.
+    Raises UnknownName for an unknown name, and ValueError for other values and for parameters that the game does not have.
     """
     if isinstance(game, Game):
         return game
@@ -38,9 +37,9 @@ def make_game(game: Game | str | Mapping[str, Any]) -> Game:
 
 
 class Coder:
-    """What a learner meets of a game: numbers in place of actions, arrays in place of observations.
+    """A game as a learner sees it: numbers for actions, arrays for observations.
 
-    Action k is the k-th of `action_space`; of a game without one, the k-th legal action of the state. Observations are float32,
+    Action k is the k-th of `action_space`, or the k-th legal action of the state if the game has none. Observations are float32,
     or bytes from 0 to 255 of the text of a game without an encoding. `encoding` is a name, a decorated object, or None for the
     first.
     """
@@ -73,7 +72,9 @@ class Coder:
         return self._array(self._encode(observation, seat), self.dtype).reshape(self.shape)
 
     def number_actions(self, legal: Sequence[Action]) -> Sequence[int]:
-        """Return the numbers of the legal actions of a state, in their order; ArenaError for one that `action_space` lacks."""
+        """Return the numbers of the legal actions of a state, in their order; raises ArenaError for an action outside
+        `action_space`.
+        """
         if self._space is None:
             if len(legal) > MAX_ACTIONS:
                 raise ArenaError(f"{name_of(self.game)}: expected at most {MAX_ACTIONS:,} legal actions, got {len(legal):,}")
@@ -90,7 +91,7 @@ class Coder:
         return mask
 
     def action(self, number: Any, legal: Sequence[Action]) -> Action | None:
-        """Return the action of a number; None if it is not legal. ValueError for a number that no action has."""
+        """Return the action of a number; None if it is not legal. Raises ValueError for a number without an action."""
         try:
             place = number.__index__()
         except (AttributeError, TypeError):
@@ -104,7 +105,7 @@ class Coder:
 
 
 def choose_encoding(game: Game, encoding: str | Callable[..., Any] | None) -> BoundEncoding:
-    """Return an encoding, that of a name, or the first of a game; the bytes of its text if it has none."""
+    """Return an encoding by its name, or the first one of a game; the bytes of the text if the game has none."""
     if encoding is None:
         first = next(iter(encodings_of(game)), None)
         return text_bytes(game) if first is None else bind_encoding(first, game)
@@ -112,7 +113,7 @@ def choose_encoding(game: Game, encoding: str | Callable[..., Any] | None) -> Bo
 
 
 def text_bytes(game: Game) -> BoundEncoding:
-    """Return the encoding of an observation by the bytes of its text and zeros behind; ArenaError for one that is too long."""
+    """Return the bytes of an observation's text, padded with zeros; raises ArenaError if it is too long."""
 
     def encode(observation: State, seat: int) -> Any:
         text = game.format_state(observation).encode()

@@ -7,13 +7,13 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from arena import Game, Simultaneous
-from arena.api.spec import name_of
+from arena.api.games import name_of
 from arena_bridges.rl.coder import Coder
 from arena_bridges.rl.episode import Episode
 
 
 class _Seats:
-    """What both kinds of environments of PettingZoo share: seats by name, and their spaces."""
+    """The base of both kinds of PettingZoo environments: seats by name, and their spaces."""
 
     def _sit(self, game: Game, encoding: Any, moves: int | None, render_mode: str | None) -> None:
         self.metadata = {
@@ -47,7 +47,7 @@ class _Seats:
         return self.action_spaces[agent]
 
     def render(self) -> str:
-        """Return the whole state as a person would want to see it."""
+        """Return the whole state as text for people."""
         return self.coder.game.render(self._episode.state)
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class TurnEnvironment(_Seats, AECEnv):  # type: ignore[misc]
 
 
 class JointEnvironment(_Seats, ParallelEnv):  # type: ignore[misc]
-    """A game as PettingZoo's parallel interface has it: all whose turn it is act in one step, the others wait."""
+    """A game as PettingZoo's parallel interface has it: all seats to move act in one step, the others wait."""
 
     def __init__(self, game: Game, encoding: Any, moves: int | None, render_mode: str | None) -> None:
         self._sit(game, encoding, moves, render_mode)
@@ -111,7 +111,7 @@ class JointEnvironment(_Seats, ParallelEnv):  # type: ignore[misc]
         return self._observe_all(), {agent: {} for agent in self.agents}
 
     def step(self, actions: dict[str, int]) -> tuple[dict[str, Any], ...]:
-        """Play the actions of those whose turn it is; what others choose counts for nothing.
+        """Play the actions of the seats to move; other actions are ignored.
 
         Return observations, rewards, terminations, truncations and infos. An illegal action ends the play, and its seat loses.
         """
@@ -143,7 +143,7 @@ class JointEnvironment(_Seats, ParallelEnv):  # type: ignore[misc]
         return [episode.seat]
 
     def _observe_all(self) -> dict[str, Any]:
-        """What all see; the masks are those of all who act in the next step."""
+        """The observations of all seats, with the masks of the seats that act in the next step."""
         episode, game = self._episode, self.coder.game
         found = {agent: episode.observe(seat) for seat, agent in enumerate(self.agents)}
         if isinstance(game, Simultaneous):

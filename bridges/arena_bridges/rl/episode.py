@@ -1,19 +1,16 @@
-"""One play of a game, as a learner goes through it: chance moves by itself, and an illegal action ends it."""
+"""One play of a game by a learner: chance moves automatically, and an illegal action ends the play."""
 
 import random
 from collections.abc import Sequence
 from typing import Any
 
 from arena import Action, ArenaError
-from arena.api.match import Chance, has_chance, returns_of_loss, standing
-from arena.match.chance_streams import settle_chance
-from arena.match.match import move_limit
-from arena.returns import check_returns
+from arena.api.games import Chance, check_returns, gives, move_limit, returns_of_loss, standing
 from arena_bridges.rl.coder import Coder
 
 
 class Episode:
-    """A play, as far as it has come. `begin` first."""
+    """A play in progress. Call `begin` first."""
 
     def __init__(self, coder: Coder, moves: int | None) -> None:
         self.coder = coder
@@ -21,22 +18,22 @@ class Episode:
         if moves is not None and (type(moves) is not int or moves < 1):
             raise ValueError(f"moves: expected a whole number from 1, got {moves!r}")
         self._moves = move_limit(game) if moves is None else moves
-        self._chance = has_chance(game)
+        self._chance = gives(game, "chance_outcomes")
 
     def __getattr__(self, name: str) -> Any:
-        """Raise ArenaError if a play is asked for before it has begun."""
+        """Raise ArenaError if the play has not begun."""
         if name in ("returns", "state"):
             raise ArenaError("play has not begun: call reset")
         raise AttributeError(name)
 
     def begin(self, rng: random.Random, position: str | None = None) -> None:
-        """Draw a position and all that chance does first; `position` is a text of one instead."""
+        """Draw a position and the first chance moves; `position` is the text of a position instead."""
         self.rng = rng
         self._dice = Chance(self.game, lambda _: rng)
         self.left = self._moves
-        """Decisions until the move limit."""
+        """The number of decisions until the move limit."""
         self.returns: Sequence[float] | None = None
-        """What every seat gets; None while play goes on."""
+        """The returns of all seats; None while play goes on."""
         self.truncated = False
         """True if the move limit has ended it."""
         self.at_fault: int | None = None
@@ -45,7 +42,9 @@ class Episode:
 
     def _arrive(self, state: Any) -> None:
         game = self.game
-        self.state = state = settle_chance(game, state, self._dice) if self._chance else state
+        for _, after in self._dice.settle(state) if self._chance else ():
+            state = after
+        self.state = state
         if game.is_terminal(state):
             self._end(check_returns(game, game.returns(state)))
         elif not self.left:
@@ -73,7 +72,7 @@ class Episode:
         self._arrive(self.game.result(self.state, action))
 
     def observe(self, seat: int) -> dict[str, Any]:
-        """Return what a learner sees in a seat; the mask is all zeros if it is not its turn."""
+        """Return the observation for a learner in a seat; the mask is all zeros if it is not its turn."""
         legal = self.legal if seat == self.seat else ()
         return {
             "observation": self.coder.encode_observation(self.game.observation(self.state, seat), seat),

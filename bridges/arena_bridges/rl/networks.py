@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
-from arena.api.cli import describe
+from arena.api.errors import describe
 from arena_bridges.extras import library
 
 LAYERS = "w0 (inputs, width), b0 (width,), w1 (width, ...), b1 and so on, the last with a column for each action"
@@ -22,9 +22,9 @@ class Network(NamedTuple):
 
 
 def network_of(file: str, activation: str) -> Network:
-    """Return the network in a file, by its ending: `.npz`, `.pt` or `.pth`, `.onnx`; ValueError tells what is wrong with it.
+    """Return the network in a file, by its ending: `.npz`, `.pt` or `.pth`, `.onnx`; raises ValueError if it is invalid.
 
-    `activation` stands between the layers of the first two, relu or tanh. MissingExtra if a library is missing.
+    `activation` is the function between the layers of the first two, relu or tanh. Raises MissingExtra if a library is missing.
     """
     path = Path(file).expanduser()
     try:
@@ -62,8 +62,8 @@ def _from_torch(path: Path, activation: str) -> Network:
     torch = library("torch", "torch")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # of several kinds: no archive, pickled objects, a file that is cut short
-        told = describe(error).partition(". ")[0].partition("\n")[0]  # what follows is how to trust the file all the same
+    except Exception as error:  # several kinds: not an archive, pickled objects, a truncated file
+        told = describe(error).partition(". ")[0].partition("\n")[0]  # the rest explains how to trust the file anyway
         raise ValueError(f"weights: {path}: expected a state_dict of tensors alone, got {told}") from error
     if not isinstance(state, Mapping) or not all(isinstance(tensor, torch.Tensor) for tensor in state.values()):
         raise ValueError(f"weights: {path}: expected a state_dict of tensors alone, got {type(state).__name__}")
@@ -108,7 +108,7 @@ def _from_onnx(path: Path, activation: str) -> Network:
         session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         (given,), (found, *_) = session.get_inputs(), session.get_outputs()
         (_, inputs), (_, outputs) = given.shape, found.shape
-    except Exception as error:  # the runtime's own, and shapes of another kind
+    except Exception as error:  # the runtime's own errors, and shapes of another kind
         raise ValueError(
             f"weights: {path}: expected an ONNX model of one input (batch, numbers) and an output (batch, actions), "
             f"got {describe(error)}"

@@ -6,8 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from arena import Action, Agent, ArenaError, Game, Hints, Search, State
-from arena.api.spec import name_of, settings
-from arena.configured import SpecFile
+from arena.api.games import SpecFile, name_of, settings
 from arena_bridges.rl.coder import Coder
 from arena_bridges.rl.networks import network_of
 
@@ -15,10 +14,10 @@ from arena_bridges.rl.networks import network_of
 class Policy(Agent):
     """Plays the policy of a network: a logit for each action, of which the legal ones count.
 
-    `encoding` turns an observation into the numbers that the network takes, by default the first that the game has. `weights` is
-    a file: `.npz` with the arrays w0, b0, w1, b1, ... of a perceptron and `activation` between its layers, the `state_dict` of
-    such a one in PyTorch (`.pt`), or an ONNX model. With `temperature: 0` the largest logit is played, the first of equals, else
-    actions are drawn by the softmax of logits over `temperature`. A store knows the content of the file, as code.
+    `encoding` turns an observation into the input of the network, by default the first one of the game. `weights` is
+    a file: `.npz` with the arrays w0, b0, w1, b1, ... of a perceptron and `activation` between its layers, the `state_dict` of a
+    perceptron in PyTorch (`.pt`), or an ONNX model. With `temperature: 0` the largest logit is played, the first of equals, else
+    actions are drawn by the softmax of logits divided by `temperature`. A store records the hash of the file, as for code.
     """
 
     name = "policy"
@@ -47,7 +46,7 @@ class Policy(Agent):
         return None
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return the action of the largest logit, or one that is drawn."""
+        """Return the action of the largest logit, or a drawn one."""
         actions, shares = game.actions(state), self.policy(game, state)
         return actions[shares.index(1.0)] if 1.0 in shares else search.rng.choices(actions, shares)[0]
 
@@ -65,8 +64,8 @@ class Policy(Agent):
         return [float(share) for share in shares / shares.sum()]
 
     def _coder(self, game: Game) -> Coder:
-        """The coder of a game, the same for all decisions; ValueError if the network has other numbers."""
-        key = (type(game), repr(settings(game)), self.encoding)  # the object that is handed in is the view of one decision
+        """The coder of a game, the same for all decisions; raises ValueError if the sizes of the network differ."""
+        key = (type(game), repr(settings(game)), self.encoding)  # the given object is the view of one decision
         if key not in _CODERS:
             _CODERS[key] = Coder(type(game)(**settings(game)), self.encoding)
         coder = _CODERS[key]

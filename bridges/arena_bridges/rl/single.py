@@ -1,55 +1,77 @@
 """Environments of Gymnasium, for puzzles and games of one seat, and for one seat among opponents. This module needs the extra."""
 
 import random
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium
 
 from arena import Agent, ArenaError, Game
-from arena.api.match import Decider, Seat, SharedStart
-from arena.api.spec import name_of
-from arena.tournament.single import seat_of
+from arena.api.games import name_of
+from arena.api.match import Decider, Positions, Seat
+from arena.api.search import SharedStart
+from arena.api.spec import describe_unlimited, is_large
 from arena_bridges.rl.coder import Coder
 from arena_bridges.rl.episode import Episode
+from arena_setup.single import seat_of
 
+Entry = Agent | str | Mapping[str, Any]
 MAX_TRIES = 1000
-"""Plays that may end before the learner has a turn."""
+"""The maximum number of plays in a row that end before the learner's turn."""
 
 
 class SeatEnvironment(gymnasium.Env):  # type: ignore[misc]
-    """One seat of a game, or a puzzle; the other seats are played by agents of arena, in the order of the seats."""
+    """One seat of a game, or a puzzle; the other seats are played by agents of arena, in the order of the seats.
+
+    A seat with several entries, a pool, draws one of them for each play.
+    """
 
     def __init__(
         self,
         game: Game,
         encoding: str | Callable[..., Any] | None,
-        opponents: Sequence[Agent | str | Mapping[str, Any]],
-        seat: int,
+        opponents: Sequence[Entry | Sequence[Entry]],
+        seat: int | Literal["random"],
         moves: int | None,
         render_mode: str | None,
     ) -> None:
         if len(opponents) != game.players - 1:
             hint = f": give opponents=[...] with {game.players - 1} of them" if game.players > 1 else ""
             raise ValueError(f"{name_of(game)} has {game.players} seats, got {len(opponents)} opponents{hint}")
-        if seat not in range(game.players):
-            raise ValueError(f"seat: expected 0 to {game.players - 1}, got {seat!r}")
-        self.metadata = {"name": name_of(game), "render_modes": ["ansi"]}
+        if seat not in (*range(game.players), "random"):
+            raise ValueError(f"seat: expected 0 to {game.players - 1}, or 'random', got {seat!r}")
+        self.metadata = {"name": name_of(game), "render_modes": ["ansi"], "render_fps": 4}
         self.render_mode = render_mode
         self.coder = Coder(game, encoding)
         self.observation_space, self.action_space = self.coder.spaces()
-        self._own = seat
+        self._wanted = seat
+        self._own = 0 if seat == "random" else seat
         self._episode = Episode(self.coder, moves)
-        others = [other for other in range(game.players) if other != seat]
-        self._seats: dict[int, Seat] = {other: seat_of(game, given) for other, given in zip(others, opponents, strict=True)}
+        pools: list[Sequence[Any]] = [given if isinstance(given, (list, tuple)) else [given] for given in opponents]
+        if not all(pools):
+            raise ValueError("opponents: expected at least one agent in a pool, got an empty list")
+        self._pools: list[list[Seat]] = [[seat_of(game, entry) for entry in pool] for pool in pools]
+        found = [describe_unlimited(one.label, one.make, one.limits, game) for pool in self._pools for one in pool]
+        told = list(dict.fromkeys(filter(None, found)))
+        if told and is_large(game, Positions(game, name_of(game), {}, 0)):
+            for message in told:
+                warnings.warn(message, stacklevel=4)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a new play up to the first turn of the learner; `options["position"]` is a text to begin with."""
+        """Begin a new play up to the first turn of the learner; `options["position"]` is a text to begin with.
+
+        The info says the `seat` of the learner.
+        """
         super().reset(seed=seed)
         rng = random.Random(int(self.np_random.integers(2**63)))
         self._players: dict[int, Decider] = {}
         game = self.coder.game
-        for other, sitting in self._seats.items():
+        if self._wanted == "random":
+            self._own = rng.randrange(game.players)
+        others = [other for other in range(game.players) if other != self._own]
+        for other, pool in zip(others, self._pools, strict=True):
+            sitting = pool[0] if len(pool) == 1 else rng.choice(pool)
             own = random.Random(rng.getrandbits(64))
             player = Decider(game, sitting.make, sitting.evaluation, sitting.limits, own, SharedStart(game, own))
             player.make_agent()
@@ -58,11 +80,13 @@ class SeatEnvironment(gymnasium.Env):  # type: ignore[misc]
             self._episode.begin(rng, (options or {}).get("position"))
             self._wait()
             if self._episode.returns is None:
-                return self._episode.observe(self._own), {}
+                return self._episode.observe(self._own), {"seat": self._own}
         raise ArenaError(f"{name_of(self.coder.game)}: play is over before seat {self._own} has a turn")
 
     def step(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Play an action, and all that others do until the learner's next turn; an illegal one ends the play, and it loses."""
+        """Play an action, and the others' actions until the learner's next turn. An illegal action ends the play, and the learner
+        loses.
+        """
         episode = self._episode
         if episode.returns is not None:
             raise ArenaError("play is over: call reset")
@@ -74,11 +98,11 @@ class SeatEnvironment(gymnasium.Env):  # type: ignore[misc]
         return episode.observe(self._own), reward, over and not episode.truncated, episode.truncated, info
 
     def action_masks(self) -> Any:
-        """Return which actions are legal, as booleans: what MaskablePPO of sb3-contrib asks for."""
+        """Return the mask of legal actions as booleans, for MaskablePPO of sb3-contrib."""
         return self.coder.mask(self._episode.legal).astype(bool)
 
     def render(self) -> str:
-        """Return what the learner sees of the state, as a person would want to see it."""
+        """Return the learner's view of the state as text for people."""
         game = self.coder.game
         return game.render(game.observation(self._episode.state, self._own))
 

@@ -1,4 +1,4 @@
-"""The matches that a report carries with all their positions, packed so that a page of thousands stays small."""
+"""The matches that a report contains with all their positions, compressed so that a page with thousands stays small."""
 
 import base64
 import json
@@ -10,27 +10,27 @@ from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from arena import Game
-from arena.api.cli import describe
-from arena.api.match import FAULTS, Record
-from arena.api.spec import BoardModule, Registry, load_board_module
+from arena import Game, Record, Registry
+from arena.api.errors import describe
+from arena.api.games import list_ignored
+from arena.api.match import FAULTS
+from arena.api.results import make_known_game
+from arena.api.spec import list_named_code
 from arena.api.store import Run, Store
-from arena.plugins.members import list_ignored
-from arena.schedule.board_info import make_known_game
-from arena.spec.named_code import list_named_code
+from arena_catalog.board_files import BoardModule, load_board_module
 from arena_web.report.evidence import Evidence, Findings, MatchSummary
 from arena_web.views import MatchView, text_view, view
 
 MAX_PACK_MATCHES = 40
-"""Matches in one pack at the most: the page unpacks one of them at a time."""
+"""The maximum number of matches in a pack; the page unpacks one pack at a time."""
 FULL_PACK_CHARACTERS = 4_000_000
-"""Characters at which a pack is closed although it has fewer."""
+"""The number of characters that closes a pack before it has the maximum number of matches."""
 MAX_POSITIONS = 200_000
-"""Of all matches that are carried: as many as take seconds to be played through again."""
+"""The maximum number of positions of all contained matches; replaying that many takes seconds."""
 MAX_CHARACTERS = 12_000_000
-"""Of all packs."""
+"""The maximum size of all packs."""
 FRAME = ("number", "state", "rendered", "grid", "action", "seat", "nodes", "evaluations", "depth", "value", "seconds")
-"""The values of a frame that are kept, as a list in this order; the label follows from the seat."""
+"""The values of a frame in a pack, as a list in this order; the label follows from the seat."""
 _read_frame = attrgetter(*FRAME)
 
 
@@ -46,20 +46,31 @@ class Chosen(NamedTuple):
 
 
 class _Turn(NamedTuple):
-    """The sort key of a match: ranks after each other, in each all pairings of all boards in turn."""
+    """The sort key of a match: by rank, and within a rank all pairings of all boards in turn."""
 
     rank: int
     turn: int
     board: int
     place: int
+    """Negative, so that the newest come first."""
 
 
 def choose_matches(boards: Sequence[Evidence], most: int, positions: int) -> list[Chosen]:
-    """At most so many matches, with at most so many positions in all: the failures first, then the decisive ones.
+    """Choose matches within limits on their number and positions: failures first, then decisive ones, the newest of each first.
 
-    Failures take half of the room, and what the others leave of the rest, so that there is always something else to see.
+    Failures get half of the room and the unused part of the other half, so that other matches are always shown too.
     """
-    failed, others = _in_turn(boards)
+    seen: Counter[tuple[int, int, tuple[int, ...]]] = Counter()
+    turns: list[tuple[_Turn, MatchSummary]] = []
+    for evidence in boards:
+        for match in sorted(evidence.matches, key=lambda match: -match.place):
+            rank = rank_of(match)
+            group = (evidence.number, rank, match.seats)
+            turns.append((_Turn(rank, seen[group], evidence.number, -match.place), match))
+            seen[group] += 1
+    turns.sort(key=lambda item: item[0])
+    failed = [Chosen(turn.board, match) for turn, match in turns if turn.rank == FAILED]
+    others = [Chosen(turn.board, match) for turn, match in turns[len(failed) :]]
     first = _within(failed, most // 2, positions // 2)
     places, room = most - len(first), positions - _positions(first)
     second = _within(others, places, room)
@@ -68,7 +79,7 @@ def choose_matches(boards: Sequence[Evidence], most: int, positions: int) -> lis
 
 
 def _within(wanted: Sequence[Chosen], most: int, positions: int) -> list[Chosen]:
-    """The first of them, for as long as there is room."""
+    """Choose the first ones that have room."""
     kept: list[Chosen] = []
     for one in wanted[: max(0, most)]:
         positions -= _positions([one])
@@ -82,21 +93,6 @@ def _positions(matches: Sequence[Chosen]) -> int:
     return sum(one.match.positions for one in matches)
 
 
-def _in_turn(boards: Sequence[Evidence]) -> tuple[list[Chosen], list[Chosen]]:
-    """The failures, and the others, each in the order in which they are taken."""
-    seen: Counter[tuple[int, int, tuple[int, ...]]] = Counter()
-    turns: list[tuple[_Turn, MatchSummary]] = []
-    for evidence in boards:
-        for match in sorted(evidence.matches, key=lambda match: match.place):
-            rank = rank_of(match)
-            group = (evidence.number, rank, match.seats)
-            turns.append((_Turn(rank, seen[group], evidence.number, match.place), match))
-            seen[group] += 1
-    turns.sort(key=lambda item: item[0])
-    failed = [Chosen(turn.board, match) for turn, match in turns if turn.rank == FAILED]
-    return failed, [Chosen(turn.board, match) for turn, match in turns[len(failed) :]]
-
-
 def rank_of(match: MatchSummary) -> int:
     """FAILED, DECISIVE or OTHER."""
     if match.void or match.termination in FAULTS or match.solved is False:
@@ -106,7 +102,7 @@ def rank_of(match: MatchSummary) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Matches as the page lists, filters and shows them."""
+    """The data of matches for the list, the filters and the views of the page."""
 
     listed: tuple[dict[str, Any], ...]
     packs: tuple[str, ...]
@@ -122,16 +118,30 @@ class Carried:
 
 
 def carry_matches(store: Store, found: Findings, most: int, registry: Registry) -> Carried:
-    """As many of the matches as were asked for and have room, packed; their games are those of a registry."""
+    """Pack up to the requested number of matches, as far as there is room, with the games of a registry."""
     games = _games(found.run, registry)
     packs = _Packs()
     wanted = choose_matches(found.boards, most, MAX_POSITIONS)
     for start in range(0, len(wanted), MAX_PACK_MATCHES):
         part = wanted[start : start + MAX_PACK_MATCHES]
-        records = _records(store, [one.match.place for one in part])
+        places = [one.match.place for one in part]
+        marks = ",".join("?" * len(places))
+        query = f"SELECT p.number, r.id FROM place p JOIN record r ON r.number = p.record WHERE p.number IN ({marks})"  # noqa: S608
+        keys = {place: key.hex() for place, key in store.query(query, places)}
+        records = store.found(sorted(set(keys.values())))
         for one in part:
-            record = records[one.match.place]
-            packs.add(_line(record, one), _show(games, record, found.boards[one.board].sheet.game, one.board))
+            match, (record, *_) = one.match, records[keys[one.match.place]]
+            line = {
+                "id": record.id,
+                "board": one.board,
+                "seats": match.seats,  # the numbers of its entries
+                "returns": match.returns,
+                "solved": match.solved,
+                "termination": match.termination,
+                "rank": rank_of(match),
+                "moves": match.moves,
+            }
+            packs.add(line, _show(games, record, found.boards[one.board].sheet.game, one.board))
         if packs.size > MAX_CHARACTERS:
             break
     of = sum(len(evidence.matches) for evidence in found.boards)
@@ -174,12 +184,12 @@ class _Games:
     modules: Mapping[str, BoardModule] = field(default_factory=dict)
     """The modules that draw the games, by their names."""
     notes: dict[str, None] = field(default_factory=dict)
-    """All that cannot be used, in the order in which it was met."""
+    """All faults, in the order of discovery."""
     trouble: str | None = None
     """The reason why some are missing."""
 
     def describe(self, game: dict[str, Any]) -> dict[str, Any]:
-        """What a view tells of a game, with the board that draws it, and what is wrong with that or with its grid."""
+        """Return the description of a game for a view, with its board module, and note faults of the module or the grid."""
         name, note = game["name"], game["note"]
         if note is not None:
             self.notes[f"game {name}: {note}"] = None
@@ -188,7 +198,7 @@ class _Games:
 
 
 def _games(run: Run, registry: Registry) -> _Games:
-    """The games that are known here: a store names plugins, and is no reason to load one."""
+    """Return the games known here. Plugins that are only named by a store are not loaded."""
     games = {number: game for number, sheet in enumerate(run.boards) if (game := make_known_game(sheet, registry)) is not None}
     kinds = {game.name: type(game) for game in games.values()}
     modules = {name: load_board_module(kind) for name, kind in kinds.items()}
@@ -208,14 +218,6 @@ def _games(run: Run, registry: Registry) -> _Games:
     return found
 
 
-def _records(store: Store, places: Sequence[int]) -> dict[int, Record]:
-    marks = ",".join("?" * len(places))
-    query = f"SELECT p.number, r.id FROM place p JOIN record r ON r.number = p.record WHERE p.number IN ({marks})"  # noqa: S608
-    keys = {place: key.hex() for place, key in store.query(query, places)}
-    records = store.found(sorted(set(keys.values())))
-    return {place: records[key][0] for place, key in keys.items()}
-
-
 def _show(games: _Games, record: Record, described: Mapping[str, Any], board: int) -> dict[str, Any]:
     """A match for the player of the views."""
     game = games.of.get(board)
@@ -229,24 +231,9 @@ def _show(games: _Games, record: Record, described: Mapping[str, Any], board: in
 
 
 def _compact(shown: MatchView) -> dict[str, Any]:
-    """A view without the names of the values of its frames. Times are rounded: their further digits do not compress."""
+    """A view without the keys of its frames. Times are rounded, because further digits do not compress."""
     frames = []
     for frame in shown.frames:
         *values, seconds = _read_frame(frame)
         frames.append([*values, None if seconds is None else float(f"{seconds:.3g}")])
     return {**{one.name: getattr(shown, one.name) for one in fields(shown)}, "frames": frames}  # asdict would copy deeply
-
-
-def _line(record: Record, one: Chosen) -> dict[str, Any]:
-    """A match in the list: `seats` are the numbers of its entries on the board."""
-    match = one.match
-    return {
-        "id": record.id,
-        "board": one.board,
-        "seats": match.seats,
-        "returns": match.returns,
-        "solved": match.solved,
-        "termination": match.termination,
-        "rank": rank_of(match),
-        "moves": match.moves,
-    }

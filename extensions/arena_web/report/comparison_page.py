@@ -1,11 +1,12 @@
-"""The page of a comparison: what `arena compare` says, its tables, and the plots of the entries that are compared."""
+"""The page of a comparison: the text and tables of `arena compare`, and plots of the compared entries."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from itertools import combinations
 from typing import Any
 
+from arena_web.pages import WAY_BACK
 from arena_web.report.cross import cross_plot
 from arena_web.report.evidence import Evidence, Findings, among
 from arena_web.report.html_tables import Kind, Table
@@ -16,22 +17,30 @@ from arena_web.report.ratings import ratings_plot
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """The content security policy: the page has no script."""
+MAX_SUMMARY_NAMES = 6
+"""The maximum number of entries named below the title."""
 MAX_SCATTER_PLOTS = 6
-"""The most pairs of entries that have a scatter plot of their own."""
+"""The maximum number of pairs of entries with a scatter plot."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedBoard:
-    """A board with its comparisons as `arena compare --format html` has them: blocks of text and tables."""
+    """A board with its comparisons as `arena compare` gives them to a page."""
 
     number: int
-    names: tuple[str, ...]
-    """The entries that are compared."""
-    texts: tuple[str, ...]
+    names: Sequence[str]
+    """The compared entries."""
+    legend: str
+    """The legend of the cells of the matrix."""
+    pairs: Sequence[Mapping[str, Any]]
+    """Each with `one` and `other`, its `text` (blocks of sentences and HTML tables), and `cells`: the squares of the matrix with
+    the one and with the other as the row."""
 
 
 def comparison_page(found: Findings, boards: Sequence[ComparedBoard]) -> bytes:
     """The whole page as UTF-8. The same findings and texts give the same bytes."""
+    from markupsafe import Markup
+
     names = list(dict.fromkeys([name for board in boards for name in board.names]))
     text = (
         environment()
@@ -42,8 +51,9 @@ def comparison_page(found: Findings, boards: Sequence[ComparedBoard]) -> bytes:
             drawing=drawing,
             run=found.run,
             title=" and ".join(names) if len(names) == 2 else f"{len(names)} entries compared",
-            summary=", ".join(names),
+            summary=", ".join(names) if 2 < len(names) <= MAX_SUMMARY_NAMES else "",
             boards=[_board(found.boards[board.number], board) for board in boards],
+            way_back=Markup(WAY_BACK),  # noqa: S704 - arena's own
             origin=origin(found),
         )
     )
@@ -51,15 +61,38 @@ def comparison_page(found: Findings, boards: Sequence[ComparedBoard]) -> bytes:
 
 
 def _board(evidence: Evidence, compared: ComparedBoard) -> dict[str, Any]:
-    """A board with its comparisons: each a heading and its parts, sentences and tables, which blank lines set apart."""
-    title, texts = evidence.board.title, []
-    for text in compared.texts:
-        heading, *blocks = text.split("\n\n")
-        tables = [_Cells(block).rows if block.startswith("<table>") else [] for block in blocks]
-        parts = [_table(heading, rows) if rows else block for block, rows in zip(blocks, tables, strict=True)]
-        texts.append({"heading": heading.removeprefix(f"{title}: "), "parts": parts})
+    """A board with its comparisons: a matrix if there are several, and each comparison with a heading, a verdict and its
+    parts.
+    """
+    title, key = evidence.board.title, key_of(evidence)
+    names = [row["agent"] for row in evidence.board.rows if row["agent"] in compared.names]
+    cells: dict[tuple[str, str], Any] = {}
+    pairs = []
+    for number, pair in enumerate(compared.pairs, 1):
+        place = f"{key}-pair-{number}"
+        for row, column, (text, detail, lead) in zip(
+            (pair["one"], pair["other"]), (pair["other"], pair["one"]), pair["cells"], strict=True
+        ):
+            cells[row, column] = {"text": text, "detail": detail, "lead": lead, "place": place}
+        heading, first, *blocks = pair["text"].split("\n\n")
+        verdict, _, rest = first.partition("\n")
+        parts = [part for block in [rest, *blocks] if (part := _part(heading, block))]
+        pairs.append({"place": place, "heading": heading.removeprefix(f"{title}: "), "verdict": verdict, "parts": parts})
     stacks = stacks_of(comparison_plots(among(evidence, compared.names)))
-    return {"key": key_of(evidence), "title": title, "texts": texts, "stacks": stacks}
+    matrix = {name: [cells.get((name, other)) for other in names] for name in names} if len(pairs) > 1 else None
+    return {"key": key, "title": title, "legend": compared.legend, "matrix": matrix, "pairs": pairs, "stacks": stacks}
+
+
+def _part(heading: str, block: str) -> Table | str:
+    """A block of a comparison: a table if it is one."""
+    rows = _Cells(block).rows if block.startswith("<table>") else []
+    if not rows:
+        return block
+    (corner, *headings), *cells = rows
+    kinds: list[Kind] = ["agent"]
+    kinds += ["number" for _ in headings]
+    shown = [corner or "Figure", *headings]  # screen readers need a text in every heading
+    return Table(f"{shown[0]} of {heading}", shown, kinds, cells)
 
 
 def comparison_plots(evidence: Evidence) -> list[Plot]:
@@ -75,20 +108,8 @@ def comparison_plots(evidence: Evidence) -> list[Plot]:
     return [plot for plot in found if plot is not None]
 
 
-def _table(name: str, rows: Sequence[Sequence[str]]) -> Table:
-    (corner, *headings), *cells = rows
-    kinds: list[Kind] = ["agent"]
-    kinds += ["number" for _ in headings]
-    matrix = [row[0] for row in cells] == headings
-    shown = [
-        corner or ("Agent" if matrix else "Figure"),
-        *headings,
-    ]  # a heading without a text is none to those who cannot see the table
-    return Table(f"{shown[0]} of {name}", shown, kinds, cells)
-
-
 class _Cells(HTMLParser):
-    """The texts of the cells of a table of tabulate, row by row; only texts are taken, and the template escapes them again."""
+    """The texts of the cells of a table of tabulate, row by row; only texts are used, and the template escapes them again."""
 
     def __init__(self, table: str) -> None:
         super().__init__()

@@ -4,27 +4,27 @@ from typing import TYPE_CHECKING
 
 from arena.api.results import Leaderboard, figures
 from arena_web.report.palette import Palette
-from arena_web.report.plot import MAX_ROWS, Plot, room_for, row_height, short
+from arena_web.report.plot import MAX_ROWS, Plot, fit_label, room_for, row_height
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MIN_FONT_POINTS = 4.2
-"""The least size in points in which shares are written into their squares."""
+"""The minimum font size, in points, for shares in their squares."""
 MAX_NUMBERED_COLUMNS = 14
-"""Up to how many agents each column has its number."""
+"""The maximum number of agents for which columns are numbered."""
 MARGIN_POINTS = 16.0
-"""Points of the width of a plot that neither labels nor squares take."""
+"""The width of the margins of a plot, in points."""
 DIGIT_WIDTH_EM = 0.64
 """The width of a digit, as a part of the size of its font."""
 MAX_OPACITY = 0.6
-"""Opacity of the colour of a clean sweep: the number on it must stay readable."""
+"""The opacity of the colour for a score of 100 %, on which the number must stay readable."""
 
 Scores = tuple[tuple[float | None, ...], ...]
 
 
 def cross_plot(board: Leaderboard) -> Plot | None:
-    """The score of each agent against each as a heat map; None where nobody has met anyone."""
+    """The heat map of the score of each agent against each other; None if no two have met."""
     if board.cross is None or not any(share is not None for row in board.cross for share in row):
         return None
     labels = [row["agent"] for row in board.rows]
@@ -37,18 +37,19 @@ def cross_plot(board: Leaderboard) -> Plot | None:
         f"stronger the further from it. Columns stand in the order of the rows.{note}",
         ("Agent", *labels),
         tuple([(label, *row) for label, row in zip(labels, board.cross, strict=True)]),
-        row_height(len(kept)) + 0.05 * len(kept),
-        lambda axes, palette: _draw(axes, palette, [f"{short(labels[k])}  {k + 1}" for k in kept], scores),
+        row_height([labels[k] for k in kept]) + 0.05 * len(kept),
+        lambda axes, palette: _draw(axes, palette, [f"{fit_label(axes, labels[k], 0.34)}  {k + 1}" for k in kept], scores),
+        left_out=len(labels) - len(kept),
     )
 
 
 def _size(axes: "Axes", labels: list[str]) -> float:
-    """The size in points in which a share of five characters fits its square beside these labels, the usual one at the most."""
+    """The font size in points with which a share of five characters fits its square beside these labels, at most the default."""
     from matplotlib import rcParams
     from matplotlib.textpath import TextPath
 
     usual = rcParams["font.size"]
-    widest = max([TextPath((0, 0), label, size=usual).get_extents().width for label in labels])
+    widest = max([TextPath((0, 0), line, size=usual).get_extents().width for label in labels for line in label.splitlines()])
     squares = 72 * axes.figure.bbox.width / axes.figure.dpi - widest - MARGIN_POINTS
     return float(min(usual, 0.96 * squares / len(labels) / (5 * DIGIT_WIDTH_EM)))
 

@@ -3,29 +3,44 @@
 import io
 import re
 import warnings
+from dataclasses import dataclass
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from arena import ArenaError
-from arena.version import install_command
+from arena.api.cli import install_command
 from arena_web.report.cross import cross_plot
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import PAGE, PAPER, VARIABLES, Palette
-from arena_web.report.plot import Plot, printable
+from arena_web.report.plot import FONT_POINTS, WIDTH_INCHES, Plot, arrange_legend, printable
 from arena_web.report.puzzle_plots import budget_plot, cactus_plot, scatter_plot
 from arena_web.report.ratings import convergence_plot, ratings_plot
 
-WIDTH = 4.0
-"""Of every plot, in inches: it fits a column of a paper, and a phone."""
 FORMATS = ("png", "svg", "pdf")
 """File formats of a plot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How large plots are: inches, points, and the columns of legends."""
+
+    width: float = WIDTH_INCHES
+    height: float | None = None
+    """None gives each plot its natural height."""
+    font: str = "DejaVu Sans"
+    font_size: float = FONT_POINTS
+    columns: int | None = None
+    """None uses as many columns as there is room for."""
+
+
+USUAL = Layout()
 _TIMELESS = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def require() -> None:
-    """Raise ArenaError, which says what to install, if matplotlib or Jinja2 is missing."""
+    """Raise ArenaError with the command that installs them if matplotlib or Jinja2 is missing."""
     for name, what in (("matplotlib.figure", "plots need matplotlib"), ("jinja2", "pages need Jinja2")):
         try:
             import_module(name)
@@ -35,7 +50,7 @@ def require() -> None:
 
 
 def plots_of(evidence: Evidence) -> list[Plot]:
-    """The plots that a board has something to show in, in the order in which they are shown."""
+    """The plots of a board that are not empty, in their order on the page."""
     if evidence.sheet.kind == "versus":
         found = [ratings_plot(evidence.board), cross_plot(evidence.board)]
     elif evidence.sheet.kind == "score":
@@ -49,10 +64,17 @@ def plots_of(evidence: Evidence) -> list[Plot]:
 
 def inline(plot: Plot, key: str) -> str:
     """A plot as an `<svg>` for a page: its colours are CSS variables, its text is text, its ids begin with `key`."""
-    text = _draw(plot, "svg", PAGE).decode()
+    text = _draw(plot, "svg", PAGE, USUAL).decode()
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], count=1, flags=re.DOTALL)
-    text = re.sub(r"\s*<defs>\s*<style.*?</style>\s*</defs>", "", text, count=1, flags=re.DOTALL)  # it would be the page's
-    text = re.sub(r"<[^>]*>", lambda tag: _of_page(tag[0], key), text)
+    text = re.sub(r"\s*<defs>\s*<style.*?</style>\s*</defs>", "", text, count=1, flags=re.DOTALL)  # it would style the whole page
+
+    def fit_tag(found: re.Match[str]) -> str:
+        """Give a tag ids that begin with `key`, and the page's colours and font. Text is left as it is."""
+        tag = re.sub(r'( id="| xlink:href="#|url\(#)', rf"\g<1>{key}-", found[0])
+        tag = re.sub(r"font-family: [^;\"]*; | transform=\"rotate\(-0 [^\"]*\"", "", tag)
+        return re.sub("|".join(VARIABLES), lambda colour: VARIABLES[colour[0]], tag)
+
+    text = re.sub(r"<[^>]*>", fit_tag, text)
     head, _, rest = text.partition(">")
     head = re.sub(r' (width|height)="[^"]*"', "", head)
     names = f'class="drawing" role="img" aria-labelledby="{key}-title" aria-describedby="{key}-desc"'
@@ -60,49 +82,47 @@ def inline(plot: Plot, key: str) -> str:
     return f'{head} {names}><title id="{key}-title">{title}</title><desc id="{key}-desc">{desc}</desc>{rest}'
 
 
-def _of_page(tag: str, key: str) -> str:
-    """A tag of an SVG with ids that begin with `key`, and with the page's colours and font. Text is left as it is."""
-    tag = re.sub(r'( id="| xlink:href="#|url\(#)', rf"\g<1>{key}-", tag)
-    tag = re.sub(r"font-family: [^;\"]*; | transform=\"rotate\(-0 [^\"]*\"", "", tag)
-    return re.sub("|".join(VARIABLES), lambda colour: VARIABLES[colour[0]], tag)
-
-
-def whole(plot: Plot, style: str) -> bytes:
+def whole(plot: Plot, style: str, layout: Layout = USUAL) -> bytes:
     """A plot as a file of its own, in one of FORMATS, dark on white."""
-    return _draw(plot, style, PAPER)
+    return _draw(plot, style, PAPER, layout)
 
 
-def _draw(plot: Plot, style: str, palette: Palette) -> bytes:
+def _draw(plot: Plot, style: str, palette: Palette, layout: Layout) -> bytes:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     out = io.BytesIO()
-    with warnings.catch_warnings(), rc_context(_settings(palette)):
-        warnings.simplefilter("ignore")  # of glyphs that a font lacks: on a page the browser finds them
-        figure = Figure(figsize=(WIDTH, plot.height), layout="constrained")
-        plot.draw(figure.add_subplot(), palette)
+    with warnings.catch_warnings(), rc_context(_settings(palette, layout)):
+        warnings.simplefilter("ignore")  # about missing glyphs, which the browser finds in other fonts
+        columns, legend_height, labels = arrange_legend(plot.lines, layout.width, layout.font_size, layout.columns)
+        height = layout.height or plot.area_height * max(1.0, layout.font_size / FONT_POINTS) + legend_height
+        figure = Figure(figsize=(layout.width, height), layout="constrained")
+        axes = figure.add_subplot()
+        plot.draw(axes, palette)
+        if labels:
+            figure.legend(axes.get_lines(), labels, loc="outside lower center", ncols=columns, handlelength=3.2)
         if style != "svg":
             figure.set_facecolor("white")
         figure.savefig(out, format=style, metadata=_TIMELESS.get(style), dpi=300, transparent=style == "svg")
     return out.getvalue()
 
 
-def _settings(palette: Palette) -> dict[str, Any]:
+def _settings(palette: Palette, layout: Layout) -> dict[str, Any]:
     return {
         "axes.axisbelow": True,
         "axes.edgecolor": palette.grid,
         "axes.facecolor": "none",
         "axes.grid": True,
         "axes.labelcolor": palette.muted,
-        "axes.labelsize": 8.5,
+        "axes.labelsize": layout.font_size,
         "axes.spines.right": False,
         "axes.spines.top": False,
         "axes.unicode_minus": False,
-        "font.family": "DejaVu Sans",
-        "font.size": 8.5,
+        "font.family": [layout.font, "DejaVu Sans"],
+        "font.size": layout.font_size,
         "grid.color": palette.grid,
         "grid.linewidth": 0.6,
-        "legend.fontsize": 8.5,
+        "legend.fontsize": layout.font_size,
         "legend.frameon": False,
         "legend.labelcolor": palette.ink,
         "lines.linewidth": 1.5,

@@ -1,14 +1,15 @@
 """The data of a report: the leaderboards of a store and every match behind them, read in one go."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.api.errors import StoreError
 from arena.api.match import Reason
 from arena.api.results import BoardInfo, Leaderboard, of_tallies, tallies_of
-from arena.api.store import NANOSECONDS, Run, Store, StoreError, returns_of, seats_of
+from arena.api.store import NANOSECONDS, Run, Store, list_environments, returns_of, seats_of
 
 
 class Effort(NamedTuple):
@@ -20,7 +21,7 @@ class Effort(NamedTuple):
 
 
 class MatchSummary(NamedTuple):
-    """A match in a few numbers. A named tuple, since a store may have a million."""
+    """A match in a few numbers. It is a named tuple because a store may have a million."""
 
     place: int
     """Its number in the schedule."""
@@ -35,7 +36,7 @@ class MatchSummary(NamedTuple):
     moves: int | None
     cost: float | None
     effort: Effort
-    """What the first seat used: the only one of a puzzle."""
+    """The resources of the first seat, which is the only one in a puzzle."""
 
     @property
     def positions(self) -> int:
@@ -44,7 +45,7 @@ class MatchSummary(NamedTuple):
 
     @property
     def void(self) -> bool:
-        """True if it is not scored."""
+        """True if the match is not scored."""
         return self.termination == "void"
 
 
@@ -64,55 +65,46 @@ class Evidence:
 
     @property
     def scored(self) -> Iterator[MatchSummary]:
-        """The matches that count."""
+        """The matches that are not void."""
         return (match for match in self.matches if not match.void)
 
 
-def among(evidence: Evidence, names: Collection[str]) -> Evidence:
-    """The board as if only some of its entries were there: their rows and the matches between them."""
+def choose(evidence: Evidence, names: Collection[str]) -> Evidence:
+    """The board with the rows of some of its entries, still computed from all matches."""
     board = evidence.board
     places = [place for place, row in enumerate(board.rows) if row["agent"] in names]
     cross = None if board.cross is None else tuple([tuple([board.cross[one][other] for other in places]) for one in places])
+    return replace(evidence, board=replace(board, rows=tuple([board.rows[place] for place in places]), cross=cross))
+
+
+def among(evidence: Evidence, names: Collection[str]) -> Evidence:
+    """The board restricted to some of its entries: their rows and the matches between them."""
     matches = [match for match in evidence.matches if all(evidence.sheet.labels[entry] in names for entry in match.seats)]
-    shown = replace(board, rows=tuple([board.rows[place] for place in places]), cross=cross)
-    return replace(evidence, board=shown, matches=tuple(matches))
+    return replace(choose(evidence, names), matches=tuple(matches))
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The last run of a store and what is on its boards."""
+    """The last run of a store and its boards."""
 
     store: str
     run: Run
     boards: tuple[Evidence, ...]
+    environments: tuple[Mapping[str, str], ...]
+    """The distinct versions with which the runs of the store were played."""
 
 
 def findings(store: Store) -> Findings:
-    """The data of a store's last run, also while that goes on; call it in one `snapshot`.
+    """The data of a store's last run, even while it is in progress; call it within one `snapshot`.
 
-    Raises StoreError where there is no run, or no match on its boards.
+    Raises StoreError if there is no run, or no match on its boards.
     """
     run = store.last()
     tallies = tallies_of(store, run.boards)
-    matches = _matches(store)
-    if not matches:
-        raise StoreError(f"{store.path} holds no match of its last run; play some with `arena run` first")
-    shown = of_tallies(tallies, finished=run.ended is not None, store=str(store.path))
-    boards = [Evidence(number, board.sheet, board, tuple(matches.get(number, ()))) for number, board in enumerate(shown)]
-    return Findings(str(store.path), run, tuple(boards))
-
-
-def read(path: str | Path) -> Findings:
-    """The data of the store at a path; StoreError if there is none, or nothing in it."""
-    with Store.open(path) as store, store.snapshot():
-        return findings(store)
-
-
-def _matches(store: Store) -> dict[int, list[MatchSummary]]:
     seated: dict[str, tuple[int, ...]] = {}  # one object for all matches of a pairing
-    found: dict[int, list[MatchSummary]] = defaultdict(list)
-    for board, place, round_, seats, returns, termination, seat, solved, moves, cost, *used in store.query(_MATCHES):
-        found[board].append(
+    matches: dict[int, list[MatchSummary]] = defaultdict(list)
+    for number, place, round_, seats, returns, termination, seat, solved, moves, cost, *used in store.query(_MATCHES):
+        matches[number].append(
             MatchSummary(
                 place,
                 round_,
@@ -126,7 +118,17 @@ def _matches(store: Store) -> dict[int, list[MatchSummary]]:
                 Effort(used[0], used[1], used[2] / NANOSECONDS),
             )
         )
-    return found
+    if not matches:
+        raise StoreError(f"{store.path} holds no match of its last run; play some with `arena run` first")
+    shown = of_tallies(tallies, finished=run.ended is not None, store=str(store.path))
+    boards = [Evidence(number, board.sheet, board, tuple(matches.get(number, ()))) for number, board in enumerate(shown)]
+    return Findings(str(store.path), run, tuple(boards), tuple(list_environments(store.runs())))
+
+
+def read(path: str | Path) -> Findings:
+    """The data of the store at a path; raises StoreError if it does not exist or is empty."""
+    with Store.open(path) as store, store.snapshot():
+        return findings(store)
 
 
 _MATCHES = """

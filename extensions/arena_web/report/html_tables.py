@@ -15,7 +15,7 @@ Kind = Literal["agent", "word", "number"]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: `kinds` of its columns, one of which may hold the agents, after whom its rows are called."""
+    """A table. `kinds` are the kinds of its columns; a column of agents names the rows."""
 
     name: str
     headings: Sequence[str]
@@ -46,7 +46,7 @@ def overall_table(found: Overall) -> Table:
 
 
 def numbers_table(plot: Plot, board: str) -> Table:
-    """All the numbers that a plot of a board shows."""
+    """All numbers of a plot."""
     words = [any(isinstance(row[place], str) for row in plot.rows) for place in range(len(plot.headings))]
     rows = [
         [value if isinstance(value, str) else figures.figure(value, SIGNIFICANT_DIGITS) for value in row] for row in plot.rows

@@ -8,17 +8,17 @@ from pathlib import Path
 
 from arena import ArenaError
 from arena.api.cli import say
-from arena.spec.document import is_database
-from arena.whole_files import write_whole
+from arena.api.spec import is_database
+from arena.api.store import write_whole
 
 PLOTS = frozenset({".png", ".svg", ".pdf"})
 """Suffixes of files with plots."""
 
 
 def write_output(place: Path, content: bytes) -> None:
-    """Put a file in its place in one step, so that nobody ever sees half of it; ArenaError says what is in the way.
+    """Write a file atomically; raises ArenaError if something is in the way.
 
-    Where the place is a symbolic link, the file that it leads to is replaced, and the link stays.
+    If the place is a symbolic link, its target is replaced, and the link stays.
     """
     target = _target(place)
     mask = os.umask(0)
@@ -30,10 +30,10 @@ def write_output(place: Path, content: bytes) -> None:
 
 
 def check_place(place: Path) -> None:
-    """Raise ArenaError where a file could not be written, or must not, before anything is done in vain.
+    """Raise ArenaError if a file cannot or must not be written, before any work is done.
 
-    A database is never written over: it may hold the matches of a night, and be the very store of the report. What is no regular
-    file, such as a device or a pipe, is left alone, and not even opened.
+    A database is never overwritten, because it may be the store of the report. Special files, such as devices and pipes, are not
+    even opened.
     """
     target = _target(place)
     if not target.parent.is_dir():
@@ -50,10 +50,10 @@ def check_place(place: Path) -> None:
 
 
 def _target(place: Path) -> Path:
-    """The final path of a file, symbolic links followed; ArenaError if something else than a file lies there."""
+    """Return the path of a file after following symbolic links; raises ArenaError if it is not a file."""
     target = Path(os.path.realpath(place))
     try:
-        kind = place.stat().st_mode  # not of the target: where a process names its own pipes, no path leads to them
+        kind = place.stat().st_mode  # not of the target: the name of a process's own pipe resolves to no path
     except FileNotFoundError:
         return target
     except OSError as error:
@@ -70,11 +70,11 @@ _OTHERS = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISSOCK, "a socket"),
 )
-"""Kinds of what is no regular file, and must not be replaced by one."""
+"""Kinds of special files, which must not be replaced."""
 
 
 def _holds_matches(place: Path) -> bool:
-    """True if a place, of a regular file or of none, is that of a database, or of the files that SQLite keeps beside one."""
+    """True if a place belongs to a database or to the files that SQLite keeps beside one."""
     for ending in ("-wal", "-shm", "-journal"):
         if place.name.endswith(ending) and place.with_name(place.name.removesuffix(ending)).exists():
             return True
@@ -82,9 +82,9 @@ def _holds_matches(place: Path) -> bool:
 
 
 def folder_for(place: Path) -> None:
-    """Make a folder for files, where it is not there, in one that is; ArenaError says what is in the way.
+    """Make a folder for files in an existing folder, unless it exists; raises ArenaError if something is in the way.
 
-    Plots that are in it already are told of.
+    A note names plots that it already contains.
     """
     if place.exists() and not place.is_dir():
         raise ArenaError(f"-o {place}: a file; expected the name of a folder for the plots, as in -o plots")
@@ -114,4 +114,4 @@ _REMEDIES = {
     errno.ELOOP: "the links there lead in a circle; name another place",
     errno.ENAMETOOLONG: "give it a shorter name",
 }
-"""Remedies for errors for which a writable folder would not help."""
+"""Remedies for errors that a writable folder does not solve."""

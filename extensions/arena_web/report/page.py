@@ -1,7 +1,7 @@
-"""The page of a report: one file that needs nothing else, neither a network nor a server.
+"""The page of a report: one self-contained file that needs no network and no server.
 
-Its content is put together here and written by `templates/`. Jinja escapes all text, so that no label and no message of a plugin
-becomes HTML; only arena's own scripts and styles, and the drawings, are marked as HTML already.
+Its content is put together here and written by `templates/`. Jinja escapes all text, so labels and messages of plugins never
+become HTML. Only arena's own scripts and styles, and the drawings, are marked as safe HTML.
 """
 
 import re
@@ -10,13 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.api.results import bracket_table, overall
-from arena.results.tables import document, replay_command
+from arena.api.results import bracket_table, document, overall, replay_command
+from arena.api.store import SOFTWARE
 from arena_web.report.carried import FRAME, Carried
 from arena_web.report.drawing import inline, plots_of
 from arena_web.report.evidence import Evidence, Findings
 from arena_web.report.html_tables import leaderboard_table, numbers_table, overall_table, ties_table
 from arena_web.report.plot import Plot, printable
+from arena_web.verdict import verdict
 from arena_web.views import STATIC, board_script, bundle, panel_script
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 OWN = Path(__file__).parent
 CAPTION_INCHES = 1.5
-"""Inches of a plot's heading and words."""
+"""The height of a plot's heading and text, in inches."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """The content security policy: the page may run its own scripts and load nothing at all."""
 
@@ -33,7 +34,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 def page(found: Findings, matches: Carried, panels: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
     """The whole page as UTF-8. The same findings, matches and panels give the same bytes.
 
-    `panels` are those of each board, by the prefix of its ids, and at `report` those of the page.
+    `panels` has the panels of each board by the prefix of its ids, and the page's own under `report`.
     """
     from markupsafe import Markup
 
@@ -43,6 +44,11 @@ def page(found: Findings, matches: Carried, panels: Mapping[str, Sequence[Mappin
     sources = {panel["name"]: panel["script"] for some in panels.values() for panel in some if panel["script"] is not None}
     scripts = [board_script(*board) for board in sorted(matches.boards.items())]
     scripts += [panel_script(*panel) for panel in sorted(sources.items())]
+    count = sum(len(evidence.matches) for evidence in found.boards)
+    agents = len({label for evidence in found.boards for label in evidence.sheet.labels})
+    counts = [_count(count, "match", "matches"), _count(len(found.boards), "board"), _count(agents, "agent")]
+    seed = "seed secret until the run ends" if found.run.seed is None else f"seed {found.run.seed}"
+    commitment = "" if found.run.commitment is None else f", commitment {found.run.commitment}"
     text = (
         environment()
         .get_template("page.html")
@@ -51,15 +57,16 @@ def page(found: Findings, matches: Carried, panels: Mapping[str, Sequence[Mappin
             style=style(),
             library=Markup(_safe(bundle(*(["panels.js"] if panels else [])))),  # noqa: S704 - arena's own
             plugin_scripts=[Markup(_safe(script)) for script in scripts],  # noqa: S704 - made safe
-            script=Markup(_safe(_file(OWN / "static" / "report.js"))),  # noqa: S704 - arena's own
+            script=Markup(_safe((OWN / "static" / "report.js").read_text("utf-8"))),  # noqa: S704 - arena's own
             run=found.run,
-            summary=_summary(found),
+            summary=f"{', '.join(counts)}; {seed}{commitment}.",
             origin=origin(found),
+            environments=[", ".join([f"{name} {text}" for name, text in one.items()]) for one in found.environments],
             overall=means and {"table": overall_table(means), "note": means.note},
             boards=[_board(evidence) for evidence in found.boards],
             drawing=drawing,
             matches=matches,
-            leaderboards=document(found.run, boards),
+            leaderboards=document(found.run, boards, found.environments),
             listing={
                 "replay": replay_command(found.store, ""),
                 "boards": [
@@ -91,16 +98,24 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["breakable"] = breakable
     made.globals |= {"zip": zip, "numbers_table": numbers_table, "replay_command": replay_command}
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return made
+
+
+def breakable(label: object) -> "Markup":
+    """A label that a page may break before a bracket and after a comma, rather than in the middle of a word."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join([escape(printable(part)) for part in re.split(r"(?=\()|(?<=,)", str(label))])
 
 
 def style() -> "Markup":
     """The style sheets of the views and of the report."""
     from markupsafe import Markup
 
-    return Markup(_file(STATIC / "style.css") + _file(OWN / "static" / "report.css"))  # noqa: S704 - arena's own
+    return Markup((STATIC / "style.css").read_text("utf-8") + (OWN / "static" / "report.css").read_text("utf-8"))  # noqa: S704 - arena's own
 
 
 def drawing(plot: Plot, key: str) -> "Markup":
@@ -115,28 +130,15 @@ def key_of(evidence: Evidence) -> str:
     return f"board-{evidence.number + 1}"
 
 
-def _file(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-def _summary(found: Findings) -> str:
-    count = sum(len(evidence.matches) for evidence in found.boards)
-    agents = len({label for evidence in found.boards for label in evidence.sheet.labels})
-    parts = [_count(count, "match", "matches"), _count(len(found.boards), "board"), _count(agents, "agent")]
-    seed = "seed secret until the run ends" if found.run.seed is None else f"seed {found.run.seed}"
-    commitment = "" if found.run.commitment is None else f", commitment {found.run.commitment}"
-    return f"{', '.join(parts)}; {seed}{commitment}."
-
-
 def _count(count: int, what: str, several: str | None = None) -> str:
     return f"{count:,} {what if count == 1 else several or what + 's'}"
 
 
 def origin(found: Findings) -> str:
-    """The store and the run that a page was made of, in a sentence."""
+    """The store and the run of a page, in a sentence."""
     run = found.run
     ended = f"ended {run.ended}" if run.ended else "not ended yet"
-    versions = ", ".join([f"{name} {version}" for name, version in run.versions.items()])
+    versions = ", ".join([f"{name} {run.versions[name]}" for name in SOFTWARE if name in run.versions])
     return f"From {found.store}: a run that started {run.started} and {ended}, with {versions}."
 
 
@@ -150,13 +152,14 @@ def _board(evidence: Evidence) -> dict[str, Any]:
         "table": leaderboard_table(board),
         "bracket": None if (bracket := bracket_table(board)) is None else ties_table(bracket, board.title),
         "remarks": board.remarks,
+        "verdict": verdict(board),
         "failures": board.failures,
         "stacks": stacks_of(plots_of(evidence)),
     }
 
 
 def stacks_of(plots: Sequence[Plot]) -> list[list[Plot]]:
-    """The plots in two columns of about one height, so that a tall one leaves no hole beside it."""
+    """The plots in two columns of about equal height, so that a tall one leaves no gap beside it."""
     columns: tuple[list[Plot], list[Plot]] = [], []
     for plot in plots:
         min(columns, key=lambda column: sum(one.height + CAPTION_INCHES for one in column)).append(plot)
@@ -164,5 +167,5 @@ def stacks_of(plots: Sequence[Plot]) -> list[list[Plot]]:
 
 
 def _safe(script: str) -> str:
-    """A script of arena's own, or of a plugin, that does not end the element that it stands in."""
+    """Escape a script so that it cannot end its `<script>` element."""
     return "\n" + re.sub("</(script)", r"<\\/\1", script, flags=re.IGNORECASE).replace("<!--", "<\\!--")

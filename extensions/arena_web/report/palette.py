@@ -1,4 +1,4 @@
-"""The colours of plots, which colour-blind people can tell apart; beside each stands a marker, so that colour is never alone.
+"""The colours of plots, which colour-blind people can distinguish. Each also has a marker, so that colour is never the only sign.
 
 M. Okabe and K. Ito, Color Universal Design, 2008; without their yellow, which cannot be seen on white.
 """
@@ -15,7 +15,7 @@ class Palette:
     """The colours of a plot."""
 
     ink: str = "#1b2026"
-    """Of text and of what matters."""
+    """The colour of text and of emphasis."""
     muted: str = "#5a6570"
     grid: str = "#d8dde2"
     blue: str = "#0072b2"
@@ -28,14 +28,16 @@ class Palette:
     def line(self, number: int) -> dict[str, Any]:
         """The style of an agent's line: its colour, marker and dash."""
         colours = (self.blue, self.vermillion, self.green, self.purple, self.orange, self.sky, self.ink, self.muted)
-        marker, dash = MARKERS[number % len(MARKERS)], DASHES[number % len(DASHES)]
-        return {"color": colours[number % len(colours)], "marker": marker, "linestyle": dash}
+        round_, place = divmod(number, len(colours))
+        fill = {} if round_ % 2 == 0 else {"markerfacecolor": "none"}  # the second eight have hollow markers, and other dashes
+        dash = DASHES[(place + round_) % len(DASHES)]
+        return {"color": colours[place], "marker": MARKERS[place], "linestyle": dash, **fill}
 
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-DASHES: Sequence[Dash] = ("-", (0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), "-", (0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)))
+DASHES: Sequence[Dash] = ("-", (0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)))
 PAPER = Palette()
 """Dark on white."""
 PAGE = Palette("#01a0f1", "#01a0f2", "#01a0f3", "#01a0f4", "#01a0f5", "#01a0f6", "#01a0f7", "#01a0f8", "#01a0f9")
-"""Colours that stand for the variables of a page, and are replaced by them."""
+"""Placeholder colours, which are replaced by the CSS variables of a page."""
 VARIABLES = {getattr(PAGE, name): f"var(--plot-{name})" for name in Palette.__slots__}

@@ -6,19 +6,17 @@ from math import floor, inf, log10
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena.api.results import stopped
-from arena.stats.solved_share import BudgetStep, share_at, solved_by_budget
+from arena.stats import BudgetStep, share_at, solved_by_budget
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import Palette
 from arena_web.report.plot import (
     MAX_LINES,
     Plot,
     count_axis,
-    legend,
-    lines_height,
+    fit_label,
     log_axis,
     room_for,
     share_axis,
-    short,
     tick_text,
 )
 
@@ -26,20 +24,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_LINE_POINTS = 150
-"""The most points of a line that are drawn: more cannot be seen."""
+"""The maximum number of points of a line; more are not visible."""
 MAX_CACTUS_COLUMNS = 8
-"""The most columns of the table behind a cactus plot."""
+"""The maximum number of columns of the table behind a cactus plot."""
 MAX_SCATTER_POINTS = 1_000
-"""The most points of a scatter plot: more cannot be told apart, and make a page slow."""
+"""The maximum number of points of a scatter plot; more are hard to distinguish and make a page slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One agent's solved share by budget, as far as that is known."""
+    """One agent's solved share by budget, as far as it is known."""
 
     steps: tuple[BudgetStep, ...]
     end: float
-    """The least that an attempt spent which a limit stopped: nobody knows what it would have done with more."""
+    """The smallest spending of an attempt that a limit stopped; its result with a larger budget is unknown."""
 
     def at(self, budget: float) -> float | None:
         return share_at(self.steps, budget) if budget <= self.end else None
@@ -61,8 +59,10 @@ def budget_plot(evidence: Evidence) -> Plot | None:
         f"The share of positions that each agent solved with at most so many nodes an attempt.{note}",
         ("Agent", *[f"{budget:.10g}" for budget in budgets]),
         tuple([(labels[entry], *[lines[entry].at(budget) for budget in budgets]) for entry in evidence.ranked]),
-        lines_height(len(kept)),
-        lambda axes, palette: _draw_budget(axes, palette, budgets, [(labels[entry], lines[entry]) for entry in kept]),
+        2.5,
+        lambda axes, palette: _draw_budget(axes, palette, budgets, [lines[entry] for entry in kept]),
+        tuple([labels[entry] for entry in kept]),
+        len(evidence.ranked) - len(kept),
     )
 
 
@@ -80,9 +80,10 @@ def _budget_lines(evidence: Evidence) -> list[_Line]:
 
 
 def _round_budgets(budgets: Sequence[float], most: float) -> tuple[float, ...]:
-    """Powers of ten around all budgets at which a share grows; `most`, up to which shares are known, instead of any above it.
+    """Powers of ten around all budgets at which a share grows; powers above `most`, up to which shares are known, are replaced by
+    it.
 
-    Empty where nothing is known to grow.
+    The result is empty if no share is known to grow.
     """
     if not budgets:
         return ()
@@ -94,26 +95,25 @@ def _round_budgets(budgets: Sequence[float], most: float) -> tuple[float, ...]:
     return (*below, most) if below else ()
 
 
-def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines: Sequence[tuple[str, _Line]]) -> None:
-    for number, (label, line) in enumerate(lines):
+def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines: Sequence[_Line]) -> None:
+    for number, line in enumerate(lines):
         steps = [step for step in line.steps if step.budget <= line.end]
         drawn = steps[:: max(1, len(steps) // MAX_LINE_POINTS)] + steps[-1:]
         places = [budgets[0], *[step.budget for step in drawn], max(budgets[0], min(line.end, budgets[-1]))]
         shares = [0.0, *[step.share for step in drawn], steps[-1].share if steps else 0.0]
         style = palette.line(number)
-        axes.plot(places, shares, label=short(label), drawstyle="steps-post", markevery=(1, max(1, len(places) // 5)), **style)
+        axes.plot(places, shares, drawstyle="steps-post", markevery=(1, max(1, len(places) // 5)), **style)
     axes.set_xscale("log")
-    near = budgets[-1] / 4  # the label of a power of ten near the last budget would overlap the one of that
+    near = budgets[-1] / 4  # the label of a power of ten near the last budget would overlap its label
     axes.set_xticks(budgets, [tick_text(budget) if budget <= near or budget == budgets[-1] else "" for budget in budgets])
     axes.set_xlim(budgets[0], budgets[-1])
     axes.set_xlabel("Nodes")
     axes.minorticks_off()
     share_axis(axes)
-    legend(axes)
 
 
 def cactus_plot(evidence: Evidence) -> Plot | None:
-    """How many positions each agent solves with so many nodes each; None if nothing was solved."""
+    """The cactus plot: the number of positions that each agent solves by nodes for each position; None if nothing was solved."""
     labels = evidence.sheet.labels
     solved: list[list[int]] = [[] for _ in labels]
     for match in evidence.scored:
@@ -125,7 +125,8 @@ def cactus_plot(evidence: Evidence) -> Plot | None:
     if most == 0:
         return None
     kept, note = room_for(evidence.ranked, MAX_LINES)
-    counts = _round_counts(most)
+    counts = [digit * 10**power for power in range(len(str(most))) for digit in (1, 2, 5) if digit * 10**power < most]
+    counts = [*counts[-(MAX_CACTUS_COLUMNS - 1) :], most]
     return Plot(
         "cactus-nodes",
         "Positions solved, by nodes",
@@ -138,35 +139,30 @@ def cactus_plot(evidence: Evidence) -> Plot | None:
                 for entry in evidence.ranked
             ]
         ),
-        lines_height(len(kept)),
-        lambda axes, palette: _draw_cactus(axes, palette, [(labels[entry], solved[entry]) for entry in kept]),
+        2.5,
+        lambda axes, palette: _draw_cactus(axes, palette, [solved[entry] for entry in kept]),
+        tuple([labels[entry] for entry in kept]),
+        len(evidence.ranked) - len(kept),
     )
 
 
-def _round_counts(most: int) -> list[int]:
-    """1, 2, 5, 10 ... below `most`, and `most`, thinned out to MAX_CACTUS_COLUMNS."""
-    counts = [digit * 10**power for power in range(len(str(most))) for digit in (1, 2, 5) if digit * 10**power < most]
-    return [*counts[-(MAX_CACTUS_COLUMNS - 1) :], most]
-
-
-def _draw_cactus(axes: "Axes", palette: Palette, lines: Sequence[tuple[str, list[int]]]) -> None:
-    for number, (label, efforts) in enumerate(lines):
+def _draw_cactus(axes: "Axes", palette: Palette, lines: Sequence[list[int]]) -> None:
+    for number, efforts in enumerate(lines):
         every = max(1, len(efforts) // MAX_LINE_POINTS)
         places = sorted({*range(0, len(efforts), every), *([len(efforts) - 1] if efforts else [])})
         drawn = [efforts[place] for place in places]
         marks = (0, max(1, len(places) // 5))
-        axes.plot([place + 1 for place in places], drawn, label=short(label), markevery=marks, **palette.line(number))
-    known = [effort for _, efforts in lines for effort in efforts]
+        axes.plot([place + 1 for place in places], drawn, markevery=marks, **palette.line(number))
+    known = [effort for efforts in lines for effort in efforts]
     log_axis(axes.yaxis, min(known) / 1.5, max(known) * 1.5)
     axes.set_xlim(left=0)
     axes.set_xlabel("Positions solved")
     axes.set_ylabel("Nodes each")
     count_axis(axes)
-    legend(axes)
 
 
 class ScatterPoint(NamedTuple):
-    """The nodes of two entries on one position; None where an entry has not solved it."""
+    """The nodes of two entries on one position; None if an entry has not solved it."""
 
     round: int
     one: int | None
@@ -174,8 +170,14 @@ class ScatterPoint(NamedTuple):
 
 
 def scatter_plot(evidence: Evidence, one: int, other: int, name: str = "scatter") -> Plot | None:
-    """The nodes of two entries, by their numbers, on each position that either has solved; None where there is none."""
-    points = _points(evidence, one, other)
+    """The nodes of two entries, by their numbers, on each position that either has solved; None without such a position."""
+    met: dict[int, dict[int, int | None]] = {one: {}, other: {}}
+    for match in evidence.scored:
+        if match.seats[0] in met:
+            met[match.seats[0]][match.round] = match.effort.nodes if match.solved else None
+    both = sorted(met[one].keys() & met[other].keys())
+    points = [ScatterPoint(round_, met[one][round_], met[other][round_]) for round_ in both]
+    points = [point for point in points if point.one is not None or point.other is not None]
     if not points:
         return None
     labels = evidence.sheet.labels[one], evidence.sheet.labels[other]
@@ -190,17 +192,6 @@ def scatter_plot(evidence: Evidence, one: int, other: int, name: str = "scatter"
         4.0,
         lambda axes, palette: _draw_scatter(axes, palette, labels, kept),
     )
-
-
-def _points(evidence: Evidence, one: int, other: int) -> list[ScatterPoint]:
-    """The positions that both have met and either has solved."""
-    met: dict[int, dict[int, int | None]] = {one: {}, other: {}}
-    for match in evidence.scored:
-        if match.seats[0] in met:
-            met[match.seats[0]][match.round] = match.effort.nodes if match.solved else None
-    both = sorted(met[one].keys() & met[other].keys())
-    points = [ScatterPoint(round_, met[one][round_], met[other][round_]) for round_ in both]
-    return [point for point in points if point.one is not None or point.other is not None]
 
 
 def _describe_points(points: Sequence[ScatterPoint], labels: tuple[str, str]) -> str:
@@ -236,5 +227,5 @@ def _draw_scatter(axes: "Axes", palette: Palette, labels: tuple[str, str], point
     for axis in (axes.xaxis, axes.yaxis):
         log_axis(axis, low, edge * (high / low) ** 0.03)
     axes.set_aspect("equal")
-    axes.set_xlabel(f"Nodes of {short(labels[0])}")
-    axes.set_ylabel(f"Nodes of {short(labels[1])}")
+    axes.set_xlabel(fit_label(axes, f"Nodes of {labels[0]}", 0.85))
+    axes.set_ylabel(fit_label(axes, f"Nodes of {labels[1]}", 0.85))

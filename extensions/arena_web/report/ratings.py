@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from arena.api.results import Leaderboard, Row
-from arena.format import Kind
 from arena_web.rating_curve import CURVES, Point, curve_of
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import Palette
@@ -13,12 +12,10 @@ from arena_web.report.plot import (
     MAX_ROWS,
     Plot,
     count_axis,
-    legend,
-    lines_height,
+    fit_label,
     room_for,
     row_height,
     share_axis,
-    short,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def ratings_plot(board: Leaderboard) -> Plot | None:
-    """Every agent's rating with its 95 % interval or bound; None where nobody is rated."""
+    """Every agent's rating with its 95 % interval or bound; None if no agent is rated."""
     rated = [row for row in board.rows if row.get("rating") is not None]
     if not rated:
         return None
@@ -43,8 +40,9 @@ def ratings_plot(board: Leaderboard) -> Plot | None:
         f"mark no interval at all.{note}",
         ("Agent", "Elo", "From", "To"),
         tuple([(row["agent"], row["rating"], row["rating_low"], row["rating_high"]) for row in rated]),
-        row_height(len(shown)),
+        row_height([row["agent"] for row in shown]),
         lambda axes, palette: _draw(axes, palette, shown, zero),
+        left_out=len(rated) - len(shown),
     )
 
 
@@ -55,17 +53,17 @@ def _draw(axes: "Axes", palette: Palette, rows: list[Row], zero: str) -> None:
     axes.axvline(0, color=palette.muted, linewidth=0.8)
     for place, row in enumerate(rows):
         _draw_interval(axes, palette, row, place, (left, right))
-    axes.set_yticks(range(len(rows)), [short(row["agent"]) for row in rows])
+    axes.set_yticks(range(len(rows)), [fit_label(axes, row["agent"]) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(left, right)
     axes.locator_params(axis="x", nbins=6)
-    axes.set_xlabel(f"Elo about {short(zero)}")
+    axes.set_xlabel(fit_label(axes, f"Elo about {zero}", 0.6))
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
 
 
 def _draw_interval(axes: "Axes", palette: Palette, row: Row, place: int, ends: tuple[float, float]) -> None:
-    from matplotlib.markers import CARETLEFT, CARETRIGHT  # their tips are where they are put
+    from matplotlib.markers import CARETLEFT, CARETRIGHT  # their tips mark the position
 
     elo, low, high = row["rating"], row["rating_low"], row["rating_high"]
     known = low is not None or high is not None
@@ -82,13 +80,14 @@ def _draw_interval(axes: "Axes", palette: Palette, row: Row, place: int, ends: t
 
 
 def convergence_plot(evidence: Evidence) -> Plot | None:
-    """The ratings, solved shares or mean returns after each twentieth of the matches; None with less than two points."""
+    """The ratings, solved shares or mean returns after each twentieth of the matches; None with fewer than two points."""
     kind = evidence.sheet.kind
     points = curve_of(evidence.sheet, tuple(evidence.scored))
     if len(points) < 2:
         return None
     labels = evidence.sheet.labels
-    kept, note = room_for([entry for entry in evidence.ranked if entry in points[-1].values], MAX_LINES)
+    known = [entry for entry in evidence.ranked if entry in points[-1].values]
+    kept, note = room_for(known, MAX_LINES)
     what = CURVES[kind]
     versus = kind == "versus"
     values = "Ratings, fitted anew to all matches until then" if versus else f"{what}s of all attempts until then"
@@ -98,20 +97,21 @@ def convergence_plot(evidence: Evidence) -> Plot | None:
         f"{values}, in the order in which they were played.{note}",
         ("Matches", *[labels[entry] for entry in evidence.ranked]),
         tuple([(point.played, *[point.values.get(entry) for entry in evidence.ranked]) for point in points]),
-        lines_height(len(kept), 2.6),
-        lambda axes, palette: _draw_curves(axes, palette, [(labels[entry], entry) for entry in kept], points, kind),
+        2.6,
+        lambda axes, palette: _draw_curves(axes, palette, kept, points, kind),
+        tuple([labels[entry] for entry in kept]),
+        len(known) - len(kept),
     )
 
 
-def _draw_curves(axes: "Axes", palette: Palette, entries: Sequence[tuple[str, int]], points: Sequence[Point], kind: Kind) -> None:
-    for number, (label, entry) in enumerate(entries):
+def _draw_curves(axes: "Axes", palette: Palette, entries: Sequence[int], points: Sequence[Point], kind: str) -> None:
+    for number, entry in enumerate(entries):
         known = [(point.played, point.values[entry]) for point in points if entry in point.values]
         played, values = zip(*known, strict=True)
-        axes.plot(played, values, label=short(label), markevery=(number % 4, 4), **palette.line(number))
+        axes.plot(played, values, markevery=(number % 4, 4), **palette.line(number))
     axes.set_xlabel("Matches played")
     count_axis(axes)
     if kind != "puzzle":
         axes.set_ylabel("Elo" if kind == "versus" else CURVES[kind])
     else:
         share_axis(axes)
-    legend(axes)

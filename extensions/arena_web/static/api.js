@@ -16,6 +16,7 @@ async function ask(path, options) {
     if (error.name === "AbortError") throw error;
     throw new Error("the server does not answer");
   }
+  if (response.ok && response.headers.get("content-type")?.startsWith("text/html")) return response.text(); // a page
   const answer = await response.json().catch(() => ({ error: `the server answered with status ${response.status}` }));
   if (!response.ok) throw Object.assign(new Error(answer.error), { status: response.status, faults: answer.faults ?? [answer.error] });
   return answer;

@@ -1,5 +1,5 @@
 // One leaderboard: its table, whose headings and cells come as text, the scores of each against each, and the failures.
-import { h, s, whole } from "./dom.js";
+import { breakable, h, s, whole } from "./dom.js";
 import { entryAddress, matchesAddress } from "./page.js";
 
 export function boardOf(board, number, key) {
@@ -8,6 +8,7 @@ export function boardOf(board, number, key) {
     "section",
     { class: "card", "aria-label": board.title },
     h("h2", {}, board.title),
+    board.verdict ? h("p", { class: "verdict" }, board.verdict) : null,
     scroll(`leaderboard of ${board.title}`, table(board, number, key)),
     versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column; each leads to its games"), scroll(`cross-table of ${board.title}`, cross(board, number, key))] : null,
     board.bracket_table ? [h("h3", { class: "gap" }, "Bracket"), scroll(`bracket of ${board.title}`, bracket(board.bracket_table))] : null,
@@ -37,7 +38,7 @@ export function overallOf({ headings, rows, note }, key) {
       "table",
       {},
       h("thead", {}, h("tr", {}, headings.map((name, place) => h("th", { scope: "col", class: kind(place) }, name)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => (place === 0 ? h("th", { scope: "row" }, h("a", { href: entryAddress(key, cell) }, cell)) : h("td", { class: kind(place) }, cell)))))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => (place === 0 ? h("th", { scope: "row" }, h("a", { href: entryAddress(key, cell) }, breakable(cell))) : h("td", { class: kind(place) }, cell)))))),
     )),
     h("p", { class: "dim small gap-small" }, note),
   );
@@ -49,7 +50,7 @@ function scroll(name, table) {
 
 function table(board, number, key) {
   const { agents, columns } = board.table;
-  const link = (agent) => h("a", { href: entryAddress(key, agent) }, agent);
+  const link = (agent) => h("a", { href: entryAddress(key, agent) }, breakable(agent));
   return h(
     "table",
     { class: "leaderboard" },
@@ -105,7 +106,7 @@ function cross(board, number, key) {
     h("tbody", {}, board.cross.map((scores, place) => h(
       "tr",
       {},
-      h("th", { scope: "row" }, h("span", { class: "place dim", "aria-hidden": "true" }, String(place + 1)), labels[place]),
+      h("th", { scope: "row" }, h("span", { class: "place dim", "aria-hidden": "true" }, String(place + 1)), breakable(labels[place])),
       scores.map((score, other) => cell(score, board.cross_cells[place][other], {
         href: matchesAddress(key, { board: String(number), agent: labels[place], opponent: labels[other] }),
         title: `the games of ${labels[place]} against ${labels[other]}`,

@@ -1,10 +1,11 @@
 // One entry of a tournament: what it is, how it stands on each board, whom it met, how it failed, and the panels of plugins.
 import { get } from "./api.js";
-import { h, whole } from "./dom.js";
+import { breakable, h, prose, whole } from "./dom.js";
 import { faultBox, fillPanels, head, main, matchesAddress } from "./page.js";
 
 const key = document.body.dataset.key;
 const label = new URLSearchParams(location.search).get("name") ?? "";
+const RESULTS = { wins: "Won", draws: "Drawn", losses: "Lost" };
 const faults = faultBox();
 const about = h("section", { class: "card", "aria-label": "what it is" });
 const boards = h("div", { class: "stack" }), panels = h("div", { class: "stack" });
@@ -22,33 +23,38 @@ function show([entry, state]) {
   main.querySelector(".head h1").after(h("p", {}, `An entry of ${entry.name}.`));
   main.append(about, boards, panels);
   boards.replaceChildren(...entry.boards.map((board) => boardOf(board, state.boards[board.number])));
-  get(`/api/t/${key}/entry/facts?${query}`).then(({ entry: found }) => about.replaceChildren(...facts(found))).catch((error) => {
-    about.replaceChildren(h("h2", {}, "What it is"), h("p", { class: "dim" }, `This cannot be told without its plugin: ${error.message}`));
+  const heading = h("h2", { class: "gap-small-below" }, "What it is");
+  about.replaceChildren(heading, h("p", { class: "dim", role: "status" }, "Loading…"));
+  get(`/api/t/${key}/entry/facts?${query}`).then(({ entry: found }) => about.replaceChildren(heading, facts(found))).catch((error) => {
+    about.replaceChildren(heading, h("p", { class: "dim" }, `The plugin of this agent could not be loaded: ${error.message}`));
   }).then(() => fillPanels(panels, key, { place: "agent", id: label }));
 }
 
-// Options, heuristic, limits and source; once for all boards where they are the same.
+// Options, heuristic, limits and source: a line for each. If a value differs from board to board, it has the names of its boards.
 function facts(found) {
-  const told = found.map(({ board, title, ...rest }) => ({ title, rest, text: JSON.stringify(rest) }));
-  const kinds = [...new Set(told.map((one) => one.text))];
-  return kinds.flatMap((text, place) => {
-    const same = told.filter((one) => one.text === text), { rest } = same[0];
-    const where = kinds.length > 1 ? `: ${same.map((one) => one.title).join(", ")}` : "";
-    return [h("h2", { class: place ? "gap gap-small-below" : "gap-small-below" }, `What it is${where}`), rest.summary ? h("p", { class: "gap-small-below" }, rest.summary) : null, h("dl", { class: "pairs" }, pairs(rest).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))];
-  }).filter((node) => node !== null);
+  const boards = found.map(pairs);
+  return h("dl", { class: "pairs" }, boards[0].flatMap(([name], place) => {
+    const texts = boards.map((lines) => lines[place][1]), distinct = [...new Set(texts)];
+    const shown = name === "Source" ? (text) => h("code", {}, text) : prose;
+    const where = (text) => found.filter((_, number) => texts[number] === text).map((one) => one.title).join(", ");
+    if (distinct.every((text) => text === "")) return [];
+    const values = distinct.map((text) => h("dd", {}, shown(text), distinct.length > 1 ? h("span", { class: "dim" }, ` (${where(text)})`) : null));
+    return [h("dt", {}, name), ...values];
+  }));
 }
 
-function pairs({ agent, options, heuristic, limits, moves, isolation, source }) {
+function pairs({ agent, summary, options, heuristic, limits, moves, isolation, source }) {
   const list = (values) => Object.entries(values).map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`).join(", ");
   const estimate = heuristic && [heuristic.name, ...Object.entries(heuristic.parameters).map(([name, value]) => `${name}=${value}`)].join(", ");
   return [
     ["Agent", agent],
+    ["What it does", summary],
     ["Options", list(options) || "none"],
     ["Heuristic", estimate ?? "none"],
     ["Limits a decision", list(limits) || "none"],
-    ["Moves a match", `${whole(moves)} at the most`],
-    ["Runs in", isolation === "none" ? "arena's own process" : isolation === "process" ? "a process of its own" : "a sandbox"],
-    ["Source", h("code", {}, source)],
+    ["Moves a match", moves === null ? "" : `at most ${whole(moves)}`],
+    ["Runs in", isolation === null ? "" : isolation === "none" ? "arena's own process" : isolation === "process" ? "a process of its own" : "a sandbox"],
+    ["Source", source],
   ];
 }
 
@@ -68,26 +74,26 @@ function boardOf(board, state) {
 // Its row of the leaderboard, heading by heading.
 function standing(board, state) {
   const row = state.table.agents.indexOf(label);
-  const cells = state.table.columns.filter((column) => column.key !== "agent").map((column) => [column.heading, column.cells[row]]);
+  const cells = state.table.columns.filter((column) => column.key !== "agent").map((column) => [RESULTS[column.key] ?? column.heading, column.cells[row]]);
   return h("dl", { class: "figures figures-small" }, cells.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text === "" ? "-" : text))));
 }
 
 function met(board) {
-  const columns = ["Opponent", "Games", "1st seat", "W", "D", "L", "Score"];
+  const columns = ["Opponent", "Score", ...Object.values(RESULTS), "Games", "In 1st seat"];
   const games = (opponent, result, text) => h("a", { href: matchesAddress(key, { board: String(board.number), agent: label, opponent, result }) }, text);
   const rows = board.meetings.map((one) => h(
     "tr",
     {},
-    h("th", { scope: "row" }, games(one.opponent, "", one.opponent)),
+    h("th", { scope: "row" }, games(one.opponent, "", breakable(one.opponent))),
+    h("td", { class: "number" }, `${(100 * one.score).toFixed(1)} %`),
+    [["win", one.wins], ["draw", one.draws], ["loss", one.losses]].map(([result, count]) => h("td", { class: "number" }, count ? games(one.opponent, result, whole(count)) : "0")),
     h("td", { class: "number" }, whole(one.games)),
     h("td", { class: "number" }, whole(one.first)),
-    [["win", one.wins], ["draw", one.draws], ["loss", one.losses]].map(([result, count]) => h("td", { class: "number" }, count ? games(one.opponent, result, whole(count)) : "0")),
-    h("td", { class: "number" }, `${(100 * one.score).toFixed(1)} %`),
   ));
   return h(
     "div",
     { class: "scroll", role: "region", tabindex: "0", "aria-label": `opponents on ${board.title}` },
-    h("table", {}, h("thead", {}, h("tr", {}, columns.map((name, place) => h("th", { scope: "col", class: place ? "number" : null }, name)))), h("tbody", {}, rows)),
+    h("table", { class: "leaderboard" }, h("thead", {}, h("tr", {}, columns.map((name, place) => h("th", { scope: "col", class: place ? "number" : null }, name)))), h("tbody", {}, rows)),
   );
 }
 

@@ -1,10 +1,15 @@
 // Parts of forms: a game with its parameters, an agent with its options, limits.
 import { mapping, text as textIn } from "./address.js";
 import { get } from "./api.js";
-import { h } from "./dom.js";
+import { h, prose } from "./dom.js";
 
 export function inventory() {
   return get("/api/inventory");
+}
+
+// What a game or an agent is, in a line below its fields.
+function about(summary) {
+  return h("p", { class: "about dim small", hidden: summary === "" }, prose(summary));
 }
 
 let count = 0;
@@ -120,7 +125,7 @@ export class GameForm {
       this.box.querySelector("select").focus();
       this.onchange(true);
     });
-    this.box.replaceChildren(field("Game", control), ...this.parameters.fields, ...this.more);
+    this.box.replaceChildren(field("Game", control), ...this.parameters.fields, about(game.summary), ...this.more);
   }
 
   value() {
@@ -159,7 +164,7 @@ export class AgentForm {
       this.options = new Parameters(this.agent.options, () => this.onchange(), { sweeps: this.sweeps });
       fields.push(...this.options.fields);
     }
-    this.box.replaceChildren(...fields, ...this.more);
+    this.box.replaceChildren(...fields, ...this.more, about(this.agent?.summary ?? ""));
   }
 
   get usual() {

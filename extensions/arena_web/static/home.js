@@ -18,11 +18,13 @@ async function show() {
 }
 
 function table(tournaments, places) {
+  const original = (one) => (one.run === null ? one : tournaments.find((other) => other.run === one.run)); // a backup has the same run
+  const copied = (one) => (original(one) === one ? null : h("div", { class: "dim small" }, `a copy of ${original(one).place}`));
   const rows = tournaments.map((one) => h(
     "tr",
     {},
     h("th", { scope: "row" }, h("a", { href: `/t/${one.key}` }, one.name)),
-    places ? h("td", {}, h("code", {}, one.place)) : null,
+    places ? h("td", {}, h("code", {}, one.place), copied(one)) : null,
     h("td", { title: one.message }, stateTag(one.state)),
     h("td", { class: "number" }, whole(one.boards)),
     h("td", { class: "number" }, one.total === null ? whole(one.done) : `${whole(one.done)} of ${whole(one.total)}`),

@@ -8,7 +8,7 @@ import { stateTag } from "./states.js";
 
 const key = document.body.dataset.key;
 const faults = faultBox();
-const title = h("h1", {}, "…");
+const title = h("h1", {}, "Loading…");
 const tag = h("span", { class: "state", role: "status" });
 const bar = h("progress", { "aria-label": "matches played", max: "1", value: "0" });
 const figures = h("dl", { class: "figures figures-small" });

@@ -19,7 +19,9 @@ let player = null;
 main.classList.add("board-first");
 main.append(h("div", { class: "head" }, h("div", { class: "titles" }, title, h("p", {}, numbered, said)), ways), faults.box);
 
-get(`/api/t/${key}/match/${id}`).then(show).catch((error) => faults.show(error.message));
+const loading = h("p", { class: "card empty", role: "status" }, "Loading the match…");
+main.append(loading);
+get(`/api/t/${key}/match/${id}`).then(show).catch((error) => faults.show(error.message)).finally(() => loading.remove());
 get(`/api/t/${key}/match/${id}/around${location.search}`).then(showWays).catch((error) => faults.show(error.message));
 
 function show({ view, play_on: forms }) {
@@ -38,14 +40,14 @@ function show({ view, play_on: forms }) {
 }
 
 // The matches next to this one, in the list that it was opened from.
-function showWays({ previous, next, related: others, number, board }) {
+function showWays({ newer, older, related: others, number, board }) {
   const link = (text, target) => (target === null
     ? h("a", { class: "button", role: "link", "aria-disabled": "true" }, text)
     : h("a", { class: "button", href: `/t/${key}/match/${target}${location.search}` }, text));
   const twin = others.filter((one) => one.labels.length === 2);
   ways.replaceChildren(
-    link("Previous", previous),
-    link("Next", next),
+    link("Newer", newer),
+    link("Older", older),
     ...twin.map((one) => h("a", { class: "button", href: `/t/${key}/match/${one.id}${location.search}` }, "Seats swapped")),
     h("a", { class: "button", href: `/t/${key}/matches${location.search}` }, "All matches"),
   );
@@ -63,7 +65,7 @@ function showWays({ previous, next, related: others, number, board }) {
 // Links on from the position that is shown: a person in one of the seats, or at the puzzle.
 function offer(view, forms) {
   const frame = view.frames[player.at];
-  const end = player.at === view.frames.length - 1 && !["move-limit", "gave-up", "adjudicated"].includes(view.termination);
+  const end = player.at === view.frames.length - 1 && !["move-limit", "gave-up", "out-of-budget", "adjudicated"].includes(view.termination);
   if (!forms?.game || frame.number < 0 || (end && player.at > 0)) return on.replaceChildren();
   if (forms.puzzle) return on.replaceChildren(...(forms.agents[0] ? [go("Solve on from here", puzzleAddress(forms, frame))] : []));
   const seats = view.labels.map((_, seat) => seat).filter((seat) => forms.agents.every((form, other) => other === seat || form));

@@ -10,7 +10,7 @@ const NAMES = ["board", "agent", "opponent", "result", "ending", "shortest", "lo
 const state = { page: Number(asked.get("page")) || 0, ...Object.fromEntries(NAMES.map((name) => [name, asked.get(name) ?? ""])) };
 const faults = faultBox();
 const title = h("h1", {}, "Matches");
-const filters = h("div", { class: "fields gap-below" });
+const filters = h("div", { class: "pair filters-of-list gap-below" });
 const list = h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "matches" });
 const foot = h("div", { class: "row between gap" });
 let boards = [];
@@ -36,7 +36,7 @@ async function show() {
   const focused = filters.contains(document.activeElement) ? document.activeElement.name : null;
   filters.replaceChildren(...choices());
   if (focused) filters.querySelector(`[name="${focused}"]`)?.focus();
-  list.replaceChildren(found.matches.length ? table(found.matches) : h("p", { class: "empty" }, "No match is like that."));
+  list.replaceChildren(found.matches.length ? table(found.matches) : h("p", { class: "empty" }, "No match fits these filters."));
   foot.replaceChildren(...pager(found));
   return history.replaceState(null, "", matchesAddress(key, state));
 }
@@ -54,7 +54,7 @@ function choices() {
   found.push(select("Agent", "agent", [["", "all agents"], ...labels.map((label) => [label, label])]));
   if (games && state.agent) found.push(select("Opponent", "opponent", [["", "all opponents"], ...labels.filter((label) => label !== state.agent).map((label) => [label, label])]));
   found.push(select("Result", "result", results(puzzles, games)));
-  found.push(select("Ending", "ending", [["", "any ending"], ["failed", "failures"], ...(puzzles ? [["gave-up", "gave up"]] : []), ...(games ? [["adjudicated", "adjudicated"]] : []), ["move-limit", "move limit"]]));
+  found.push(select("Ending", "ending", [["", "any ending"], ["failed", "failures"], ...(puzzles ? [["gave-up", "gave up"], ["out-of-budget", "out of budget"]] : []), ...(games ? [["adjudicated", "adjudicated"]] : []), ["move-limit", "move limit"]]));
   return [...found, bound("Moves from", "shortest"), bound("Moves to", "longest")];
 }
 
@@ -88,28 +88,28 @@ function change(what, value) {
 
 function table(matches) {
   const several = boards.length > 1;
-  const columns = ["", several ? "Board" : null, "Match", "Result", "Round", "Moves"].filter((name) => name !== null);
+  const columns = ["No.", several ? "Board" : null, "Match", "Result", "Round", "Moves"].filter((name) => name !== null);
   const query = matchesAddress("", { ...state, page: 0 }).split("?")[1];
   return h(
     "table",
-    {},
-    h("thead", {}, h("tr", {}, columns.map((name) => (name ? h("th", { scope: "col", class: ["Round", "Moves"].includes(name) ? "number" : null }, name) : h("td"))))),
+    { class: "matches" },
+    h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col", class: ["No.", "Round", "Moves"].includes(name) ? "number" : null }, name)))),
     h("tbody", {}, matches.map((match) => h(
       "tr",
       {},
-      h("td", { class: "number dim" }, whole(match.number)),
-      several ? h("td", {}, match.board) : null,
-      h("th", { scope: "row" }, h("a", { href: `/t/${key}/match/${match.id}${query ? `?${query}` : ""}` }, match.labels.join(" – "))),
-      h("td", {}, ["normal", "adjudicated", "move-limit", "gave-up", "stuck"].includes(match.termination) ? result(match) : h("span", { class: "bad" }, result(match))),
-      h("td", { class: "number" }, whole(match.round)),
-      h("td", { class: "number" }, whole(match.moves)),
+      h("td", { class: "number number-of dim" }, whole(match.number)),
+      several ? h("td", { class: "of-board" }, match.board) : null,
+      h("th", { scope: "row", class: "match-of" }, h("a", { href: `/t/${key}/match/${match.id}${query ? `?${query}` : ""}` }, match.labels.join(" – "))),
+      h("td", { class: "result-of" }, ["normal", "adjudicated", "move-limit", "gave-up", "out-of-budget", "stuck"].includes(match.termination) ? result(match) : h("span", { class: "bad" }, result(match))),
+      h("td", { class: "number round-of" }, whole(match.round)),
+      h("td", { class: `number moves-of${match.moves === null ? " unknown" : ""}` }, whole(match.moves)),
     ))),
   );
 }
 
 function pager(found) {
   const turn = (by) => { state.page += by; show().then(() => list.focus()); };
-  const back = button("Previous", () => turn(-1)), on = button("Next", () => turn(1));
+  const back = button("Newer", () => turn(-1)), on = button("Older", () => turn(1));
   back.disabled = found.page === 0;
   on.disabled = found.page >= found.pages - 1;
   const whose = state.agent ? [h("a", { class: "button", href: entryAddress(key, state.agent) }, `About ${state.agent}`)] : [];

@@ -40,7 +40,7 @@ function build(found) {
     h("div", { class: "fields" }, formats, field("Rounds", rounds), field("Opening plies", plies), field("Seed", seed), limits.fields),
     h("fieldset", {}, h("legend", {}, "Agents"), h("p", { class: "dim small gap-small-below" }, SWEEPS), entries, h("div", { class: "row gap-small" }, add)),
   );
-  const spec = h("section", { class: "card stack-small sticky", "aria-label": "spec" }, h("h2", {}, "Spec"), yaml, said, h("div", { class: "row" }, start, save));
+  const spec = h("section", { class: "card stack-small sticky", "aria-label": "spec" }, h("h2", {}, "Spec"), faults.box, yaml, said, h("div", { class: "row" }, start, save));
   main.append(h("div", { class: "columns columns-board" }, form, spec));
   return begin(faults, restore, () => {
     games.choose(games.games.find((game) => game.name === known.first.game) ?? games.games[0]);
@@ -130,9 +130,9 @@ async function preview() {
     save.disabled = start.disabled = false;
   } catch (error) {
     if (givenUp(error)) return;
-    faults.list(error.faults ?? [error.message]);
+    showFaults(error);
     yaml.classList.add("stale");
-    said.textContent = yaml.textContent === "" ? "There is no spec yet: see what is wrong with the form." : "Out of date: the spec is from before the form had these faults.";
+    said.textContent = yaml.textContent === "" ? "There is no spec as long as the form has these faults." : "This is the spec from before these faults.";
     save.disabled = start.disabled = true;
   }
 }
@@ -144,7 +144,16 @@ async function keep(path) {
     if (found.key) location.assign(`/t/${found.key}`);
     else said.textContent = `Saved as ${found.file}; play it with: arena run ${found.file}`;
   } catch (error) {
-    faults.list(error.faults ?? [error.message]);
+    showFaults(error);
   }
   save.disabled = start.disabled = false;
+}
+
+// The faults beside the spec, with agents by their place in the form and their name rather than by their index.
+function showFaults(error) {
+  const named = (_, number, dot) => {
+    const form = agents[number]?.form;
+    return `agent ${Number(number) + 1}${form ? ` (${form.agent.name})` : ""}${dot ? ", " : ""}`;
+  };
+  faults.list((error.faults ?? [error.message]).map((fault) => fault.replace(/^agents\[(\d+)\](\.?)/, named)));
 }

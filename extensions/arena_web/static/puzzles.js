@@ -29,7 +29,7 @@ function build(found) {
     { class: "card stack-small", "aria-label": "position" },
     games.box,
     h("form", { class: "row position", onsubmit: (event) => { event.preventDefault(); place({ state: text.value }); } },
-      h("label", { for: "position", class: "grow" }, h("span", { class: "visually-hidden" }, "Position"), text),
+      h("label", { for: "position", class: "field grow" }, h("span", {}, "Position"), text),
       h("button", { type: "submit" }, "Set up")),
     h("div", { class: "row" }, h("label", { class: "row check", for: "compare" }, compare, "Compare two agents"), both),
   );
@@ -152,12 +152,18 @@ class Panel {
     this.facts.replaceChildren();
     this.faults.show(null);
     this.whose = "you";
+    this.#allow(false); // the position that is still shown is not the one that would be solved
     try {
       await this.line.begin(position.game, { state: position.state, actions });
     } catch (error) {
       if (actions.length) await this.begin();
       this.fault(error);
     }
+    this.#allow(true);
+  }
+
+  #allow(allowed) {
+    for (const name of ["solve", "step", "hint"]) this.buttons[name].disabled = !allowed;
   }
 
   show(frame) {
@@ -184,11 +190,14 @@ class Panel {
     const frame = this.line.frame;
     const found = await this.ask("/api/solve", "is working…");
     if (!found) return false;
+    if (this.line.frame !== frame) { // somebody has gone on meanwhile
+      this.show(this.line.frame);
+      return false;
+    }
     const { view } = found;
     this.solved = view.solved;
     this.facts.replaceChildren(...facts(view));
     if (view.message) this.faults.show(`${view.termination}: ${view.message}`);
-    if (this.line.frame !== frame) return false;
     this.whose = view.labels[0];
     const more = view.frames.slice(1);
     if (view.solved && more.length) Object.assign(more.at(-1), { over: true, returns: view.returns });
@@ -199,7 +208,7 @@ class Panel {
 
   // Solve it and show how: step by step where that does not take for ever.
   async run() {
-    if (!(await this.solve())) return;
+    if (this.buttons.solve.disabled || !(await this.solve())) return;
     const { player, frames } = this.line;
     if (frames.length > 2 && frames.length <= LONG) player.toggle();
     else player.go(frames.length - 1);

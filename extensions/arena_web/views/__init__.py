@@ -1,13 +1,14 @@
 """What reports and pages share: a match as frames, the boards that draw them, and the style sheet."""
 
 from arena_web.views.bundle import STATIC, address_imports, board_script, bundle, panel_script, static_files
-from arena_web.views.match_frames import Frame, MatchView, depict, describe_game, text_view, view
+from arena_web.views.match_frames import Frame, MatchView, aim, depict, describe_game, text_view, view
 
 __all__ = [
     "STATIC",
     "Frame",
     "MatchView",
     "address_imports",
+    "aim",
     "board_script",
     "bundle",
     "depict",

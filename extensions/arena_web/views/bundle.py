@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from arena.plugins.board_files import EXPORT, IMPORT, list_exports
+from arena_catalog.board_files import EXPORT, IMPORT, list_exports
 
 STATIC = Path(__file__).with_name("static")
 """The folder of arena's own modules and the style sheet."""
@@ -57,12 +57,12 @@ def _visit(name: str, sources: Mapping[str, str], order: list[str]) -> None:
 
 def _wrap(source: str) -> str:
     """Return an expression that runs a module in a scope of its own; its value is an object of the exports."""
+
+    def bind_import(found: re.Match[str]) -> str:
+        names = re.sub(r"^\*\s+as\s+", "", found["names"])
+        target = re.sub(r"\s+as\s+", ": ", names) if names.startswith("{") else names
+        return f"const {target} = arenaModules[{json.dumps(found['file'])}];"
+
     exported = ", ".join(sorted(list_exports(source)))
-    text = EXPORT.sub(lambda found: f"{found['kind']} {found['name']}", IMPORT.sub(_constant, source))
+    text = EXPORT.sub(lambda found: f"{found['kind']} {found['name']}", IMPORT.sub(bind_import, source))
     return f'(() => {{\n"use strict";\n{text}\nreturn {{ {exported} }};\n}})()'
-
-
-def _constant(found: re.Match[str]) -> str:
-    names = re.sub(r"^\*\s+as\s+", "", found["names"])
-    target = re.sub(r"\s+as\s+", ": ", names) if names.startswith("{") else names
-    return f"const {target} = arenaModules[{json.dumps(found['file'])}];"

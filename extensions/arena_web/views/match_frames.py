@@ -1,16 +1,16 @@
 """Matches as plain values, position by position, for reports and pages."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from arena import CHANCE, Game, State
-from arena.api.cli import describe
-from arena.api.match import Decision, Differs, Record, steps
-from arena.api.spec import find_grid_fault, gives_grid, name_of, read_member, settings
-from arena.match.replay import Step, compare_with_rules
-from arena.plugins.members import GRID
-from arena.spec.parameters import make_plain
+from arena import CHANCE, Action, Game, Record, State
+from arena.api.errors import call_foreign, describe
+from arena.api.games import gives_grid, name_of, settings
+from arena.api.match import Differs, Step, steps
+from arena.api.spec import make_plain, read_member
+from arena_catalog.grids import GRID, find_cells, find_grid_fault
+from arena_records.rules import compare_with_rules
 
 MAX_FRAMES = 5000
 """Frames of a match; a longer match is cut to the first ones and the last."""
@@ -50,7 +50,7 @@ class MatchView:
 
     id: str
     game: dict[str, Any]
-    """The `name`, the `parameters`, the `colors` of the grid, and a `note` if the grid cannot be drawn."""
+    """The `name`, the `parameters`, the `colors` of the grid, whether it `aims` at actions, a `note` if it cannot be drawn."""
     labels: tuple[str, ...]
     frames: tuple[Frame, ...]
     left_out: int
@@ -102,10 +102,22 @@ def depict(game: Game, state: State, *, drawn: bool = False) -> Depiction:
     return Depiction(rendered=game.render(state), note=note)
 
 
+def aim(game: Game, state: State, actions: Sequence[Action]) -> list[list[tuple[int, int]]]:
+    """Return the cells of the grid that stand for each action, by `Game.cells`; nothing if that is not as it should be."""
+    if not aims(type(game)):
+        return []
+    return call_foreign(lambda: find_cells(game, state, actions, game.grid(state)), lambda _: [])
+
+
+def aims(kind: type[Game]) -> bool:
+    """Return whether a game says which cells of its grid stand for an action."""
+    return gives_grid(kind) and read_member(kind, "cells") is not None
+
+
 def describe_game(game: Game) -> dict[str, Any]:
-    """Return the name of a game, all its parameters, and the colours of its grid, as boards take them."""
+    """Return the name of a game, its parameters, the colours of its grid and whether a click on it plays, as boards take them."""
     colors = dict(read_member(type(game), "grid_colors")) if gives_grid(type(game)) else {}
-    return {"name": name_of(game), "parameters": make_plain(settings(game)), "colors": colors}
+    return {"name": name_of(game), "parameters": make_plain(settings(game)), "colors": colors, "aims": aims(type(game))}
 
 
 def view(game: Game, record: Record, *, drawn: bool = False, most: int = MAX_FRAMES) -> MatchView:
@@ -136,7 +148,18 @@ def view(game: Game, record: Record, *, drawn: bool = False, most: int = MAX_FRA
     if first is not None and last is not None and not differences:
         differences = compare_with_rules(game, record, first, last)
     shown = {**describe_game(game), "note": next((note for _, note in found if note is not None), None)}
-    totals = [_total(seat, label, record.decisions) for seat, label in enumerate(record.labels)]
+    totals = []
+    for seat, label in enumerate(record.labels):
+        own = [decision for decision in record.decisions if decision.seat == seat]
+        totals.append(
+            {
+                "label": label,
+                "decisions": len(own),
+                "nodes": sum(decision.nodes for decision in own),
+                "evaluations": sum(decision.evaluations for decision in own),
+                "seconds": sum(decision.seconds for decision in own),
+            }
+        )
     return _view(record, shown, [frame for frame, _ in found], differences, left_out=left_out, totals=totals)
 
 
@@ -197,14 +220,3 @@ def _frame(game: Game, record: Record, step: Step, drawn: bool) -> tuple[Frame, 
         **{name: getattr(used, name, None) for name in _USED},
     )
     return frame, depiction.note
-
-
-def _total(seat: int, label: str, decisions: Iterable[Decision]) -> dict[str, Any]:
-    own = [decision for decision in decisions if decision.seat == seat]
-    return {
-        "label": label,
-        "decisions": len(own),
-        "nodes": sum(decision.nodes for decision in own),
-        "evaluations": sum(decision.evaluations for decision in own),
-        "seconds": sum(decision.seconds for decision in own),
-    }

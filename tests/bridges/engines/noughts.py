@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from arena import Game, hookimpl
-from arena.dialects import Dialect, Gtp, Uci, point, vertex
+from arena_bridges.dialects import Dialect, Gtp, Uci, point, vertex
 from arena_games.tic_tac_toe import TicTacToe
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from arena.dialects import Gtp, Uci, dialect_of
 from arena.match.record import Record
 from arena.plugins.sources import load_plugins
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
+from arena_bridges.dialects import Gtp, Uci, dialect_of
 
 AREA = [
     "--mode",

@@ -78,13 +78,13 @@ def test_illegal_and_unreadable_answers_are_told_apart_and_asked_again_with_the_
     assert one.termination == "normal"
     own = [decision.spent for decision in one.decisions if decision.spent is not None]
     for amounts in own:
-        assert {**amounts, "cost": round(amounts["cost"], 9)} == {
+        assert {**amounts, "money": round(amounts["money"], 9)} == {
             "requests": 3,
             "illegal": 1,
             "truncated": 0,
             "tokens_in": 300,
             "tokens_out": 30,
-            "cost": 0.00084,
+            "money": 0.00084,
         }
     assert [message["role"] for message in third] == ["system", "user", "assistant", "user", "assistant", "user"]
     assert "'99' is not a legal move" in third[3]["content"]

@@ -196,7 +196,7 @@ def test_on_the_command_line_that_is_one_line_and_what_is_played_already_asks_no
         )
         done = arena("run", "s.yaml", "--store", "s.db", "--quiet")
         assert (done.returncode, done.stderr) == (0, "")
-        assert all(word in done.stdout for word in ("Tokens in", "Tokens out", "Cost"))
+        assert all(word in done.stdout for word in ("Tokens in", "Tokens out", "Money"))
         asked = len(stub.requests)
     again = arena("run", "s.yaml", "--store", "s.db", "--quiet")
     assert (again.returncode, again.stdout) == (0, done.stdout)

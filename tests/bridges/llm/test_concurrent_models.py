@@ -107,7 +107,7 @@ def test_who_is_handed_in_writes_no_transcripts(tmp_path: Path) -> None:
     assert [(record.termination, record.transcript) for record in arena.run(handed_in).records] == [("normal", ())] * 2
 
 
-def test_the_board_shows_tokens_and_cost_from_a_store_and_from_memory(tmp_path: Path) -> None:
+def test_the_board_shows_tokens_and_money_from_a_store_and_from_memory(tmp_path: Path) -> None:
     """100 tokens in and 10 out a request, at 1 and 2 a million; entries that spend nothing have none."""
     with serving(first) as stub:
         stored = leaderboards(arena.run(spec(stub.url), store=tmp_path / "cup.db"))[0]
@@ -117,10 +117,10 @@ def test_the_board_shows_tokens_and_cost_from_a_store_and_from_memory(tmp_path: 
         rows = {row["agent"]: row for row in board.rows}
         assert rows["llm"]["spent"]["requests"] == requests
         assert (rows["llm"]["tokens_in"], rows["llm"]["tokens_out"]) == (100 * requests, 10 * requests)
-        assert rows["llm"]["cost"] == pytest.approx(requests * (100 + 2 * 10) / 1e6)
+        assert rows["llm"]["money"] == pytest.approx(requests * (100 + 2 * 10) / 1e6)
         assert rows["random"]["tokens_in"] is None
     plain = leaderboards(arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}))[0]
-    assert not {"spent", "tokens_in", "cost"} & plain.rows[0].keys()
+    assert not {"spent", "tokens_in", "money"} & plain.rows[0].keys()
 
 
 def test_a_seat_that_waits_lets_others_play_and_one_thread_at_a_time_does() -> None:

@@ -4,11 +4,12 @@ import logging
 import random
 import re
 import sys
+import warnings
 from typing import Any
 
 import pytest
 
-from arena import ArenaError, Game, UnknownName
+from arena import Agent, ArenaError, Game, Search, UnknownName
 from arena.game import CHANCE
 from arena_bridges import rl
 from arena_bridges.extras import MissingExtra
@@ -190,10 +191,73 @@ def test_opponents_play_the_other_seats(environments: Any) -> None:
     assert -1.0 in results
 
 
+def test_entries_of_opponents_have_limits_and_heuristics_as_in_a_spec(environments: Any) -> None:
+    """A search without a limit is warned of in a large game, with the words of the spec; in a small one it ends."""
+    few_nodes, by_lanes = {"agent": "minimax", "limits": {"nodes": 50}}, {"agent": "greedy", "heuristic": "open-lanes"}
+    entries = ["minimax", few_nodes, by_lanes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for entry in entries:
+            environments.gym_env("tic-tac-toe", opponents=[entry])
+    env = environments.gym_env("tic-tac-toe", opponents=[entries[1:]])
+    [[few, lanes]] = env._pools
+    assert (few.limits.nodes, lanes.limits.nodes, lanes.heuristic) == (50, None, "open-lanes")
+    warned = "minimax has no limit and searches connect-four to the end, through more than 200,000 states; write limits: {nodes:"
+    with pytest.warns(UserWarning, match=re.escape(warned)):
+        environments.gym_env("connect-four", opponents=["minimax"])
+    with pytest.raises(ValueError, match="limits: unknown 'node'"):
+        environments.gym_env("connect-four", opponents=[{"agent": "minimax", "limits": {"node": 3}}])
+
+
+def test_the_seat_and_the_opponent_are_drawn_for_each_play(environments: Any) -> None:
+    """Both seats, and both of a pool: one begins in the first column, the other in the last. A seed decides which."""
+    pool = [Column(place=0), Column(place=-1)]
+    env = environments.gym_env("connect-four", opponents=[pool], seat="random")
+
+    def begin(seed: int) -> tuple[int, str]:
+        seen, info = env.reset(seed=seed)
+        if info["seat"] == 0:
+            env.step(int(seen["action_mask"].argmax()) + 3)
+        columns = [line.split() for line in env.render().splitlines()]
+        return info["seat"], "first" if "." not in columns[-2][0] else "last"
+
+    begun = [begin(seed) for seed in range(20)]
+    assert set(begun) == {(0, "first"), (0, "last"), (1, "first"), (1, "last")}
+    assert [begin(seed) for seed in range(20)] == begun
+    with pytest.raises(ValueError, match="expected at least one agent in a pool"):
+        environments.gym_env("connect-four", opponents=[[]])
+
+
+@pytest.mark.filterwarnings("ignore:.*render fps")
+def test_gymnasium_makes_every_game_by_its_name(environments: Any) -> None:
+    """The module is imported by the name; `check_env` of Gymnasium finds nothing wrong. Parameters of the game are keywords."""
+    import gymnasium
+    from gymnasium.utils.env_checker import check_env
+
+    env = gymnasium.make("arena_bridges.rl.envs:arena/connect-four-v0")
+    check_env(env.unwrapped)
+    assert {f"arena/{name}-v0" for name in NAMES} <= set(gymnasium.registry)
+    small_one = gymnasium.make("arena/othello-v0", size=4, seat=1, opponents=["greedy"], moves=30)
+    _, info = small_one.reset(seed=1)
+    assert (info["seat"], small_one.action_space.n) == (1, 17)
+
+
+class Column(Agent):
+    """Plays the action at `place` among the legal ones."""
+
+    name = "column"
+
+    def __init__(self, *, place: int) -> None:
+        self.place = place
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        return game.actions(state)[self.place]
+
+
 def test_wrong_numbers_of_opponents_and_unknown_names(environments: Any) -> None:
     with pytest.raises(ValueError, match=r"tic-tac-toe has 2 seats, got 0 opponents: give opponents=\[...\] with 1 of them"):
         environments.gym_env("tic-tac-toe")
-    with pytest.raises(ValueError, match="expected 0 to 1, got 2"):
+    with pytest.raises(ValueError, match="expected 0 to 1, or 'random', got 2"):
         environments.gym_env("tic-tac-toe", opponents=["random"], seat=2)
     with pytest.raises(UnknownName, match="did you mean 'tic-tac-toe'"):
         environments.aec_env("tic-tac-to")

@@ -18,8 +18,8 @@ from arena.results.leaderboard import leaderboards
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
-from arena.stats.sprt import Sprt, expected_pairs
 from arena.tournament.results import PlayedMatch
+from arena_pairings.sprt import Sprt, expected_pairs
 from tests.conftest import at_terminal
 
 SPEC = {"game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", "minimax"]}
@@ -72,6 +72,25 @@ def test_the_time_left_is_that_of_the_forecast() -> None:
     progress.expect(plan.expected)
     assert progress.line().startswith(f"{played}/~{played} matches")
     assert played < at_first
+
+
+def test_the_rate_after_a_resume_is_that_of_matches_played_now() -> None:
+    """While a store is read nothing is played: 3 matches in 0.2 s after a second of reading are 15 a second."""
+    spec = load_spec(SPEC | {"rounds": 6})
+    stage, plan = MatchRunner(spec), Schedule(spec).take(12)
+    played = [PlayedMatch(*one, stage.play(one)) for one in plan[:9]]
+    with Progress(spec.boards, 12, io.StringIO()) as progress:
+        time.sleep(1.0)
+        for one in played[:6]:
+            progress.found(plan[one.number], one.record.returns)
+        began = time.monotonic()
+        time.sleep(0.2)
+        for one in played[6:]:
+            progress.note(one)
+        state = re.fullmatch(r"9/12 matches, ([\d.,]+)/s, .* left", progress.line())
+        least = 3 / (time.monotonic() - began)
+    assert state is not None
+    assert least - 0.1 <= float(state[1]) <= 3 / 0.2
 
 
 def test_who_plays_is_asked_anew_each_time() -> None:
@@ -159,7 +178,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
 def test_the_live_view_leaves_the_screen_as_it_was(tmp_path: Path) -> None:
     """In a real pseudo-terminal of 60 columns: standings are seen, and when it is over only the result is left on stdout."""
     (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 40\nagents: [random, type-a, type-a-plus]\n")
-    words = ("run", "some.yaml", "--no-store", "--workers", "1")
+    words = ("run", "some.yaml", "--no-store", "--workers", "1", "--plain")
     result, seen = at_terminal(tmp_path, *words, TERM="xterm", COLUMNS="60", LINES="20")
     assert "type-a-plus" in result
     assert b"/240 matches" in seen

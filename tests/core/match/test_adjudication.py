@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 import arena
 from arena.match.adjudication import Adjudication, DrawRule, ResignRule
 from arena.match.record import Record
-from arena.match.replay import compare_with_rules, steps
+from arena.match.replay import steps
 from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
 from arena.schedule.runner import MatchRunner
-from arena.schedule.schedule import Schedule, identity_of
+from arena.schedule.schedule import Schedule
 from arena.spec import json_schema, load_spec
+from arena_records.rules import compare_with_rules
 
 PLUGIN = '''
 from arena import Agent, Game, hookimpl
@@ -173,7 +174,7 @@ def test_the_id_knows_the_rules_and_no_other_id_changes(cup: Cup) -> None:
 
     def id_with(adjudicate: Any) -> str:
         spec = load_spec(cup([], [], adjudicate))
-        return next(identity_of(spec, one) for one in Schedule(spec).take(2) if one.pairing.seats == (0, 1))
+        return next(one.match_id(spec) for one in Schedule(spec).take(2) if one.pairing.seats == (0, 1))
 
     assert id_with(None) == "e441148f213dc33a7cc992696267e552"  # as before there was such a key
     kinds: list[Any] = [

@@ -10,8 +10,9 @@ import pytest
 
 import arena
 from arena import CHANCE, Game, Limits, play, uniform
-from arena.match.contradictions import find_contradiction
-from arena.match.replay import Differs, compare_with_rules, steps
+from arena.match.replay import Differs, steps
+from arena_records.contradictions import find_contradiction
+from arena_records.rules import compare_with_rules
 from tests.core.match.chancy import Noter, Race, TwoCards
 
 PLUGIN = str(Path(__file__).with_name("chancy.py"))

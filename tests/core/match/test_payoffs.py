@@ -2,8 +2,11 @@
 
 import random
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
+from itertools import islice, product
+from statistics import fmean, pvariance
 from typing import Any
 
 import pytest
@@ -13,12 +16,13 @@ from hypothesis import strategies as st
 from arena import CHANCE, Agent, Game, Limits, Search, play
 from arena.counting import Meter, counting_view
 from arena.identity import Stream
-from arena.match.contradictions import find_contradiction
 from arena.match.record import Record
-from arena.match.replay import adjusted_returns, compare_with_rules, steps
+from arena.match.replay import adjusted_returns, steps
 from arena.returns import scale_return, unscale_value
 from arena.search import SharedStart
 from arena_games.tic_tac_toe import TicTacToe
+from arena_records.contradictions import find_contradiction
+from arena_records.rules import compare_with_rules
 from tests.core.match.chancy import Noter, Race, TwoCards, lead
 
 
@@ -201,6 +205,80 @@ def test_with_the_true_value_no_luck_is_left() -> None:
     first = float(value(game.initial(random.Random())))
     for _, actions in plays(game, game.initial(random.Random())):
         assert adjusted_returns(game, made(game, actions), evaluation) == pytest.approx((first, -first), abs=1e-12)
+
+
+class Offers(Game):
+    """Five turns of both seats: chance offers 0 or 3 points, and the seat takes them or a point of its own."""
+
+    name = "offers"
+    turns = 5
+
+    def initial(self, rng: random.Random) -> Any:
+        return ((0, 0), 0, None)
+
+    def to_move(self, state: Any) -> int:
+        return CHANCE if state[2] is None else state[1] % 2
+
+    def is_terminal(self, state: Any) -> bool:
+        return bool(state[1] == self.turns)
+
+    def chance_outcomes(self, state: Any) -> Any:
+        return [(0, 0.5), (3, 0.5)]
+
+    def actions(self, state: Any) -> Any:
+        return [] if self.is_terminal(state) else [0, 3] if state[2] is None else ["take", "leave"]
+
+    def result(self, state: Any, action: Any) -> Any:
+        points, turn, offer = state
+        if offer is None:
+            return (points, turn, action)
+        gained = offer if action == "take" else 1
+        return (tuple(one + gained * (seat == turn % 2) for seat, one in enumerate(points)), turn + 1, None)
+
+    def returns(self, state: Any) -> Any:
+        lead = (state[0][0] - state[0][1]) / 10
+        return (lead, -lead)
+
+    def parse_state(self, text: str) -> Any:
+        return self.initial(random.Random())
+
+
+def worth_before_the_offer(state: Any, player: int = 0) -> float:
+    """The value of the best play: 2 points a turn. It does not see what is offered."""
+    points, turn, _ = state
+    to_come = [2 * len([one for one in range(turn, Offers.turns) if one % 2 == seat]) for seat in (0, 1)]
+    return float(points[player] + to_come[player] - points[1 - player] - to_come[1 - player]) / 10
+
+
+def offers_played(nodes: int) -> Iterator[tuple[Any, Record]]:
+    """Every play, all as likely, with what had been reached after the third turn; each decision took so many nodes."""
+    game = Offers()
+    for choices in product(product((0, 3), ("take", "leave")), repeat=game.turns):
+        state, actions, reached = game.initial(random.Random()), [], None
+        for number, (offer, action) in enumerate(choices):
+            state = game.result(game.result(state, offer), action)
+            actions += [str(offer), action]
+            reached = state if number == 2 else reached
+        decisions = [SOME.decisions[0]._replace(seat=seat % 2, nodes=nodes) for seat in range(game.turns)]
+        yield reached, made(game, tuple(actions))._replace(decisions=tuple(decisions))
+
+
+def test_a_heuristic_that_does_not_see_chance_is_asked_after_the_best_reply() -> None:
+    """From the fourth chance node on: best replies leave no luck, and the mean of all plays stays. It takes nodes."""
+    game, corrected, plain = Offers(), [], []
+    for reached, record in offers_played(nodes=1000):
+        adjusted = adjusted_returns(game, record, worth_before_the_offer)
+        assert adjusted is not None
+        corrected.append(adjusted[0])
+        plain.append(record.returns[0])
+        if all(
+            (offer == "3") == (action == "take") for offer, action in zip(record.actions[6::2], record.actions[7::2], strict=True)
+        ):
+            assert adjusted == pytest.approx([worth_before_the_offer(reached, seat) for seat in (0, 1)])
+    assert fmean(corrected) == pytest.approx(fmean(plain), abs=1e-12)
+    assert pvariance(corrected) < 0.95 * pvariance(plain)
+    for _, record in islice(offers_played(nodes=999), 20):
+        assert adjusted_returns(game, record, worth_before_the_offer) == record.returns
 
 
 def plays(game: Game, state: Any) -> Any:

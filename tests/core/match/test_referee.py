@@ -7,11 +7,12 @@ import threading
 import time
 import weakref
 from collections.abc import Sequence
+from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
 
-from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search, UnknownName, play
+from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search, UnknownName, play, run
 from arena.errors import Interrupted
 from arena.match.record import Record
 from arena_games.sliding_tiles import SlidingTiles
@@ -278,8 +279,8 @@ def test_a_solved_start_is_solved_in_no_moves_and_nobody_is_asked() -> None:
         assert (record.solved, record.moves, record.cost, record.decisions) == (True, 0, 0, ())
 
 
-def test_a_solver_out_of_budget_gives_up_or_hands_in_its_last_report() -> None:
-    """With nothing reported it is `gave-up`; a reported path counts."""
+def test_a_solver_out_of_budget_hands_in_its_last_report_if_it_has_one() -> None:
+    """With nothing reported it is `out-of-budget`, which draws nothing at random; a reported path counts."""
 
     def searches(report: bool) -> Any:
         def does(game: Game, state: Any, search: Search) -> Any:
@@ -289,7 +290,8 @@ def test_a_solver_out_of_budget_gives_up_or_hands_in_its_last_report() -> None:
 
         return does
 
-    assert play(Corridor(), Solver(found=searches(False)), limits={"nodes": 9}).termination == "gave-up"
+    exhausted = play(Corridor(), Solver(found=searches(False)), limits={"nodes": 9})
+    assert (exhausted.termination, exhausted.seat, exhausted.fallbacks) == ("out-of-budget", 0, 0)
     assert play(Corridor(), Solver(found=searches(True)), limits={"nodes": 9}).solved
 
 
@@ -406,6 +408,23 @@ def test_play_takes_names_mappings_instances_positions_and_heuristics() -> None:
     assert record.labels == ("greedy", "lookahead")
     tiles = play({"name": "sliding-tiles", "rows": 2, "columns": 2}, "lookahead", heuristics=["misplaced"], limits={"moves": 50})
     assert tiles.game == "sliding-tiles"
+
+
+def test_play_loads_plugins_and_its_record_says_what_was_played(tmp_path: FilePath) -> None:
+    """A file brings an agent. The record has the parameters of the game, and is a line when it is printed."""
+    (tmp_path / "mine.py").write_text(
+        "import arena\nclass Last(arena.Agent):\n    name = 'last-legal'\n    def choose(self, game, state, search):\n"
+        "        return list(game.actions(state))[-1]\n@arena.hookimpl\ndef arena_agents():\n    return [Last]\n"
+    )
+    game = {"name": "othello", "size": 4}
+    record = play(game, ["last-legal", "greedy"], plugins=[tmp_path / "mine.py"])
+    assert record.parameters == {"size": 4}
+    returns = ", ".join([f"{value:.0f}" for value in record.returns])
+    told = f"of othello(size=4): last-legal - greedy, returns {returns}, normal, {record.moves} moves>"
+    assert repr(record) == f"<Record {record.id[:10]} {told}"
+    spec = {"game": game, "rounds": 1, "agents": ["random", "greedy"]}
+    for results in (run(spec), run(spec, store=tmp_path / "othello.db")):
+        assert [one.parameters for one in results.records] == [{"size": 4}] * 2
 
 
 def test_what_does_not_fit_is_said() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena import load_plugins
-from arena.plugins.registry import Registry, find_first_game, list_references, propose_agents
+from arena.plugins.registry import Registry
 from arena_play.defaults import propose_agent
 from arena_web.inventory import inventory
 from tests.conftest import arena_in
@@ -63,7 +63,7 @@ def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
     games = {name: registry.games[name]() for name in WITHOUT_CHANCE}
     players = ["random", "greedy", "lookahead", "alpha-beta", "mcts"]
     solvers = ["random", "greedy", "bfs", "best-first", "a-star"]
-    assert {name: list_references(registry, game) for name, game in games.items()} == {
+    assert {name: registry.list_references(game) for name, game in games.items()} == {
         "tic-tac-toe": players,
         "connect-four": players,
         "othello": players,
@@ -79,8 +79,8 @@ def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
         "n-queens": "dfs",
         "sudoku": "dfs",
     }
-    assert propose_agents(registry, games["othello"], informed=False)[0] == "mcts"
-    assert {name: propose_agents(registry, game, informed=True)[:2] for name, game in games.items() if game.players == 1} == {
+    assert registry.propose_agents(games["othello"], informed=False)[0] == "mcts"
+    assert {name: registry.propose_agents(game, informed=True)[:2] for name, game in games.items() if game.players == 1} == {
         "sliding-tiles": ["a-star", "ida-star"],
         "n-queens": ["min-conflicts", "dfs"],
         "sudoku": ["dfs", "a-star"],
@@ -104,7 +104,7 @@ def test_the_choices_of_the_built_in_games(registry: Registry) -> None:
 def test_a_plugin_brings_a_reference(tmp_path: Path, reference: Any, games: set[str]) -> None:
     """Behind arena's own; what derives from it is none."""
     registry = flagged(tmp_path, reference)
-    found = {name: list_references(registry, registry.game(name)()) for name in ("othello", "sudoku")}
+    found = {name: registry.list_references(registry.game(name)()) for name in ("othello", "sudoku")}
     assert {name for name, names in found.items() if names[-1] == "first"} == games
     assert all("plain" not in names for names in found.values())
 
@@ -127,7 +127,7 @@ def test_an_unknown_trait_is_ignored_with_a_note(tmp_path: Path) -> None:
 
 def test_without_flags_the_first_that_can_play_is_taken() -> None:
     registry = load_plugins(entry_points=False, environ=False)
-    assert find_first_game(registry, puzzle=True) is None
+    assert registry.find_first_game(puzzle=True) is None
     registry = load_plugins()
     for agent in ("alpha-beta", "mcts", "expectimax"):
         del registry.agents[agent]

@@ -21,9 +21,13 @@ class Drawing(Agent):
 
 class Served:
     ran = True
+    failure = None
 
     def __init__(self, search):
         self.search, self.before = search, search.rng.getstate()
+
+    def finish(self):
+        pass
 
     def undo(self, reason):
         self.search.rng.setstate(self.before)
@@ -51,10 +55,12 @@ engine = Engine()
 
 
 class Own(SearchEngine):
-    def prepare(self, spec, note, seconds=None):
-        if seconds is None:
-            note(f"own gets ready for {spec.boards[0].name}")
-        return super().prepare(spec, note, seconds)
+    def prepare(self, spec, note):
+        note(f"own gets ready for {spec.boards[0].name}")
+
+    def sum_up(self, uses):
+        for use in uses:
+            yield f"{use.seat.label} on {use.game.name}: {use.first_compiled} of {use.matches}"
 
     def describe(self, game, evaluation=None):
         return f"by hand in {game.name}"
@@ -80,7 +86,7 @@ registry = load_plugins([{file!r}])
 drawing = registry.agent("drawing")
 record = arena.play(TicTacToe(), [drawing(), drawing()], seed=4)
 plain = arena.play(TicTacToe(), [drawing(), drawing()], seed=4)
-print(record.timing, plain.timing, record.actions[0], record.actions[0] == plain.actions[0])
+print(record.timing["compiled"], "compiled" in plain.timing, record.actions[0], record.actions[0] == plain.actions[0])
 print(registry.plugins[-1].source.name == {file!r}, registry.plugins[-1].names)
 """
 
@@ -93,7 +99,7 @@ def test_an_engine_of_a_plugin_file(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     timing, names = done.stdout.splitlines()
-    assert timing == "{'compiled': True} None 9 False"
+    assert timing == "[1, 0] False 9 False"
     assert names == "True ('agent drawing', 'search-engine own')"
 
 
@@ -107,4 +113,6 @@ def test_what_an_engine_tells_commands(tmp_path: Path) -> None:
 
     assert "  own: by hand in tic-tac-toe\n" in arena("show", "tic-tac-toe", "--plugin", "engine.py").stdout
     assert "  own: by the engine last-of, " in arena("show", "drawing", "--plugin", "engine.py").stdout
-    assert "own gets ready for tic-tac-toe\n" in arena("run", "spec.yaml", "--no-store").stderr
+    said = arena("run", "spec.yaml", "--no-store", "--workers", "1").stderr
+    assert "note: own gets ready for tic-tac-toe\n" in said
+    assert "note: drawing on tic-tac-toe: 0 of 2\n" in said

@@ -132,7 +132,7 @@ def test_a_refuted_claim_is_marked_and_named(kept: bool, plugin: Path, tmp_path:
     assert marks(board) == {"uniform-cost": False, "sure": True, "straight": False, "late": False}
     [first] = [record for record in results.records if (record.labels, record.position) == (("sure",), "1")]
     text = render(results.spec, [board])
-    assert [line for line in text.splitlines() if line.split()[1:3] == ["!", "sure"]]
+    assert [line for line in text.splitlines() if line.split()[1:4] == ["~", "!", "sure"]]
     assert "! : sure claims optimal solutions, but a cheaper one is known, 2 times; first its solution cost 3 and that of" in text
     assert f"uniform-cost 1, in match {first.id}." in text
     rows = json.loads(render(results.spec, [board], "json"))["boards"][0]["rows"]

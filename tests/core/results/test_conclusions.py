@@ -13,11 +13,10 @@ import arena
 from arena.cli import cli
 from arena.results.leaderboard import leaderboards
 from arena.results.pairs import estimate_score
-from arena.results.rating import hypotheses, sprt_verdict
 from arena.results.tables import render
 from arena.stats.calculator import elo_of_pairs
 from arena.stats.observations import Pair
-from arena.stats.sprt import Sprt, expected_pairs, forecast, log_likelihood_ratio
+from arena_pairings.sprt import Sprt, expected_pairs, forecast, log_likelihood_ratio
 
 
 def called(*arguments: str) -> str:
@@ -70,13 +69,13 @@ def test_half_a_pair_is_part_of_the_score() -> None:
 )
 def test_a_test_says_what_is_false(test: Sprt, verdict: Any, words: str) -> None:
     """The hypothesis that was given up, with the error that it would be: alpha against H0, beta against H1."""
-    assert sprt_verdict(test, verdict, "d3", "d2") == words
+    assert test.explain(verdict, "d3", "d2") == words
 
 
 def test_hypotheses_have_their_unit() -> None:
     """The model is named."""
-    assert hypotheses(Sprt(-5, 0)) == "H0: -5, H1: 0 normalised Elo"
-    assert hypotheses(Sprt(0, 10, model="logistic")) == "H0: 0, H1: +10 Elo"
+    assert Sprt(-5, 0).describe() == "H0: -5, H1: 0 normalised Elo"
+    assert Sprt(0, 10, model="logistic").describe() == "H0: 0, H1: +10 Elo"
 
 
 def test_a_board_tells_its_test(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ VERSUS_KEYS = ["rank", "agent", "rating", "rating_low", "rating_high", "level_wi
                "mean_return", "return_low", "return_high", "adjusted", "adjusted_low", "adjusted_high", "superiority",
                "boards", "mean_rank", "mean_rating"]  # fmt: skip
 PUZZLE_KEYS = ["rank", "agent", "attempts", "solved", "solved_low", "solved_high", "mean_moves", "mean_moves_failed", "mean_cost",
-               "nodes_per_attempt", "seconds_per_attempt", "failures", "failures_by_kind", "fallback_share", "boards",
-               "mean_rank", "mean_rating"]  # fmt: skip
+               "nodes_per_attempt", "seconds_per_attempt", "failures", "failures_by_kind", "fallback_share",
+               "level_with", "boards", "mean_rank", "mean_rating"]  # fmt: skip
 
 BAD = """
 from arena import Agent, hookimpl
@@ -205,7 +205,7 @@ def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
     assert list(document) == ["name", "seed", "boards"]
     assert (document["name"], document["seed"]) == ("Both kinds", 3)
     versus, puzzle = document["boards"]
-    assert list(versus) == ["game", "kind", "distinct_games", "cross", "rows"]
+    assert list(versus) == ["game", "kind", "distinct_games", "cross", "rows", "unrated"]
     assert list(puzzle) == ["game", "kind", "distinct_games", "cross", "rows"]
     assert versus["game"] == {"name": "tic-tac-toe", "rows": 3, "columns": 3, "in_a_row": 3}
     assert puzzle["game"] == {"name": "sliding-tiles", "rows": 3, "columns": 3, "shuffle": 12, "goal": "blank-last"}

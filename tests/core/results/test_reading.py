@@ -20,7 +20,7 @@ GAME: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 4, "agents": ["random",
 PUZZLE: dict[str, Any] = {"game": {"name": "sliding-tiles", "shuffle": 8}, "rounds": 4, "agents": ["a-star", "random"]}
 BOTH: dict[str, Any] = {**GAME, "game": None, "games": [GAME["game"], PUZZLE["game"]], "agents": [*GAME["agents"], "a-star"]}
 SEATS = ["returns_first", "returns_second"]
-EFFORT = ["termination", "at_fault", "message", "fallbacks", "nodes", "seconds"]
+EFFORT = ["termination", "at_fault", "message", "fallbacks", "nodes", "seconds", "compiled", "plain"]
 PER_SEAT = ["nodes_first", "nodes_second", "seconds_first", "seconds_second"]
 PLACE = ["id", "board", "round", "game", "position"]
 
@@ -44,8 +44,8 @@ def exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...
     ("spec", "columns"),
     [
         (GAME, [*PLACE, "first", "second", "winner", *SEATS, "moves", *EFFORT, *PER_SEAT]),
-        (PUZZLE, [*PLACE, "agent", "solved", "moves", "cost", *EFFORT]),
-        (BOTH, [*PLACE, "agent", "first", "second", "winner", *SEATS, "solved", "moves", "cost", *EFFORT, *PER_SEAT]),
+        (PUZZLE, [*PLACE, "agent", "solved", "moves", "path_cost", *EFFORT]),
+        (BOTH, [*PLACE, "agent", "first", "second", "winner", *SEATS, "solved", "moves", "path_cost", *EFFORT, *PER_SEAT]),
     ],
     ids=["game", "puzzle", "both"],
 )
@@ -69,10 +69,10 @@ def test_a_column_a_value(exported: Callable[..., Any], spec: dict[str, Any], co
             assert int(row["nodes_second"]) == sum(decision["nodes"] for decision in second)
             assert float(row["seconds_second"]) == pytest.approx(sum(decision["seconds"] for decision in second))
         else:
-            assert (row["agent"], row["solved"], float(row["cost"])) == (
+            assert (row["agent"], row["solved"], float(row["path_cost"]) if row["path_cost"] else None) == (
                 record["labels"][0],
                 str(record["solved"]).lower(),
-                record["cost"],
+                record["cost"] if record["solved"] else None,
             )
 
 
@@ -133,7 +133,7 @@ def test_without_pandas_one_line_says_what_to_install(monkeypatch: pytest.Monkey
     """No traceback of an import."""
     results = arena.run({**GAME, "rounds": 1})
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(arena.ArenaError, match=r"^a data frame needs pandas \(.*\); try: pip install pandas$"):
+    with pytest.raises(arena.ArenaError, match=r"^a data frame needs pandas \(.*\); try: pip install 'fairarena\[data\]'$"):
         results.to_dataframe()
 
 

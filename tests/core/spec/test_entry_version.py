@@ -12,7 +12,7 @@ import pytest
 from arena import Spec, SpecError, run
 from arena.match.match import seat_identity
 from arena.schedule.fingerprint import take_fingerprints
-from arena.schedule.schedule import Schedule, identity_of
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.spec.named_code import list_named_code
 from arena.store import Store
@@ -75,7 +75,7 @@ def cup(tmp_path: Path, *agents: Any, **more: Any) -> Path:
 
 
 def spec_ids(spec: Spec) -> list[str]:
-    return [identity_of(spec, one) for one in Schedule(spec).take(100)]
+    return [one.match_id(spec) for one in Schedule(spec).take(100)]
 
 
 def faults(path: Path) -> list[str]:

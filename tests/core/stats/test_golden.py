@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 
 from arena.format import Field, Format, Outcomes, Pairing
-from arena.formats.swiss import Knockout, Swiss
 from arena.results.pairs import PairedGames
-from arena.results.rating import sprt_state, strengths
+from arena.results.rating import strengths
 from arena.schedule.board_info import BoardInfo
 from arena.stats.bootstrap import bootstrap
 from arena.stats.bradley_terry import chances, fit
@@ -30,9 +29,11 @@ from arena.stats.observations import Pair, WinDrawLoss, ranking_of, table_of
 from arena.stats.plackett_luce import fit_rankings, rate_rankings
 from arena.stats.prior import Model
 from arena.stats.solved_share import optimality_gap, par2, share_at, solved_by_budget, wilson
-from arena.stats.sprt import Sprt, expected_pairs, log_likelihood_ratio
-from arena.stats.swiss_pairing import Encounter, draw_lots, standings, swiss_round
 from arena_compare.paired import Solved, difference_interval, holm, mcnemar, paired_difference, paired_ratio
+from arena_pairings.formats import Knockout, Swiss
+from arena_pairings.sprt import Sprt, expected_pairs, log_likelihood_ratio
+from arena_pairings.sprt_state import SprtState
+from arena_pairings.swiss_pairing import Encounter, draw_lots, standings, swiss_round
 
 GOLDEN = Path(__file__).with_name("golden.json")
 RESULTS = (1, 0.5, 0)
@@ -91,7 +92,7 @@ def rated_fields() -> Iterator[Any]:
         if model.prior != 1:
             pairings = {seats: pairs or [Pair.of(1, 0), Pair.of(0, 1)] for seats, pairs in pairings.items()}
         anchor = names[-1] if seed % 3 == 0 else None
-        yield _ratings(rate(pairings, names, rng=rng, model=model, anchor=anchor, samples=200), names)
+        yield _ratings(rate(pairings, names, rng=rng, model=model, anchor=anchor, samples=200, openings=False), names)
 
 
 def bootstrapped_fields() -> Iterator[Any]:
@@ -106,7 +107,7 @@ def bootstrapped_fields() -> Iterator[Any]:
             for seats, pairs in found.items()
         }
         anchor = names[0] if seed % 3 == 0 else None
-        yield _ratings(rate(pairings, names, rng=rng, model=model, anchor=anchor, samples=300), names)
+        yield _ratings(rate(pairings, names, rng=rng, model=model, anchor=anchor, samples=300, openings=False), names)
 
 
 def rated_extremes() -> Iterator[Any]:
@@ -128,7 +129,7 @@ def rated_extremes() -> Iterator[Any]:
         (["a"], {}),
     ]
     for names, pairings in fields:
-        yield _ratings(rate(pairings, names, rng=random.Random(1), samples=300), names)
+        yield _ratings(rate(pairings, names, rng=random.Random(1), samples=300, openings=False), names)
 
 
 def bootstraps() -> Iterator[Any]:
@@ -184,7 +185,7 @@ def boards() -> Iterator[Any]:
         )
         found = strengths(sheet, games)
         assert found is not None
-        state = sprt_state(sheet, games)
+        state = SprtState.of(sheet, games)
         yield [
             [[entry, *found.elo[entry]] for entry in range(entries)],
             [list(found.level[entry]) for entry in range(entries)],

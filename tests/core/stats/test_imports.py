@@ -34,8 +34,8 @@ def arena_agents():
 
 RATINGS = {
     *("arena.stats.bootstrap", "arena.stats.bradley_terry", "arena.stats.intervals", "arena.stats.newton"),
-    *("arena.stats.pairwise_likelihood", "arena.stats.plackett_luce", "arena.stats.prior"),
-    "arena.stats.sandwich",
+    *("arena.stats.pairwise_likelihood", "arena.stats.plackett_luce", "arena.stats.position_effect"),
+    *("arena.stats.prior", "arena.stats.sandwich"),
 }
 """The modules that import numpy and scipy with themselves."""
 

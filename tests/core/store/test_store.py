@@ -1,8 +1,12 @@
 """Stores: what was acknowledged is there, one writer at a time, and clear words for all that can be wrong with a file."""
 
+import getpass
+import json
 import os
+import platform
 import random
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -12,12 +16,15 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import arena
+from arena.cli import cli
 from arena.errors import StoreConflict, StoreError, StoreFull
 from arena.format import Pairing
-from arena.limits import MAX_COUNT
+from arena.limits import Limits
 from arena.match.record import Decision, Record
 from arena.results.leaderboard import leaderboard, leaderboards, stored
 from arena.results.stored_tallies import tallies_of
@@ -26,8 +33,9 @@ from arena.schedule.board_info import describe_board
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
-from arena.store import Store, merge, put_aside
-from arena.store.run import run_of
+from arena.store import Store, put_aside
+from arena.store.run import SOFTWARE, list_environments, run_of
+from arena_records.merger import merge_stores
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "seed": 7, "agents": ["random", "greedy", "lookahead"]}
 SHARED = {**SPEC, "seed": 8}
@@ -166,7 +174,7 @@ import arena
 from arena.spec import load_spec
 from arena.schedule.schedule import Scheduled
 from arena.store import Store
-from arena.store.run import run_of
+from arena.store.run import SOFTWARE, list_environments, run_of
 spec = load_spec({"game": "tic-tac-toe", "rounds": 400, "seed": 1, "agents": ["random", {"agent": "random", "label": "b"}]})
 played = arena.run(spec).played
 print("ready", flush=True)
@@ -229,7 +237,7 @@ def test_a_reader_sees_what_a_running_writer_has_flushed(tmp_path: Path) -> None
         while not (seen := stored(path)[0].games) and time.monotonic() < until:
             time.sleep(0.02)
         assert seen == 1
-        assert not stored(path)[0].finished
+        assert not stored(path)[0].facts.get("finished", True)
 
 
 def test_files_that_are_no_stores(tmp_path: Path) -> None:
@@ -373,15 +381,15 @@ def test_merging_is_a_union(tmp_path: Path) -> None:
     assert sorted(key for part in parts for key in part) == sorted(whole)
     assert all(parts)
     one, two, three = (tmp_path / f"{number}.db" for number in (1, 2, 3))
-    assert merge(tmp_path / "a.db", [one, two, three]) == 18
-    assert merge(tmp_path / "b.db", [three, one, two, one]) == 18
-    assert merge(tmp_path / "a.db", [tmp_path / "a.db", tmp_path / "b.db"]) == 18
+    assert merge_stores(tmp_path / "a.db", [one, two, three]) == 18
+    assert merge_stores(tmp_path / "b.db", [three, one, two, one]) == 18
+    assert merge_stores(tmp_path / "a.db", [tmp_path / "a.db", tmp_path / "b.db"]) == 18
     assert timeless(tmp_path / "a.db") == timeless(tmp_path / "b.db") == whole
     assert stored(tmp_path / "a.db")[0].games == 18
-    assert stored(tmp_path / "a.db")[0].finished
-    assert not stored(one)[0].finished
+    assert stored(tmp_path / "a.db")[0].facts.get("finished", True)
+    assert not stored(one)[0].facts.get("finished", True)
     with pytest.raises(StoreError, match=r"a\.db exists; name it among the stores"):
-        merge(tmp_path / "a.db", [one])
+        merge_stores(tmp_path / "a.db", [one])
 
 
 def _shard(path: Path, number: int, of: int) -> None:
@@ -403,10 +411,47 @@ def test_a_shard_is_merged_again_after_its_secret_is_revealed(tmp_path: Path) ->
         scheduled = Schedule(spec).take(1)[0]
         with closing(MatchRunner(spec)) as runner:
             store.add(scheduled, runner.play(scheduled))
-    merge(whole, [shard])
+    merge_stores(whole, [shard])
     with Store.open(whole, write=True) as store:
         store.end()
-    assert merge(tmp_path / "a.db", [whole, shard]) == merge(tmp_path / "b.db", [shard, whole]) == 1
+    assert merge_stores(tmp_path / "a.db", [whole, shard]) == merge_stores(tmp_path / "b.db", [shard, whole]) == 1
+
+
+def test_a_store_says_what_it_was_played_with_and_a_merge_keeps_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine, software and commit, without host, user and folder. A run that plays nothing leaves what the store says."""
+    head = _make_repository(tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "work")
+    for name in ("a.db", "b.db"):
+        arena.run(SPEC, store=tmp_path / name)
+    with Store.open(tmp_path / "a.db") as store:
+        [first] = list_environments(store.runs())
+    assert first["commit"] == head
+    assert first["python"] == platform.python_version()
+    assert first["numpy"] == np.__version__
+    assert {"system", "machine"} < first.keys() <= {*SOFTWARE, "system", "machine", "processor", "commit"}
+    personal = {socket.gethostname(), getpass.getuser(), str(tmp_path), str(Path.home())}
+    assert not [word for word in personal for text in first.values() if word in text.split()]
+    monkeypatch.chdir(tmp_path)  # no repository
+    arena.run(SPEC, store=tmp_path / "b.db")
+    with Store.open(tmp_path / "b.db") as store:
+        assert store.last().versions == first
+    arena.run({**SPEC, "rounds": 4}, store=tmp_path / "b.db")
+    merge_stores(tmp_path / "all.db", [tmp_path / "a.db", tmp_path / "b.db"])
+    without = {name: text for name, text in first.items() if name != "commit"}
+    for name in ("b.db", "all.db"):
+        with Store.open(tmp_path / name) as store:
+            assert list_environments(store.runs()) == [first, without]
+    told = CliRunner().invoke(cli, ["leaderboard", str(tmp_path / "all.db"), "--format", "json"]).output
+    assert json.loads(told)["environments"] == [first, without]
+
+
+def _make_repository(folder: Path) -> str:
+    """Make a repository with a commit; return the hash of that."""
+    words = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    folder.mkdir()
+    subprocess.run([*words, "init", "-q"], check=True)
+    subprocess.run([*words, "commit", "-q", "--allow-empty", "-m", "Begin"], check=True)
+    return subprocess.run([*words, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def test_stores_that_contradict_each_other_are_not_merged(tmp_path: Path) -> None:
@@ -419,7 +464,7 @@ def test_stores_that_contradict_each_other_are_not_merged(tmp_path: Path) -> Non
     connection.close()
     before = (tmp_path / "a.db").read_bytes()
     with pytest.raises(StoreConflict, match=f"match {key.hex()} differs: returns is"):
-        merge(tmp_path / "a.db", [tmp_path / "a.db", tmp_path / "b.db"])
+        merge_stores(tmp_path / "a.db", [tmp_path / "a.db", tmp_path / "b.db"])
     assert (tmp_path / "a.db").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.db", "b.db"]
 
@@ -459,7 +504,7 @@ def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) ->
     spec = load_spec({"game": {"name": "n-queens", "n": 4}, "agents": ["dfs"], "rounds": rounds})
     with closing(MatchRunner(spec)) as stage:
         first = Schedule(spec).take(1)[0]
-        record = stage.play(first)._replace(answer="2 4 1 3", moves=MAX_COUNT, cost=None)
+        record = stage.play(first)._replace(answer="2 4 1 3", moves=Limits.MAX_COUNT, cost=None)
     with Store.open(tmp_path / "a.db", write=True) as store:
         store.begin(run_of(spec))
         for number in range(rounds):
@@ -467,7 +512,7 @@ def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) ->
         store.flush()
         (tally,) = tallies_of(store, store.last().boards)
     assert (tally.games, tally.counts[0].solved, tally.counts[0].moves_of) == (rounds, rounds, rounds)
-    assert tally.counts[0].moves / rounds == MAX_COUNT
+    assert tally.counts[0].moves / rounds == Limits.MAX_COUNT
 
 
 def test_a_store_that_was_never_made_is_told_from_one_of_another_program(tmp_path: Path) -> None:

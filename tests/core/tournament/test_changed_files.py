@@ -17,9 +17,9 @@ from arena.errors import ArenaError, StoreConflict
 from arena.schedule.fingerprint import Fingerprint, is_trusted, take_fingerprints
 from arena.spec import Spec, load_spec, reload_spec
 from arena.store import Store
-from arena.store.merger import merge
 from arena_cluster.node import Disagrees, check_sources
 from arena_cluster.parcel import lay_out, pack_parcel, unpack_parcel
+from arena_records.merger import merge_stores
 from tests.conftest import Arena, arena_in
 from tests.rehash import rehash
 
@@ -168,7 +168,7 @@ def test_a_file_that_changes_while_a_run_goes_on_ends_it(tmp_path: Path, workers
 def test_stores_of_other_contents_are_not_merged(made: Path, played: Path, arena: Arena) -> None:
     assert arena("run", "cup.yaml", "--store", "other.db").returncode == 0
     with pytest.raises(StoreConflict, match=r"first\.tsv was another one for"):
-        merge(played / "both.db", [made / "cup.db", played / "other.db"])
+        merge_stores(played / "both.db", [made / "cup.db", played / "other.db"])
 
 
 def test_a_file_goes_along_to_other_machines(played: Path, tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from arena import run
 from arena.errors import ArenaError
 from arena.format import Pairing
 from arena.match.record import Record
-from arena.processes.process_tree import OF_WORKER
-from arena.schedule.schedule import OVER, WAIT, Batch, Schedule, Scheduled
+from arena.processes.process_tree import ProcessTree
+from arena.schedule.schedule import Batch, Schedule, Scheduled
 from arena.spec import load_spec
 from arena.workers.pool import Finished, WorkerPool
 
@@ -221,7 +221,7 @@ def nobody_left() -> Iterator[None]:
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):
-                if process.environ().get(OF_WORKER, "").startswith(ours) and process.status() != psutil.STATUS_ZOMBIE:
+                if process.environ().get(ProcessTree.OF_WORKER, "").startswith(ours) and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
         return found
 
@@ -427,7 +427,7 @@ def test_two_interrupts_end_the_run_at_once(busy: Busy) -> None:
 )
 def test_workers_that_cannot_start_end_the_run(tmp_path: Path, deed: str, words: str) -> None:
     """With the reason, and without trying for ever."""
-    (tmp_path / "shy.py").write_text(f"import os\nif {OF_WORKER!r} in os.environ:\n    {deed}\n{AGENTS}")
+    (tmp_path / "shy.py").write_text(f"import os\nif {ProcessTree.OF_WORKER!r} in os.environ:\n    {deed}\n{AGENTS}")
     spec = load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["first", "random"], "plugins": [str(tmp_path / "shy.py")]})
     with pytest.raises(ArenaError, match=words):
         list(WorkerPool(spec, 2, Schedule(spec).take).play())
@@ -464,7 +464,7 @@ def test_no_worker_sits_on_many_matches_while_another_is_idle(agents: str) -> No
     def take(size: int) -> Batch:
         batch = Batch(upcoming[:size])
         del upcoming[:size]
-        return batch or OVER
+        return batch or Batch.OVER
 
     with closing(WorkerPool(spec, 2, take).play()) as finished:  # type: ignore[type-var]
         assert sum(1 for scheduled, _ in finished if scheduled.board == 1) == 8
@@ -485,11 +485,11 @@ def test_a_pool_plays_outside_the_main_thread() -> None:
 def test_nothing_to_play_starts_nothing() -> None:
     """A schedule that is over at once."""
     spec = load_spec(HONEST)
-    nothing: list[Finished] = list(WorkerPool(spec, 2, lambda _: OVER).play())
+    nothing: list[Finished] = list(WorkerPool(spec, 2, lambda _: Batch.OVER).play())
     assert nothing == []
 
 
 def test_a_schedule_that_waits_for_nothing_is_an_error() -> None:
     """Better than to wait for ever."""
     with pytest.raises(RuntimeError, match="waits for results"):
-        list(WorkerPool(load_spec(HONEST), 2, lambda _: WAIT).play())
+        list(WorkerPool(load_spec(HONEST), 2, lambda _: Batch.WAIT).play())

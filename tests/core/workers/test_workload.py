@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.format import Pairing
-from arena.schedule.schedule import OVER, Batch, Scheduled
+from arena.schedule.schedule import Batch, Scheduled
 from arena.workers.pool import Task, Workload
 
 
@@ -18,7 +18,7 @@ class Counted:
 
     def take(self, size: int) -> Batch:
         batch, self.upcoming = self.upcoming[:size], self.upcoming[size:]
-        return Batch(batch) or OVER
+        return Batch(batch) or Batch.OVER
 
 
 def played(task: Task, deadly: set[int], rng: random.Random) -> tuple[int, bool]:

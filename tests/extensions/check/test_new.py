@@ -37,8 +37,9 @@ def test_a_new_file_is_sound_without_an_edit(
     kind: str, words: tuple[str, ...], tmp_path: Path, called: Callable[..., Called]
 ) -> None:
     """It passes `arena check`, ruff and mypy strict, and says what to do next."""
-    made = called("arena", "new", kind, "my-first", *words)
-    assert (made.returncode, made.stdout) == (0, "wrote my_first.py\nnext: arena try my_first.py\n")
+    made = called("arena", "new", kind, "my_first.py", *words)
+    tried = f"my_first.py {' '.join(words)}" if kind == "agent" and words else "my_first.py"
+    assert (made.returncode, made.stdout) == (0, f"wrote my_first.py\nnext: arena try {tried}\n")
     assert [file.name for file in tmp_path.iterdir()] == ["my_first.py"]
     checked = called("arena", "check", "my_first.py")
     assert checked.returncode == 0, checked.stdout

@@ -12,7 +12,7 @@ from arena import load_plugins
 from arena.testing import Verdict
 from arena_check.agent_checks import NODES
 from arena_check.check_program import check_program
-from arena_check.program_checks import CHECKS, greeting_verdicts, program_of, program_verdicts
+from arena_check.program_checks import CHECKS, greeting_verdicts, program_of, program_seat, program_verdicts
 from tests.conftest import Arena
 
 PROGRAM = """
@@ -76,7 +76,7 @@ def test_a_sound_program_keeps_all(words: Words) -> None:
     """Every check is reached."""
     program = program_of(words("none"))
     assert [(verdict.check, verdict.kept) for verdict in greeting_verdicts(program)] == [("hello", True), ("quits", True)]
-    verdicts = list(program_verdicts(program, load_plugins().game("tic-tac-toe")()))
+    verdicts = list(program_verdicts(program_seat(program), load_plugins().game("tic-tac-toe")()))
     assert [(verdict.check, verdict.kept, verdict.reached) for verdict in verdicts] == [(name, True, True) for name in CHECKS]
 
 
@@ -111,7 +111,7 @@ def test_what_is_wrong_with_how_it_begins_and_ends(fault: str, name: str, got: s
 )
 def test_what_is_wrong_with_how_it_plays(fault: str, name: str, expected: str, got: str, words: Words) -> None:
     """Each fault by its own check, with what came instead; what is checked after it is not reached."""
-    verdicts = list(program_verdicts(program_of(words(fault)), load_plugins().game("tic-tac-toe")(), patience=0.5))
+    verdicts = list(program_verdicts(program_seat(program_of(words(fault))), load_plugins().game("tic-tac-toe")(), patience=0.5))
     wanted, came = fault_of(verdicts, name)
     assert wanted.endswith(expected)
     assert came.startswith(got)

@@ -154,6 +154,67 @@ def test_a_game_is_shown_with_a_match_and_who_can_play_it(tmp_path: Path, called
     assert re.search(r"^over after \d+ actions, returns -?1, -?1$", ended.stdout, re.MULTILINE)
 
 
+WIDE = """
+from arena import hookimpl
+from arena_games.tic_tac_toe import TicTacToe
+
+class Wide(TicTacToe):
+    name = "wide"
+    default_heuristic = None
+    def __init__(self, *, rows: int = 6, columns: int = 6, in_a_row: int = 4):
+        super().__init__(rows=rows, columns=columns, in_a_row=in_a_row)
+
+class Small(TicTacToe):
+    name = "small"
+    default_heuristic = None
+
+@hookimpl
+def arena_games():
+    return [Wide, Small]
+"""
+FOR_WIDE = """
+from arena import Agent, hookimpl
+
+class First(Agent):
+    name = "first"
+    games = frozenset({"wide", "small"})
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [First]
+"""
+
+
+def test_an_agent_plays_the_game_of_another_plugin(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """It is made for games of `--plugin`: 36 + 36 * 36 nodes do for the two plies of `lookahead`, 200 on a small board.
+
+    A remark that stands below one table is not repeated below the next.
+    """
+    (tmp_path / "game.py").write_text(WIDE)
+    (tmp_path / "first.py").write_text(FOR_WIDE)
+    ended = called("arena", "try", "first.py", "--plugin", "game.py")
+    assert ended.returncode == 0, ended.stderr
+    assert "first.py: wide\n" in ended.stdout
+    assert "Each decision has 1,332 nodes;" in ended.stdout
+    assert "Each decision has 200 nodes;" in ended.stdout
+    assert "drawn at random" not in ended.stdout
+    assert ended.stdout.count("Ranked by score.") == 1
+    assert "first at small: place" in ended.stdout
+
+
+def test_what_can_play_a_game_begins_with_what_needs_nothing(tmp_path: Path, called: Callable[..., Called]) -> None:
+    """Agents that need a file or a server have a line of their own."""
+    (tmp_path / "game.py").write_text(WIDE.replace("[Wide, Small]", "[Small]"))
+    said = called("arena", "try", "game.py").stdout
+    ready, furnished = re.findall(
+        r"^can play it: (.*(?:\n  .*)*)\ncan, with a file, a program or a server: (.*)$", said, re.MULTILINE
+    )[0]
+    assert ready.startswith("random, greedy, lookahead")
+    assert furnished == "llm, policy, policy-table"
+
+
 def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, called: Callable[..., Called]) -> None:
     """A heuristic stands beside the default one and none at all, on the same positions."""
     called("arena", "new", "heuristic", "near", "--game", "sliding-tiles")

@@ -10,9 +10,9 @@ from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
 from arena_cluster import wire
-from tests.core.match.test_against_rules import fault_of
 from tests.extensions.cluster.standin import Standin
 from tests.extensions.cluster.test_coordinator import played
+from tests.extensions.records.test_against_rules import fault_of
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "agents": ["random", "greedy"], "isolation": "none"}
 

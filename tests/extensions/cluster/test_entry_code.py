@@ -13,7 +13,7 @@ import yaml
 
 from arena.match.record import Record
 from arena.plugins.sources import ENVIRONMENT
-from arena.schedule.schedule import Schedule, identity_of
+from arena.schedule.schedule import Schedule
 from arena.spec import Spec, load_spec
 from arena.store import Store
 from arena_cluster.address import address_of
@@ -179,7 +179,7 @@ def test_another_file_and_a_program_that_was_laid_out(elsewhere: Callable[[Spec]
     shutil.rmtree(work / "old")
     plan = Schedule(spec).take(100)
     found, _ = there.play(plan, lambda: None)
-    assert [record.id for record in found] == [identity_of(spec, one) for one in plan]
+    assert [record.id for record in found] == [one.match_id(spec) for one in plan]
     assert [record.termination for record in found] == ["normal"] * 6
     begun = {one.pairing.seats[0]: record.actions[0] for one, record in zip(plan, found, strict=True)}
     assert (begun[0], begun[1]) == ("1", "9")

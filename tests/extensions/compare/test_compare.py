@@ -18,7 +18,7 @@ from arena.cli import cli
 from arena.match.record import Record
 from arena.results.leaderboard import leaderboards
 from arena.results.tables import render
-from arena.stats.sprt import Sprt, log_likelihood_ratio
+from arena_pairings.sprt import Sprt, log_likelihood_ratio
 
 PUZZLE = {
     "game": {"name": "sliding-tiles", "shuffle": 30},
@@ -102,7 +102,7 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
     assert " times fewer nodes" not in text  # as far as this goes, the other may take as few
     told = r"told apart by solution length \([^)]*\)(,| or) nodes \(x 0\.\d+ to 1\S*\)"  # and time, as the machine has it
     assert re.search(told, text)
-    limit = max(nodes(record) for pair in met for record in pair)
+    limit = max(nodes(record) for record in records)  # of all entries
     assert found["limit_nodes"] == limit
     assert found["par2_nodes"][0] == pytest.approx(fmean(nodes(a) if a.solved else 2 * limit for a, _ in met))
     gaps = [(a.cost or 0) / (best[a.position][0].cost or 1) - 1 for a, _ in met if a.solved]

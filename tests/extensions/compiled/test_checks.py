@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.configured import make_default
-from arena.heuristic import bind
+from arena.heuristics import bind
 from arena.plugins.sources import load_plugins
 from arena.testing import Verdict
 from arena_agents.full_width import Minimax

@@ -14,7 +14,7 @@ import arena
 from arena import Record
 from arena.spec import load_spec
 from arena_compiled import cache
-from arena_compiled.boards import compile_boards, long_run
+from arena_compiled.boards import compile_boards
 from arena_compiled.memory import LOADING_BYTES
 
 NIM = '''
@@ -144,19 +144,24 @@ def test_without_the_code_it_plays_plain(compiling: None, tmp_path: Path, monkey
 def test_the_plugin_of_an_entry_is_compiled_by_its_own_process_for_itself(
     request: pytest.FixtureRequest, entry: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, isolation: str
 ) -> None:
-    """In a run that has become long, as the run itself says; before that it plays plain."""
+    """Between two matches, once its plain decisions have taken long enough."""
     if isolation == "sandbox":
         request.getfixturevalue("sandbox")
     spec = entry(isolation)
     monkeypatch.setenv("ARENA_CACHE", str(spec.parent / "cache"))
     cache.folder().mkdir(parents=True)
     monkeypatch.delenv("ARENA_COMPILE")
-    plain = played(spec)
-    assert compiled(plain) == [False, False]
-    with long_run():
-        fast = played(spec)
-    assert compiled(fast) == [True, True]
-    assert without_clock(fast) == without_clock(plain)
+    slow = OWN.replace(
+        "    return 0.9", "    waste = 0\n    for number in range(600_000):\n        waste += number & 3\n    return 0.9"
+    )
+    spec.with_name("own.py").write_text(slow)
+    spec.write_text(ENTRY.format(isolation=isolation).replace("rounds: 1", "rounds: 12"))
+    fast = played(spec)
+    ran = compiled(fast)
+    assert (ran[0], ran[-1]) == (False, True)
+    assert ran == sorted(ran)
+    monkeypatch.setenv("ARENA_PLAIN", "1")
+    assert without_clock(fast) == without_clock(played(spec))
     assert not list(cache.folder().iterdir())
 
 
@@ -170,7 +175,7 @@ def test_a_run_says_what_its_entries_cannot_compile(entry: Callable[[str], Path]
     compile_boards(load_spec(spec), notes.append)
     assert len(notes) == 1
     assert notes[0].startswith("mine on piles runs plain: ")
-    assert notes[0].endswith("own.py:13: Assert cannot be compiled")
+    assert notes[0].endswith("own.py:13: Assert cannot be compiled: leave it out")
 
 
 @pytest.mark.parametrize(("memory", "runs"), [(70, False), (400, True)])

@@ -12,12 +12,12 @@ import pytest
 
 from arena.cli import cli
 from arena.errors import ArenaError
-from arena.results.rating import SprtState
 from arena.stats.calculator import elo_of_pairs
-from arena.stats.sprt import Sprt
 from arena_duel.duel_match import DuelTerms
 from arena_duel.llr_curve import LEVELS, frame
 from arena_duel.version_folder import VersionFolder, current_version
+from arena_pairings.sprt import Sprt
+from arena_pairings.sprt_state import SprtState
 from tests.conftest import Arena, arena_in
 
 AGENT = """
@@ -137,6 +137,36 @@ def test_a_duel_that_was_cut_short_goes_on(played: Path, arena: Arena) -> None:
     assert again.stdout.startswith("edge v2 is better than edge v1"), again.stderr
     assert records() == before
     assert list((played / "duel-edge").glob("*.db")) == [store]
+
+
+OWN_GAME = """
+from arena import hookimpl
+from arena_games.tic_tac_toe import TicTacToe
+
+class Mine(TicTacToe):
+    name = "mine"
+    default_heuristic = None
+
+@hookimpl
+def arena_games():
+    return [Mine]
+"""
+
+
+def test_the_next_duel_takes_the_game_and_the_plugins_of_the_last(tmp_path: Path, arena: Arena) -> None:
+    """With its parameters, from wherever it is called, unless the call names others, or says --no-project."""
+    (tmp_path / "game.py").write_text(OWN_GAME)
+    (tmp_path / "old.py").write_text(AGENT.format(choice=BAD, before=""))
+    write(tmp_path, GOOD)
+    quick = ("--elo", "0", "200", "--openings", "1", "--workers", "1", "--pairs", "2", "--format", "json")
+    arena("duel", "edge.py", *quick, "--game", "mine", "--set", "columns=4", "--plugin", "game.py", "--against", "old.py")
+    write(tmp_path, GOOD, before="x = 1")
+    (tmp_path / "elsewhere").mkdir()
+    done = arena_in(tmp_path / "elsewhere")("duel", "../edge.py", *quick)
+    assert json.loads(done.stdout)["game"].items() >= {"name": "mine", "columns": 4}.items(), done.stderr
+    assert f"as in the last duel: the game mine and the plugins {tmp_path / 'game.py'};" in done.stderr
+    other = arena("duel", "edge.py", *quick, "--game", "tic-tac-toe")
+    assert json.loads(other.stdout)["game"]["name"] == "tic-tac-toe", other.stderr
 
 
 def test_the_first_version_is_kept(tmp_path: Path, arena: Arena) -> None:

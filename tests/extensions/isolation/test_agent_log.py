@@ -7,8 +7,8 @@ import threading
 import time
 from pathlib import Path
 
-from arena.processes.stderr import StderrRelay
 from arena_isolation.agent_log import KEPT_BYTES, AgentLog, end_of_log
+from arena_isolation.stderr import StderrRelay
 
 WRITES = """
 import sys

@@ -7,11 +7,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import pytest
 
 from arena_isolation import control_group
 from arena_isolation.agent_start import AgentChild
+from arena_isolation.child import ChildLost
 from arena_isolation.control_group import ControlGroup, new_group, own_folders, remove_groups
 
 FAMILY = """
@@ -75,6 +77,21 @@ def test_frozen_or_not_a_family_ends_with_its_leader(group: ControlGroup, family
     assert not any(Path(f"/proc/{pid}/stat").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text() for pid in pids)
 
 
+def test_what_the_kernel_kills_for_its_memory_is_lost_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its pipe is closed, as that of any other that ends, before anybody looks at its usage: only its group tells why."""
+    monkeypatch.setattr(AgentChild, "_look_at_usage", lambda self: None)
+    group = create_autospec(ControlGroup, instance=True, entrances=[])
+    group.met_limit.side_effect = ["memory"].__contains__
+    group.pids.return_value = []
+    child = AgentChild([sys.executable, "-c", ""], str(tmp_path), 0, {}, group=group)
+    try:
+        with pytest.raises(ChildLost) as lost:
+            child.receive(time.perf_counter() + 20)
+    finally:
+        child.end()
+    assert lost.value.why == "memory"
+
+
 def test_a_group_is_made_below_that_of_this_process(group: ControlGroup) -> None:
     """Nowhere else in the hierarchy may a run change anything."""
     own = next(line for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
@@ -109,6 +126,7 @@ def test_without_a_hierarchy_or_rights_there_is_no_group(monkeypatch: pytest.Mon
 HOLDER = """
 import sys, time
 from arena_isolation.agent_start import AgentChild
+from arena_isolation.child import ChildLost
 from arena_isolation.control_group import new_group
 child = AgentChild([sys.executable, "-c", "import time; print(flush=True); time.sleep(99)"], "/", 0, {}, group=new_group())
 child.receive(time.perf_counter() + 20)

@@ -11,8 +11,8 @@ from secrets import token_hex
 import psutil
 import pytest
 
-from arena.processes.child import ChildProcess
-from arena.processes.process_tree import OF_AGENT, OF_WORKER, ProcessTree, end_trees
+from arena.processes.process_tree import ProcessTree, end_trees
+from arena_isolation.child import ChildProcess
 
 LEADER = """
 import os, signal, sys, time
@@ -74,12 +74,14 @@ def as_a_worker(command: list[str]) -> End:
     """A process as workers run, of which several are ended at a time."""
     value = token_hex(8)
     started = [
-        subprocess.Popen(command, env={**os.environ, OF_WORKER: value, OF_AGENT: "0-none"}, start_new_session=True)
+        subprocess.Popen(
+            command, env={**os.environ, ProcessTree.OF_WORKER: value, ProcessTree.OF_AGENT: "0-none"}, start_new_session=True
+        )
         for _ in range(2)
     ]
 
     def end() -> None:
-        end_trees([ProcessTree(one.pid, OF_WORKER, value) for one in started])
+        end_trees([ProcessTree(one.pid, ProcessTree.OF_WORKER, value) for one in started])
         for one in started:
             one.wait(5)
 
@@ -119,11 +121,11 @@ def living(pid: int) -> bool:
 def test_others_are_left_alone(tmp_path: Path) -> None:
     """Processes of another family, and of none, live on."""
     others = [
-        subprocess.Popen(["sleep", "60"], env={**os.environ, OF_WORKER: "another"}, start_new_session=own)
+        subprocess.Popen(["sleep", "60"], env={**os.environ, ProcessTree.OF_WORKER: "another"}, start_new_session=own)
         for own in (True, False)
     ]
     as_an_agent(["sleep", "60"])()
     as_a_worker(["sleep", "60"])()
     assert [other.poll() for other in others] == [None, None]
-    end_trees([ProcessTree(others[0].pid, OF_WORKER, "another")])
+    end_trees([ProcessTree(others[0].pid, ProcessTree.OF_WORKER, "another")])
     assert [other.wait(5) for other in others] == [-9, -9]  # the second by its mark

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+import arena
 from arena.configured import make_default
 from arena.errors import ArenaError
 from arena.match.record import Record
 from arena.plugins.registry import Registry
-from arena.processes.process_tree import OF_AGENT
+from arena.processes.process_tree import ProcessTree
 from arena.schedule.fingerprint import is_trusted
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
@@ -54,7 +55,7 @@ def left_behind() -> list[str]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            mark = re.search(rb"\x00?%s=(\d+)-" % OF_AGENT.encode(), (folder / "environ").read_bytes())
+            mark = re.search(rb"\x00?%s=(\d+)-" % ProcessTree.OF_AGENT.encode(), (folder / "environ").read_bytes())
             if mark and (int(mark[1]) == os.getpid() or not Path(f"/proc/{int(mark[1])}").exists()):
                 found.append((folder / "cmdline").read_text())
         except OSError:
@@ -337,3 +338,14 @@ def test_a_program_that_never_stops_reporting_is_looked_after(tmp_path: Path) ->
     mine = {"agent": {"command": program}, "label": "mine", "limits": {"memory_mb": 120, "seconds": 5}}
     record = played({"game": "tic-tac-toe", "agents": [mine, "random"], "rounds": 1})[0]
     assert (record.termination, record.seat, record.message) == ("memory", 0, "used more than its limit of 120 MiB")
+
+
+def test_a_solver_in_a_process_that_runs_out_of_its_budget_is_recorded_alike() -> None:
+    """By nodes, with nothing reported; a solver that returns None has given up."""
+    game = {"name": "sliding-tiles", "rows": 4, "columns": 4, "shuffle": 200}
+    spec = {"game": game, "agents": [{"agent": "bfs", "limits": {"nodes": 50}}], "rounds": 1}
+    [here], [apart] = (arena.run({**spec, "isolation": place}).records for place in ("none", "process"))
+    assert (here.termination, here.seat, here.fallbacks) == ("out-of-budget", 0, 0)
+    assert (apart.termination, apart.seat, apart.fallbacks) == ("out-of-budget", 0, 0)
+    hopeless = {"game": {"name": "n-queens", "n": 3}, "agents": ["dfs"], "isolation": "process"}
+    assert {record.termination for record in arena.run(hopeless).records} == {"gave-up"}

@@ -47,7 +47,7 @@ KINDS = {
     "spies": ("open('/etc/passwd', 'a').write('x'); " + GOOD, {"refused"}),
     "forks": ("[os.fork() for _ in range(9)]; " + GOOD, {"refused", "playing", "suspended", "withdrawn"}),
     "hides": (
-        "import sys; " + f"\n        if sys.modules['__main__'].__file__.endswith('check_host.py'): {GOOD}\n        return 1 / 0",
+        f"Mine.moves = getattr(Mine, 'moves', 0) + 1\n        if Mine.moves < 200: {GOOD}\n        return 1 / 0",
         {"playing", "suspended", "withdrawn"},
     ),
 }

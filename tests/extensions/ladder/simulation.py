@@ -11,7 +11,8 @@ from arena.stats.bradley_terry import fit
 from arena.stats.elo import ELO
 from arena.stats.intervals import rate
 from arena.stats.observations import Pair, table_of
-from arena_ladder.design import next_pairs
+from arena_ladder.design import next_pairs, pairs_below_floor
+from arena_ladder.matchmaking import FLOOR_SHARE
 
 DRAWS = 0.5
 """The weight of draws: 0.5 / 2.5 is 20 % between equals."""
@@ -59,7 +60,10 @@ def ladder(truth: Any, interval: float, seed: int, *, pairs: int = 8, most: int 
     wanted: Sequence[int] = range(1, agents)
     games, widths, covered = 0, dict.fromkeys(range(1, agents), math.inf), 0
     while wanted and games < most:
-        for one, other in next_pairs(fit(table_of(pairings), range(agents)), 0, wanted, range(agents), pairs):
+        found = fit(table_of(pairings), range(agents))
+        met = {both: len(played) for both, played in pairings.items()}
+        least = pairs_below_floor(found, met, wanted, range(agents), pairs // FLOOR_SHARE)
+        for one, other in next_pairs(found, 0, wanted, range(agents), pairs - len(least)) + least:
             pairings.setdefault((one, other), []).append(pair(rng, truth[one] - truth[other]))
             games += 2
         rows = {row.agent: row for row in rate(pairings, range(agents), rng=random.Random(1), anchor=0).rows}

@@ -9,7 +9,7 @@ import pytest
 from arena.stats.bradley_terry import Fit, chances, fit
 from arena.stats.elo import ELO
 from arena.stats.observations import Pair, table_of
-from arena_ladder.design import next_pairs
+from arena_ladder.design import next_pairs, pairs_below_floor
 from tests.extensions.ladder.simulation import ideal, ladder, pair, round_robin, strengths
 
 
@@ -70,6 +70,25 @@ def test_pairs_whose_games_repeat_others_do_not_meet() -> None:
     found = fit(table_of(played(4, 1, 6)), range(4))
     assert set(next_pairs(found, 0, [1, 2, 3], range(4), 6, [(0, 1), (0, 2), (0, 3), (2, 3)])) <= {(1, 2), (1, 3)}
     assert next_pairs(found, 0, [1, 2, 3], range(4), 6, list(combinations(range(4), 2))) == []
+
+
+def test_who_has_hardly_met_does_meet() -> None:
+    """The ends of a field of which all have met but these learn least from each other; still they meet twice."""
+    truth = strengths(6, 3)
+    weakest, best = sorted((int(np.argmin(truth)), int(np.argmax(truth))))
+    pairings = {both: pairs for both, pairs in played(6, 8, 3).items() if both != (weakest, best)}
+    found = fit(table_of(pairings), range(6))
+    met = {both: len(pairs) for both, pairs in pairings.items()}
+    assert (weakest, best) not in next_pairs(found, 0, range(1, 6), range(6), 8)
+    assert pairs_below_floor(found, met, range(1, 6), range(6), 2) == [(weakest, best)]
+    assert pairs_below_floor(found, {**met, (weakest, best): 1}, range(1, 6), range(6), 2) == [(weakest, best)]
+    assert pairs_below_floor(found, {**met, (weakest, best): 2}, range(1, 6), range(6), 2) == []
+    assert pairs_below_floor(found, met, range(1, 6), range(6), 2, [(best, weakest)]) == []
+    assert pairs_below_floor(found, {}, [1], [0, 1, 2], 9) == sorted([(0, 1), (1, 2)], key=lambda both: _apart(found, both))
+
+
+def _apart(found: Fit[int], both: tuple[int, int]) -> float:
+    return abs(found.ratings[both[0]] - found.ratings[both[1]])
 
 
 @pytest.mark.parametrize(("wanted", "playing"), [([], [0, 1, 2, 3]), ([1, 2], [1])])

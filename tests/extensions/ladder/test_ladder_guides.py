@@ -109,14 +109,16 @@ def test_a_limit_of_the_check_on_the_page_is_that_of_the_check() -> None:
     from arena_ladder.api import MAX_LOST_MATCHES
     from arena_ladder.code_folder import MAX_ZIP_FILES
     from arena_ladder.contest import FAULTS_IN_ROW
-    from arena_ladder.examination import CALL_SECONDS, CHECK_SECONDS, CPU_SECONDS, MEMORY_MB
+    from arena_ladder.examination import MEMORY_MB
+    from arena_ladder.judge import CALL_SECONDS, CHECK_SECONDS, CPU_SECONDS
 
+    page = " ".join(STUDENT.split())
     times = f"{CPU_SECONDS:g} seconds of processor time, {CHECK_SECONDS:g} seconds on the clock, {CALL_SECONDS:g} seconds a call"
-    assert f"{times}, and {MEMORY_MB} MiB" in STUDENT
-    assert f"at most {MAX_ZIP_FILES} files" in STUDENT
-    assert "latest " + {10: "ten"}[MAX_LOST_MATCHES] + " matches that the agent lost by its own fault" in STUDENT
-    assert f"the last {KEPT_BYTES >> 10} KiB of what it printed" in STUDENT
-    assert {5: "five"}[FAULTS_IN_ROW] + " matches in a row" in STUDENT
+    assert f"{times}, and {MEMORY_MB} MiB" in page
+    assert f"at most {MAX_ZIP_FILES} files" in page
+    assert "latest " + {10: "ten"}[MAX_LOST_MATCHES] + " matches that it lost by its own fault" in page
+    assert f"the last {KEPT_BYTES >> 10} KiB of output" in page
+    assert {5: "five"}[FAULTS_IN_ROW] + " matches in a row" in page
 
 
 def test_the_spec_page_has_every_key_of_a_ladder_with_its_default() -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import StoreError
-from arena.store import Store
-from arena_ladder import ledger as module
+from arena.store import Store, database
 from arena_ladder.host import refusal_of
 from arena_ladder.ledger import Ledger
 
@@ -62,7 +61,7 @@ def test_what_one_author_hands_in_is_checked_in_its_order(ledger: Ledger) -> Non
 
 def test_a_store_that_others_hold_is_not_a_page_that_is_missing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who hands in reads that it was not kept, and not that there is no such thing."""
-    monkeypatch.setattr(module, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.01)
     with closing(Ledger(ledger.path)) as impatient, closing(sqlite3.connect(ledger.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError) as raised:

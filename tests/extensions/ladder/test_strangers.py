@@ -17,7 +17,8 @@ import pytest
 from arena.errors import ArenaError
 from arena.store import Store
 from arena_ladder.code_folder import CodeFolder
-from arena_ladder.examination import NotPassed, examine
+from arena_ladder.examination import examine
+from arena_ladder.judge import NotPassed
 from arena_ladder.ledger import Ledger
 from arena_ladder.spec import load_ladder
 from arena_web.guard import MAX_OPEN_REQUESTS, counted_address, public_address

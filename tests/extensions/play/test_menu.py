@@ -127,7 +127,7 @@ def test_statistics_are_a_tournament_whose_spec_is_shown(terminal: Open, piped: 
     (tmp_path / spec[1]).write_text(spec[2])
     done = piped(*command(seen[: seen.index("algorithm:")]), cwd=tmp_path)
     assert done.returncode == 0
-    rows = re.compile(r"^ *\d+ +(a-star|greedy) +(\d+) +(\S+)", re.MULTILINE)
+    rows = re.compile(r"^ *\d+ (?:~ )? *(a-star|greedy) +(\d+) +(\S+)", re.MULTILINE)
     assert rows.findall(seen) == rows.findall(done.stdout)
     assert [(agent, attempts) for agent, attempts, _ in rows.findall(seen)] == [("a-star", "3"), ("greedy", "3")]
     assert rows.findall(seen)[0][2].startswith("100")

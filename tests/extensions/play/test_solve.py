@@ -264,7 +264,8 @@ def test_a_call_that_cannot_be_says_why(words: list[str], said: str) -> None:
 
 def test_a_word_for_an_agent_and_its_options_are_each_others_inverse() -> None:
     """Plain options of every kind, drawn at random."""
-    from arena.console.words import entry_of, options_of
+    from arena_play.workbench import options_of
+    from arena_setup.words import entry_of
 
     rng = random.Random(7)
     values = [1, -2.5, True, False, None, "first", [1, 2], {"name": "pattern-db", "partition": "5-5-5"}, {"nodes": 5}]

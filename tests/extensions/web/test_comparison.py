@@ -2,13 +2,14 @@
 
 import asyncio
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from arena import ArenaError
+from arena import ArenaError, run
 from arena_web.command_process import Comparisons
 
 HOSTILE = "<script>window.hit = 1</script>"
@@ -23,6 +24,44 @@ def test_the_page_compares_two_entries(server: Any) -> None:
     assert "<h1>lookahead and &lt;script&gt;" in done.text
     assert "<script" not in done.text
     assert done.text.count('<div class="card comparison">') == 2, "one pair on each of two boards"
+
+
+def test_a_browser_does_not_wait_before_an_empty_page(server: Any) -> None:
+    """It gets a page at once, which asks for the comparison; after that it gets the comparison, from memory."""
+    address, browser = "/t/cup/compare?agent=lookahead&agent=random", {"accept": "text/html,*/*"}
+    began = time.monotonic()
+    waiting = server.ask(address, **browser)
+    waited = time.monotonic() - began
+    assert (waiting.status, "compare.js" in waiting.text, "comparison" in waiting.text) == (200, True, False)
+    began = time.monotonic()
+    made = server.ask(address, accept="*/*")
+    took = time.monotonic() - began
+    began = time.monotonic()
+    kept = [server.ask(address, **browser), server.ask(address, accept="*/*")]
+    again = time.monotonic() - began
+    assert waited < took / 2
+    assert again < took / 2
+    assert {one.text for one in kept} == {made.text}
+    assert 'href="/t/cup">Leaderboard<' in made.text
+    assert 'href="/t/cup/compare">All entries<' in made.text
+
+
+def test_a_kept_page_is_made_anew_when_its_store_has_grown(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At once if it is old, else after a while, so that a store that grows all the time has a page, too."""
+    store, spec = tmp_path / "grown.db", {"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 1}
+    run(spec, store=store)
+
+    async def visit() -> list[bool]:
+        comparisons = Comparisons()
+        found = [await comparisons.find(store, []) is not None]
+        await comparisons.page(store, [])
+        for rounds, seconds in ((1, 0), (2, 30), (2, 0)):
+            run({**spec, "rounds": rounds}, store=store)
+            monkeypatch.setattr("arena_web.command_process.KEPT_SECONDS", seconds)
+            found.append(await comparisons.find(store, []) is not None)
+        return found
+
+    assert asyncio.run(visit()) == [False, True, True, False]
 
 
 @pytest.mark.parametrize(

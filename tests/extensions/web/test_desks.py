@@ -13,6 +13,9 @@ from typing import Any
 import psutil
 import pytest
 
+from arena import load_plugins
+from arena_web.inventory import inventory
+
 EIGHT = {"name": "sliding-tiles"}
 HARDEST = "8 6 7 / 2 5 4 / 3 . 1"
 """One of the two positions of the 8-puzzle that are 31 moves from the goal (A. Reinefeld, IJCAI 1993)."""
@@ -231,6 +234,26 @@ def test_a_form_knows_sweeps_and_parameters_of_heuristics(server: Any) -> None:
     assert refused.json["faults"] == [
         "agents[0].options.depth.sweep[0]: expected a number or a word of at most 200 characters, got {'sweep': [1]}"
     ]
+
+
+def test_a_form_has_fields_for_the_options_of_a_heuristic_function(tmp_path: Path) -> None:
+    """They are its keyword-only parameters; what arena hands it has no field."""
+    source = """
+from arena import heuristic, hookimpl
+
+@heuristic("lopsided", game="tic-tac-toe")
+def lopsided(game, state, player=0, *, weight: float = 0.5):
+    return 0.0
+
+@hookimpl
+def arena_heuristics():
+    return [lopsided]
+"""
+    (tmp_path / "lopsided.py").write_text(source)
+    known = inventory(load_plugins([str(tmp_path / "lopsided.py")]))["games"]
+    found = next(game["heuristics"] for game in known if game["name"] == "tic-tac-toe")
+    (field,) = next(one["parameters"] for one in found if one["name"] == "lopsided")
+    assert (field["name"], field["default"], field["kind"]) == ("weight", 0.5, "number")
 
 
 def test_dice_follow_the_number_of_actions_so_far(server: Any) -> None:

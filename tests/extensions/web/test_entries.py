@@ -12,14 +12,15 @@ from urllib.parse import quote
 import pytest
 import yaml
 
-from arena import run
+from arena import Registry, run
 from arena.results.leaderboard import of_tallies
 from arena.results.stored_tallies import tallies_of
 from arena.schedule.board_info import describe_board
 from arena.spec import load_spec
-from arena.stats.sprt import forecast
 from arena.store import Store
+from arena_pairings.sprt import forecast
 from arena_web.live import Watcher, expected_total, limits_text, run_state
+from arena_web.requests import Requests
 from tests.extensions.web.conftest import HOSTILE, PLUGIN
 
 
@@ -70,6 +71,53 @@ def test_what_an_entry_is_comes_from_its_plugin(server: Any) -> None:
     line = PLUGIN.splitlines().index("class Chatty(Agent):") + 1
     assert one["source"].endswith(f", pebbles.py:{line}")
     assert server.ask("/api/t/cup/entry?name=nobody").status == 404
+
+
+OWN = """
+from arena import Agent, hookimpl
+
+class Mine(Agent):
+    name = "greedy"
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Mine]
+"""
+
+
+def test_code_of_one_entry_hides_nothing_of_the_others(tmp_path: Path, registry: Registry) -> None:
+    """The store alone names the file of the third, so it is not loaded; what the others are is said, and their play goes on.
+
+    The file has an agent of the same name as a built-in one, which no page may offer in its place.
+    """
+    (tmp_path / "own.py").write_text(OWN)
+    spec = tmp_path / "cup.yaml"
+    entries = [{"agent": "lookahead", "depth": 1}, "greedy", {"agent": "greedy", "plugin": "own.py", "label": "third"}]
+    spec.write_text(yaml.safe_dump({"game": {"name": "tic-tac-toe", "rows": 4}, "agents": entries, "rounds": 1}))
+    store = tmp_path / "cup.db"
+    run(load_spec(spec), store=store)
+    (tmp_path / "own.py").write_text("raise SystemExit")
+    requests = Requests(registry, ())
+
+    def facts(label: str) -> Any:
+        (found,) = requests.answer({"do": "entry", "store": str(store), "label": label})["entry"]
+        return found
+
+    with Store.open(store) as opened:
+        first, second, third = opened.last().boards[0].labels
+        matches = [(record.id, record.labels) for record, _ in opened.records()]
+    assert (facts(first)["options"], facts(first)["isolation"], facts(first)["moves"]) == ({"depth": "1"}, "none", 1000)
+    assert "arena_agents/" in facts(second)["source"]
+    assert (facts(third)["agent"], facts(third)["isolation"]) == ("greedy", None)
+    assert "only the store names" in facts(third)["source"]
+    for id_, labels in matches:
+        found = requests.answer({"do": "view", "store": str(store), "id": id_})["play_on"]
+        assert found["game"] == {"name": "tic-tac-toe", "parameters": {"rows": 4}}
+        assert [None if form is None else form["agent"] for form in found["agents"]] == [
+            {first: "lookahead", second: "greedy", third: None}[label] for label in labels
+        ]
 
 
 def test_downloads_are_whole(server: Any, place: Path) -> None:

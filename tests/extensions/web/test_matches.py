@@ -63,7 +63,7 @@ def test_filters_let_through_what_they_say(store: Path, board: int | None) -> No
         rivals = [label for label in (agent, opponent if agent else "") if label]
         expected = [
             key
-            for key, number, _, record in every
+            for key, number, _, record in reversed(every)  # the newest first
             if board in (None, number)
             and all(label in record.labels for label in rivals)
             and (not result or won(record, agent or None) == result)
@@ -79,15 +79,15 @@ def test_filters_let_through_what_they_say(store: Path, board: int | None) -> No
     assert (hits == 0) == (board == 7)
 
 
-def test_previous_and_next_go_through_a_list_once(store: Path) -> None:
+def test_newer_and_older_go_through_a_list_once(store: Path) -> None:
     """Every match that a filter lets through, in its order; the ends lead nowhere."""
     for wanted in (MatchFilter(), MatchFilter(agent="greedy", result="win")):
         keys = [match["id"] for match in matches(store, wanted)["matches"]]
         assert len(keys) > 4
         for one, other in pairwise(keys):
-            assert around(store, one, wanted)["next"] == other
-            assert around(store, other, wanted)["previous"] == one
-        assert around(store, keys[0], wanted)["previous"] is around(store, keys[-1], wanted)["next"] is None
+            assert around(store, one, wanted)["older"] == other
+            assert around(store, other, wanted)["newer"] == one
+        assert around(store, keys[0], wanted)["newer"] is around(store, keys[-1], wanted)["older"] is None
 
 
 def test_a_game_is_related_to_the_one_with_the_seats_swapped(store: Path) -> None:

@@ -24,7 +24,7 @@ BOARDS: dict[str, tuple[dict[str, Any], list[str]]] = {
         ["Rank", "Agent", "Elo", "95 % interval", "Points", "Buchholz", "Sonneborn-Berger", "Games"],
     ),
     "knockout": ({**VERSUS, "format": "knockout"}, ["Rank", "Agent", "Elo", "95 % interval", "Rounds won", "Games"]),
-    "puzzle": (PUZZLE, ["Rank", "Agent", "Attempts", "Solved", "95 % interval", "Mean moves", "When failed", "Nodes"]),
+    "puzzle": (PUZZLE, ["Rank", "Agent", "Attempts", "Solved", "95 % interval", "Mean moves", "Moves if unsolved", "Nodes"]),
     "chosen": (
         {**VERSUS, "columns": ["agent", "losses", "rating_low", "rank", "nodes_per_move"], "sort": "-nodes_per_move"},
         ["Agent", "L", "Elo from", "Rank", "Nodes/move"],

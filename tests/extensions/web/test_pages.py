@@ -291,9 +291,14 @@ def test_a_form_shows_all_its_faults_and_that_the_spec_is_out_of_date(visit: Any
     page.get_by_label("depth").fill("0, x")
     page.wait_for_selector("[role=alert] li >> nth=2")
     told = page.get_by_role("alert").locator("li").all_inner_texts()
-    assert [one.partition(": ")[0] for one in told] == ["rounds", "agents[2].depth.sweep[0]", "agents[2].depth.sweep[1]"]
+    assert [one.partition(": ")[0] for one in told] == [
+        "rounds",
+        "agent 3 (lookahead), depth.sweep[0]",
+        "agent 3 (lookahead), depth.sweep[1]",
+    ]
     assert page.locator(".code.stale").count() == 1
-    assert page.get_by_text("Out of date").count() == 1
+    assert page.get_by_text("from before these faults").count() == 1
+    assert page.get_by_role("region", name="spec").get_by_role("alert").count() == 1, "beside the button that they disable"
     assert page.get_by_role("button", name="Save", exact=True).is_disabled()
     visit.errors.clear()  # the answer with status 400
     visit.check("new-faults")

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from arena import PluginError, hookimpl, load_plugins
-from arena.api.spec import Registry
+from arena import PluginError, Registry, hookimpl, load_plugins
 from arena.api.store import Store
 from arena.plugins.contract import list_brought
 from arena_web.api import Panel

@@ -36,6 +36,14 @@ def test_the_first_line_is_the_address_and_a_signal_ends_it_with_0(serve: Any, p
         assert server.end(number) == (0, "")
 
 
+@pytest.mark.slow
+def test_plugins_are_loaded_before_anybody_asks(serve: Any, place: Path, wait: Any) -> None:
+    """So the first page of a match need not wait for it."""
+    with serve(place, "cup.db") as server:
+        tasks = Path(f"/proc/{server.process.pid}/task")
+        wait(lambda: "".join([(task / "children").read_text() for task in tasks.iterdir()]), bool)
+
+
 def test_a_port_that_is_taken_is_told(place: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         code, out, said = refused(place, "cup.db", "--port", str(taken.getsockname()[1]))

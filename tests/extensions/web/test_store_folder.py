@@ -41,14 +41,22 @@ def served_folder(serve: Any, folder: Path) -> Iterator[Any]:
 
 def test_only_stores_of_the_folder_are_found(folder: Path) -> None:
     """By what is in a file, and never through a link out of the folder."""
-    assert [str(path.relative_to(folder)) for path in stores_in(folder)] == ["deep/one.db", "one.db"]
+    assert [str(path.relative_to(folder)) for path in stores_in(folder)] == ["one.db", "deep/one.db"]
+
+
+def test_a_backup_comes_after_its_store(folder: Path) -> None:
+    for name in ("one-backup.db", "one.backup.db", "one 2.db"):
+        copied = folder / name
+        shutil.copy(folder / "one.db", copied)
+        assert [path.name for path in stores_in(folder)][:2] == ["one.db", name]
+        copied.unlink()
 
 
 def test_all_stores_are_listed_and_can_be_opened(served_folder: Any, folder: Path) -> None:
     found = served_folder.ask("/api/tournaments").json
     assert [(one["key"], one["place"], one["name"], one["done"], one["total"]) for one in found["tournaments"]] == [
-        ("deep-one", "deep/one.db", "<b>One</b>", 4, 4),
         ("one", "one.db", "<b>One</b>", 4, 4),
+        ("deep-one", "deep/one.db", "<b>One</b>", 4, 4),
     ]
     assert {one["state"] for one in found["tournaments"]} == {"finished"}
     for one in found["tournaments"]:

@@ -42,7 +42,7 @@
     "draw": (match) => match.versus && match.termination !== "void" && !decided(match),
     "solved": (match) => match.solved === true,
     "not solved": (match) => match.solved === false && match.termination !== "void",
-    "failure or void": (match) => match.rank === FAILED && (match.versus || !["adjudicated", "move-limit", "stuck", "gave-up", "normal"].includes(match.termination)),
+    "failure or void": (match) => match.rank === FAILED && (match.versus || !["adjudicated", "move-limit", "stuck", "gave-up", "out-of-budget", "normal"].includes(match.termination)),
   };
 
   // The form.

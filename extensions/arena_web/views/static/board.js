@@ -22,9 +22,9 @@ async function load(address) {
 // null, `colors` are those of a grid, and `note` says why a board cannot be used.
 //
 // `onMove(action)` is called with the text of a legal action that was chosen on the board; `onChoose(actions)` where a square
-// stands for several. Returns `show(text, {rendered, grid, note, before, actions, last, chance, start, animate})` and `destroy()`: `text` is
+// stands for several. Returns `show(text, {rendered, grid, note, before, actions, cells, last, chance, start, animate})` and `destroy()`: `text` is
 // the position, `grid` its cells and `before` those of the position before it, `rendered` what is shown where nothing is drawn, with a
-// `note` below it, `actions` are the texts of the legal actions, `last` is that of the action before, `chance` are the outcomes after it, `start` the position from which it all began.
+// `note` below it, `actions` are the texts of the legal actions and `cells` the cells of a grid that stand for each, `last` is that of the action before, `chance` are the outcomes after it, `start` the position from which it all began.
 export function mount(element, game, { onMove = null, onChoose = null } = {}) {
   return new Board(element, game, onMove, onChoose);
 }
@@ -55,10 +55,10 @@ class Board {
     this.trouble = `The board of ${this.game.name} cannot be used: ${error.message}`;
   }
 
-  show(position, { rendered = null, grid = null, note = null, before = null, actions = [], last = null, chance = [], start = null, animate = true } = {}) {
-    this.shown = [position, { rendered, grid, note, before, actions, last, chance, start, animate }];
+  show(position, { rendered = null, grid = null, note = null, before = null, actions = [], cells: aims = {}, last = null, chance = [], start = null, animate = true } = {}) {
+    this.shown = [position, { rendered, grid, note, before, actions, cells: aims, last, chance, start, animate }];
     if (this.module === null) return;
-    const seen = this.#draw(this.module === cells ? grid : position, { before, actions, last, chance, start, animate });
+    const seen = this.#draw(this.module === cells ? grid : position, { before, actions, aims, last, chance, start, animate });
     this.drawing?.hide(!seen);
     this.text.show(seen ? null : rendered ?? position, this.trouble ?? note);
   }
@@ -111,7 +111,7 @@ class Drawing {
     Object.assign(this, { game, board, onMove, onChoose });
     dress(board, game);
     this.name = game.name.replaceAll("-", " ");
-    this.svg = element.appendChild(s("svg", { class: `board board-${game.name}`, role: onMove && board.targets ? "group" : "img" }));
+    this.svg = element.appendChild(s("svg", { class: `board board-${game.name}`, role: onMove && board.targets && (board !== cells || game.aims) ? "group" : "img" }));
     this.scene = new Scene(this.svg);
     this.buttons = new Map();
     this.svg.addEventListener("keydown", (event) => this.#key(event));
@@ -122,7 +122,7 @@ class Drawing {
   }
 
   // Draw a position; false where its text cannot be read.
-  show(text, { before, actions, last, chance, start, animate }) {
+  show(text, { before, actions, aims, last, chance, start, animate }) {
     let model, first;
     try {
       model = this.board.parse(text, this.game);
@@ -139,7 +139,7 @@ class Drawing {
     this.scene.begin(animate);
     this.board.draw(this.scene, model, { game: this.game, before, last, chance, start: first, actions: this.onMove ? actions : null });
     this.scene.end();
-    if (this.onMove) this.#offer(this.board.targets?.(actions, model, this.game) ?? []);
+    if (this.onMove) this.#offer(this.board.targets?.(actions, model, this.game, aims) ?? []);
     return true;
   }
 

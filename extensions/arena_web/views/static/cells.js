@@ -1,5 +1,5 @@
 // The board of a game that gives its states as a grid: a square for each cell with its mark, in the colours that the game names.
-import { CELL } from "./grid.js";
+import { CELL, square } from "./grid.js";
 
 const EDGE = 1;
 const INKS = ["#000000", "#ffffff"];
@@ -30,6 +30,22 @@ export function draw(scene, rows, { game, before }) {
     const ink = color === null ? { class: "mark mark-plain" } : { class: "mark", fill: readable(color) };
     const size = Math.min(19, 52 / [...mark].length).toFixed(1);
     scene.put("pieces", place, "text", { ...ink, at, x: CELL / 2, y: CELL / 2 + 0.5, "font-size": size, text: mark });
+  }));
+}
+
+// The squares that stand for actions, by `cells`: the squares of each action, by its text.
+export function targets(actions, rows, game, cells) {
+  const found = new Map();
+  for (const action of actions) {
+    for (const [row, column] of cells[action] ?? []) {
+      const place = `${row},${column}`;
+      if (!found.has(place)) found.set(place, square(row, column, "", [], EDGE, EDGE));
+      if (!found.get(place).actions.includes(action)) found.get(place).actions.push(action);
+    }
+  }
+  return [...found.values()].map((target) => ({
+    ...target,
+    label: `row ${target.row + 1}, column ${target.column + 1}: ${target.actions.join(" or ")}`,
   }));
 }
 

@@ -22,6 +22,16 @@ function filled(element, attributes, children) {
   return element;
 }
 
+// A sentence as nodes: what stands between backticks is code.
+export function prose(text) {
+  return text.split("`").map((part, place) => (place % 2 ? h("code", {}, part) : part));
+}
+
+// A label as nodes that may be broken before a bracket and after a comma, rather than in the middle of a word.
+export function breakable(label) {
+  return label.split(/(?=\()|(?<=,)/).flatMap((part, place) => (place ? [h("wbr"), part] : [part]));
+}
+
 // A whole number with its thousands set apart.
 export function whole(value) {
   return value === null || value === undefined ? "-" : Math.round(value).toLocaleString("en");

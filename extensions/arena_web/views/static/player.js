@@ -42,7 +42,7 @@ export class Player {
     if (other) this.#cover();
     this.rows = [];
     this.slider.max = String(Math.max(this.frames.length - 1, 0));
-    this.side.replaceChildren(...[chart(match), this.#moves()].filter((part) => part !== null));
+    this.side.replaceChildren(...[chart(match) ?? seats(match), this.#moves()].filter((part) => part !== null));
     this.go(number);
   }
 
@@ -67,6 +67,7 @@ export class Player {
       chance: frame.chance ?? [],
       start: this.frames[0].state,
       actions: frame.actions ?? [],
+      cells: frame.cells ?? {},
       animate: Math.abs(this.at - before) === 1,
     });
     this.status.textContent = said(frame, this.match);
@@ -100,7 +101,7 @@ export class Player {
   offer(actions) {
     const frame = this.frames[this.at];
     frame.actions = actions;
-    this.#draw(frame, { rendered: frame.rendered, grid: frame.grid, note: frame.note, last: frame.action, start: this.frames[0].state, actions });
+    this.#draw(frame, { rendered: frame.rendered, grid: frame.grid, note: frame.note, last: frame.action, start: this.frames[0].state, actions, cells: frame.cells ?? {} });
   }
 
   get playing() {
@@ -147,7 +148,8 @@ export class Player {
   #moves() {
     const measured = this.frames.some((frame) => frame.nodes !== null && frame.nodes !== undefined);
     const list = measured ? this.#table() : this.#chips();
-    return h("div", { class: "moves", role: "group", "aria-label": "moves", tabindex: "0" }, list);
+    const several = this.match.labels.length > 2; // then their marks do not tell them apart
+    return h("div", { class: several ? "moves several" : "moves", role: "group", "aria-label": "moves", tabindex: "0" }, list);
   }
 
   // What the decisions used; a column of which nothing is known is left out.
@@ -159,11 +161,11 @@ export class Player {
       "tr",
       {},
       h("td", { class: "number dim" }, frame.number > 0 ? String(frame.number) : ""),
-      h("td", {}, frame.label ? h("span", { class: frame.seat === null ? "dim" : `seat seat-${frame.seat}`, title: frame.label }, frame.label) : ""),
+      h("td", { class: "who" }, frame.label ? h("span", { class: frame.seat === null ? "dim" : `seat seat-${frame.seat}`, title: frame.label }, frame.label) : ""),
       h("td", {}, this.#button(frame, place), dealt(frame)),
       columns.map(({ key, shown }) => h("td", { class: "number" }, frame.action === null ? "" : shown(frame[key]))),
     ));
-    const heads = [h("td"), h("th", { scope: "col" }, "agent"), h("th", { scope: "col" }, "move")];
+    const heads = [h("td"), h("th", { scope: "col", class: "who" }, "agent"), h("th", { scope: "col" }, "move")];
     const more = columns.map(({ name }) => h("th", { scope: "col", class: "number" }, name));
     return h("table", { class: "compact" }, h("thead", {}, h("tr", {}, heads, more)), h("tbody", {}, body));
   }
@@ -271,6 +273,12 @@ function chart(match) {
     h("figcaption", {}, "Value for ", match.labels[0], ", as seen by ", h("span", { class: "seat seat-0" }, match.labels[0]), " and ", h("span", { class: "seat seat-1" }, match.labels[1]), `; the height is ±${Number(top.toPrecision(2))}`),
     picture,
   );
+}
+
+// Which mark is whose, for screens on which the table of moves has no room for names.
+function seats(match) {
+  if (match.labels.length !== 2) return null;
+  return h("p", { class: "seats" }, match.labels.map((label, seat) => h("span", { class: `seat seat-${seat}` }, label)));
 }
 
 const ICONS = {

@@ -121,7 +121,7 @@ def arena_heuristics():
 
 def test_a_flood_without_an_end_of_line_has_one_name(capfd: pytest.CaptureFixture[str]) -> None:
     """Pieces of one line are not taken for lines, and the last line is ended."""
-    from arena.processes.stderr import StderrRelay
+    from arena_isolation.stderr import StderrRelay
 
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as pipe:

@@ -18,7 +18,7 @@ from arena.errors import ArenaError
 from arena.limits import Limits
 from arena.match.match import Program
 from arena.match.record import Record
-from arena.processes.process_tree import OF_AGENT
+from arena.processes.process_tree import ProcessTree
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
@@ -75,7 +75,7 @@ def nobody_left_behind() -> Iterator[None]:
 
 def _marked(folder: Path) -> bool:
     try:
-        mark = re.search(rb"\x00?%s=(\d+)-" % OF_AGENT.encode(), (folder / "environ").read_bytes())
+        mark = re.search(rb"\x00?%s=(\d+)-" % ProcessTree.OF_AGENT.encode(), (folder / "environ").read_bytes())
         return mark is not None and (int(mark[1]) == os.getpid() or not Path(f"/proc/{int(mark[1])}").exists())
     except OSError:
         return False

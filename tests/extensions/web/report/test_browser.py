@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from arena import run
+from arena.store import Store
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
@@ -58,6 +61,20 @@ def test_it_is_accessible_and_fits_the_screen(opened: Opened, width: int, scheme
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("document.getElementById('matches').scrollIntoView()")
     page.screenshot(path=SHOTS / f"report-matches-{width}-{scheme}.png")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_revealed_seed_fits_the_screen(browser: "Browser", arena: Callable[..., Any], played: Path, width: int) -> None:
+    """It has 32 digits, and its commitment 64, which nothing but their box can break."""
+    if not (played / "secret.html").exists():
+        run({"game": "tic-tac-toe", "seed": "secret", "agents": ["random", "greedy"]}, store=played / "secret.db")
+        assert arena("report", "secret.db", "-o", "secret.html").returncode == 0
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto((played / "secret.html").as_uri())
+    with Store.open(played / "secret.db") as store:
+        assert str(store.last().seed) in page.inner_text(".head")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
 
 
 def test_failures_are_readable_on_a_phone(opened: Opened) -> None:

@@ -5,13 +5,17 @@ import os
 import socket
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from arena import run
+from arena.cli import cli
 from arena_web.report.output_files import _explain
 
 Arena = Callable[..., subprocess.CompletedProcess[str]]
@@ -130,6 +134,40 @@ def test_a_file_system_that_refuses_is_told(arena: Arena) -> None:
 def test_an_unknown_format_and_a_missing_word_are_refused(arena: Arena) -> None:
     assert "gif" in refused(arena, "small.db", "-o", "x", "--format", "gif")
     assert "-o" in refused(arena, "small.db")
+
+
+def test_plots_for_a_paper_have_the_agents_the_size_and_the_font_that_are_asked_for(tmp_path: Path) -> None:
+    """Seventeen agents: the one that is left out is told on stderr. Sizes are in inches, at 300 dots an inch."""
+    agents = [{"agent": "random", "label": f"random {number}"} for number in range(17)]
+    spec = {"game": "tic-tac-toe", "rounds": 1, "agents": agents}
+    run(spec, store=tmp_path / "many.db")
+
+    def call(*words: str) -> Result:
+        return CliRunner().invoke(cli, ["report", str(tmp_path / "many.db"), "-o", str(tmp_path / "plots"), *words])
+
+    done = call("--format", "png")
+    assert done.exit_code == 0, done.stderr
+    assert "note: 1-tic-tac-toe-convergence.png leaves out 1 agents for want of room; --agents LABEL chooses" in done.stderr
+    options = ["--size", "7x3", "--font", "serif", "--font-size", "10", "--columns", "2"]
+    done = call("--format", "png", "--agents", "random 3", "--agents", "random 16", *options)
+    assert "leaves out" not in done.stderr
+    for name in ("ratings", "cross", "convergence"):
+        header = (tmp_path / "plots" / f"1-tic-tac-toe-{name}.png").read_bytes()[16:24]
+        assert struct.unpack(">II", header) == (2100, 900)
+    call("--format", "svg", "--agents", "random 3", *options)
+    text = (tmp_path / "plots" / "1-tic-tac-toe-ratings.svg").read_text("utf-8")
+    assert "random 3<" in text
+    assert "random 16" not in text
+    assert "serif" in text
+    for words, told in (
+        (["--format", "png", "--agents", "nobody"], "unknown entry of"),
+        (["--format", "png", "--size", "7x"], "expected inches from 1 to 40, as in 3.5 or 7x4, got '7x'"),
+        (["--format", "png", "--font", "No Such Font"], "no font 'No Such Font' is installed"),
+        (["--columns", "2"], "are of plots as files: add --format pdf"),
+    ):
+        refusal = call(*words)
+        assert refusal.exit_code != 0
+        assert told in f"{refusal.stderr}{refusal.exception}"
 
 
 @pytest.mark.parametrize("name", ["matplotlib", "jinja2"])

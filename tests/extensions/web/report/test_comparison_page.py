@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from arena import run
 from arena.store import Store
 from arena_web.report.comparison_page import comparison_plots
 from arena_web.report.drawing import plots_of
@@ -132,7 +133,49 @@ def test_the_page_says_what_the_command_prints(compared: Path, arena: Arena) -> 
         assert paragraph.strip().split(": ", 1)[-1] in seen
     for line in printed.splitlines():
         cells = [cell.strip() for cell in line.split("\t")]
-        assert all(cell in seen for cell in cells[1:] if "\t" in line)
+        shown = [re.sub("above|below", lambda word: "><"[word[0] == "below"], cell) for cell in cells]
+        assert all(cell in seen or short in seen for cell, short in zip(cells[1:], shown[1:], strict=True) if "\t" in line)
+
+
+def test_a_cell_of_the_matrix_leads_to_its_pair(compared: Path) -> None:
+    """The matrix comes first, in the order of the leaderboard; a pair stands behind two of its cells."""
+    text = compared.read_text(encoding="utf-8")
+    page, rows = Page(text), read(compared.parent / "cup.db").boards[0].board.rows
+    table = next(rows for name, rows in page.tables.items() if name == "matrix of tic-tac-toe")
+    ranked = [row["agent"] for row in rows if row["agent"] in COMPARED]
+    assert [row[0].lstrip("0123456789") for row in table[1:]] == ranked
+    links = [
+        str(found["href"]).removeprefix("#") for tag, found in page.tags if tag == "a" and "-pair-" in str(found.get("href"))
+    ]
+    assert len(links) == 2 * len(set(links))
+    assert set(links) <= set(page.ids)
+    assert text.index('class="cross matrix compact"') < text.index('<details class="comparison"')
+    signs = {cell[:1] for row in table[1:] for cell in row[1:] if cell.strip()}
+    assert signs == {"+", "-"}, "what one is above, the other is below"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pairs_stand_behind_the_matrix(browser: "Browser", arena: Arena, played: Path, width: int) -> None:
+    """Twelve entries fit on few screens; a cell opens its pair, from which a link leads back."""
+    agents = ["greedy", *({"agent": "random", "label": f"random({number})"} for number in range(11))]
+    if not (played / "twelve.html").exists():
+        run({"game": "tic-tac-toe", "agents": agents, "rounds": 1}, store=played / "twelve.db")
+        assert arena("compare", "twelve.db", "-o", "twelve.html").returncode == 0
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto((played / "twelve.html").as_uri())
+    assert page.locator(".matrix").bounding_box()["y"] < 900  # type: ignore[index]
+    assert page.evaluate("document.documentElement.scrollHeight") < 4000
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator(".matrix td a").nth(25).click()
+    place = page.url.partition("#")[2]
+    pair = page.locator(f"#{place}")
+    pair.wait_for(state="visible")
+    assert "Pairs with 0, 1/2, 1, 1 1/2 and 2 points" in pair.inner_text()
+    assert page.locator("details.comparison[open]").count() == 1
+    pair.get_by_role("link", name="Back to the matrix").click()
+    assert page.evaluate("scrollY") < 900
+    page.close()
 
 
 def test_the_page_is_safe_and_whole(compared: Path) -> None:

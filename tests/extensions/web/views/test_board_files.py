@@ -7,7 +7,7 @@ import pytest
 
 from arena import load_plugins
 from arena.game import Game
-from arena.plugins.board_files import check_module, load_board_module
+from arena_catalog.board_files import check_module, load_board_module
 from arena_web.views.bundle import address_imports, board_script
 
 MODULE = """import { CELL } from "arena/grid.js";

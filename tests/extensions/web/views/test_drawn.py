@@ -151,16 +151,24 @@ def test_a_replay_draws_them_too(phone: Any, server: Served, game: str) -> None:
     assert phone.locator(".board-text").count() == 0
 
 
-def test_a_grid_is_played_by_buttons(phone: Any, server: Served) -> None:
+def test_a_grid_is_played_by_clicks_and_by_buttons(phone: Any, server: Served) -> None:
+    """A domino lies at cell 7, in the second row and the third column, and at the one below."""
     phone.goto(f"{server.address}play")
     phone.get_by_label("Game", exact=True).select_option("domineering")
     phone.get_by_role("button", name="New game").click()
     phone.wait_for_selector("svg.board-domineering")
-    assert phone.locator("svg.board").get_attribute("role") == "img"
+    assert phone.locator("svg.board").get_attribute("role") == "group"
+    assert phone.locator("svg.board .target").count() == 20, "upright dominoes on 5 by 5"
     phone.get_by_role("group", name="legal moves").get_by_role("button", name="7", exact=True).click()
     phone.wait_for_selector(".layer-pieces > text >> nth=1")
     assert [number for number, (_, mark, _) in enumerate(phone.evaluate(CELLS)) if mark == "|"] == [7, 12]
     fits(phone, "grid-play")
+    phone.goto(f"{server.address}play")
+    phone.get_by_label("Game", exact=True).select_option("domineering")
+    phone.get_by_role("button", name="New game").click()
+    phone.get_by_role("button", name="row 2, column 3: 7").click()
+    phone.wait_for_selector(".layer-pieces > text >> nth=1")
+    assert [number for number, (_, mark, _) in enumerate(phone.evaluate(CELLS)) if mark == "|"] == [7, 12]
 
 
 def test_a_board_takes_clicks(phone: Any, server: Served) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 import arena
 from arena.match.replay import Differs, steps
-from arena.plugins.board_files import load_board_module
 from arena.plugins.registry import Registry
+from arena_catalog.board_files import load_board_module
 from arena_play.endings import result
 from arena_web.views import bundle, static_files, view
 

@@ -1,0 +1,105 @@
+"""Finds, checks and reads the board modules beside their games. An invalid module is left out with a note."""
+
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from arena import ArenaError, Game
+from arena.api.games import gives_grid
+from arena.api.spec import read_member
+
+MAX_MODULE_BYTES = 1 << 20
+"""The maximum size of a board module in bytes."""
+HELPERS = ("dom.js", "grid.js", "scene.js")
+"""Modules of arena that the module of a board may import, each as `arena/NAME`."""
+NEEDED = frozenset({"parse", "extent", "draw"})
+"""Names that every board module must export."""
+IMPORT = re.compile(
+    r"""^import\s+(?P<names>\{[^}]*\}|\*\s+as\s+\w+)\s+from\s+(?P<quote>["'])(?:\./|arena/)(?P<file>[\w.-]+)(?P=quote)[ \t]*;?""",
+    re.MULTILINE,
+)
+EXPORT = re.compile(
+    r"^export\s+(?P<kind>async\s+function\s*\*?|function\s*\*?|const|let|var|class)\s+(?P<name>[\w$]+)", re.MULTILINE
+)
+_STATEMENT = re.compile(r"^[ \t]*(?P<statement>(?:import\s*[\w{*\"']|export\s*[\w{*]).*)", re.MULTILINE)
+
+
+class BoardFault(ArenaError):
+    """A board module cannot be used; the message begins with the path that the game names."""
+
+
+class BoardModule(NamedTuple):
+    """The module that draws the states of a game, or the reason why it is missing."""
+
+    source: str | None = None
+    """JavaScript; None if states are drawn as a grid, or shown as text."""
+    note: str | None = None
+    """The fault of the named module; None if the module is valid or the game names none."""
+
+
+def load_board_module(kind: type[Game]) -> BoardModule:
+    """Return the module that a class of games names; a module that cannot be used is left out with a note."""
+    file = read_member(kind, "board")
+    if file is None:
+        return BoardModule()
+    try:
+        return BoardModule(_read(_find_place(kind, file), file))
+    except BoardFault as fault:
+        instead = "drawn as a grid" if gives_grid(kind) else "shown as text"
+        return BoardModule(note=f"board {fault}; states are {instead}")
+
+
+def _find_place(kind: type[Game], file: str) -> Path:
+    """Return the path of a module; raises BoardFault if it lies outside the package of its class, or the folder of a single file.
+
+    A class can inherit its board: the path is relative to the file of the class that sets it.
+    """
+    owner = next(base for base in kind.__mro__ if "board" in vars(base))
+    module = sys.modules.get(owner.__module__)
+    written = getattr(module, "__file__", None)
+    if written is None:
+        raise BoardFault(f"{file}: nobody knows in which file {owner.__qualname__} is written")
+    package = sys.modules.get(owner.__module__.partition(".")[0])
+    folders = [Path(folder) for folder in getattr(package, "__path__", [])] or [Path(written).parent]
+    try:
+        place = (Path(written).parent / file).resolve()
+        inside = any(place.is_relative_to(folder.resolve()) for folder in folders)
+    except (OSError, ValueError, RuntimeError) as error:  # such as a null character, or circular links
+        raise BoardFault(f"{file}: {error}") from error
+    if not inside:
+        raise BoardFault(f"{file}: outside of {' and '.join(map(str, folders))}, the folder of its package")
+    return place
+
+
+def _read(place: Path, file: str) -> str:
+    try:
+        if not place.is_file():
+            raise BoardFault(f"{file}: no such file: {place}")
+        if place.stat().st_size > MAX_MODULE_BYTES:
+            raise BoardFault(f"{file}: expected at most {MAX_MODULE_BYTES:,} bytes, got {place.stat().st_size:,}")
+        source = place.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BoardFault(f"{file}: {error}") from error
+    wrong = check_module(source)
+    if wrong is not None:
+        raise BoardFault(f"{file}: {wrong}")
+    return source
+
+
+def check_module(source: str, needed: frozenset[str] = NEEDED) -> str | None:
+    """Return the fault of a module that cannot be both bundled and served; None if it is valid. The module is not run."""
+    for found in IMPORT.finditer(source):
+        if "arena/" not in found[0] or found["file"] not in HELPERS:
+            return f"expected imports of {', '.join([f'arena/{name}' for name in HELPERS])} alone, got {found[0]}"
+    left = _STATEMENT.search(EXPORT.sub("", IMPORT.sub("", source)))
+    if left is not None:
+        known = "`import {...} from`, `import * as ... from` and exported declarations"
+        return f"expected {known}, got {left['statement'].strip()[:80]}"
+    lacking = needed - list_exports(source)
+    return f"expected exports of {', '.join(sorted(needed))}, got no {', '.join(sorted(lacking))}" if lacking else None
+
+
+def list_exports(source: str) -> set[str]:
+    """Return the names that a module exports."""
+    return {found["name"] for found in EXPORT.finditer(source)}

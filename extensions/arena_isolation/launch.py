@@ -1,0 +1,186 @@
+"""Becomes another program, within limits: `python -I -S launch.py MEMORY_BYTES FAMILY ENTRANCES PROGRAM ARGUMENT...`.
+
+0 bytes are no limit. ENTRANCES are the files of the control groups to enter, one a line. If FAMILY is `free`, the program
+replaces this process. If it is `apart`, the program runs as a child. If a PID namespace can be created, the program is the
+second process of it and has separate shared memory segments: no process in there can see or signal a process outside, and all
+end with the first process, which ends with this one. Without a namespace, this process adopts orphaned descendants and ends
+them after the program. Its own exit code is the program's.
+
+This is a separate program instead of a `preexec_fn`, whose Python code between fork and exec can deadlock on locks that other
+threads of the parent hold. It imports next to nothing, because every agent process needs it. It is run by its path, because `-I
+-S` finds no package.
+"""
+
+import os
+import resource
+import sys
+
+DIE_WITH_PARENT = 1
+"""PR_SET_PDEATHSIG of prctl(2)."""
+ADOPT_ORPHANS = 36
+"""PR_SET_CHILD_SUBREAPER."""
+SIGKILL, SIGTERM = 9, 15
+KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}, 1
+"""Number of keyctl(2) by architecture, and its operation."""
+NEW_MOUNTS, NEW_SEGMENTS, NEW_USER, NEW_PIDS = 0x00020000, 0x08000000, 0x10000000, 0x20000000
+"""CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER and CLONE_NEWPID of unshare(2)."""
+SLAVE_MOUNTS = 0x4000 | 0x80000
+"""MS_REC and MS_SLAVE of mount(2): mounts inside are not visible outside."""
+RESTRICTED_MOUNT = 2 | 4 | 8
+"""MS_NOSUID, MS_NODEV and MS_NOEXEC."""
+
+
+def main() -> None:
+    """Set the limits and start the program, in place of this one or as a child."""
+    memory, family, entrances, command = int(sys.argv[1]), sys.argv[2], sys.argv[3].splitlines(), sys.argv[4:]
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        for entrance in entrances:
+            _try_to_write(entrance, "0")  # the parent checks which process came in
+        # If the machine runs out of memory, agents are killed first, before arena or anything else.
+        _try_to_write("/proc/self/oom_score_adj", "1000")
+        # An empty keyring replaces the keys of the user's session.
+        number = KEYCTL.get(os.uname().machine)
+        if number is not None:
+            import ctypes
+
+            ctypes.CDLL(None).syscall(number, JOIN_SESSION_KEYRING, None)
+        if family == "apart":
+            _go_apart(memory)
+        else:
+            _control(DIE_WITH_PARENT, SIGKILL)
+    if memory:
+        # RLIMIT_DATA counts private writable memory. RLIMIT_AS would also count reserved addresses, and Java, Go and
+        # sanitizers reserve gigabytes that they never touch.
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    try:
+        os.execvp(command[0], command)  # the limits, and the wish to die with the parent, stay in force
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(127)
+
+
+def _try_to_write(path: str, text: str) -> None:
+    """Write into a file of the system if that is allowed."""
+    try:
+        _write(path, text)
+    except OSError:
+        return
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:  # noqa: PTH123 - pathlib takes longer to import than all of this
+        file.write(text)
+
+
+def _control(option: int, value: int) -> None:
+    """Call prctl(2). With DIE_WITH_PARENT, Linux signals a process when its starting thread ends, even by a kill."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _go_apart(memory: int) -> None:
+    """Return in the process that is to become the program; the original process waits for it and ends.
+
+    `memory` limits its shared memory segments in bytes, if possible; 0 is no limit.
+    """
+    if _unshare():
+        _control(DIE_WITH_PARENT, SIGKILL)
+        told, tell = os.pipe()
+        if first := os.fork():
+            os.dup2(told, 0)
+            os.closerange(1, tell + 1)  # only the program may hold its input and output
+            os.waitpid(first, 0)
+            _end_as(int(os.read(0, 8) or -SIGKILL))
+        _begin_namespace()
+        if memory:
+            _try_to_write("/proc/sys/kernel/shmall", str(memory // os.sysconf("SC_PAGE_SIZE")))
+        if program := os.fork():
+            os.dup2(tell, 0)
+            os.closerange(1, tell + 1)
+            os.write(0, b"%d" % _reap(program))
+            os._exit(0)
+    else:
+        import signal
+
+        def end_all(signum: int, frame: object) -> None:
+            _end_below()
+            os._exit(1)
+
+        _control(ADOPT_ORPHANS, 1)
+        _control(DIE_WITH_PARENT, SIGTERM)
+        if program := os.fork():
+            signal.signal(signal.SIGTERM, end_all)
+            os.closerange(0, 3)
+            code = _reap(program)
+            _end_below()
+            _end_as(code)
+        _control(DIE_WITH_PARENT, SIGKILL)
+    os.setsid()
+
+
+def _unshare() -> bool:
+    """Unshare namespaces and return whether the next child begins a PID namespace. Without the right to it, use a user
+    namespace.
+    """
+    import ctypes
+
+    libc, user, group = ctypes.CDLL(None), os.geteuid(), os.getegid()
+    apart = NEW_PIDS | NEW_MOUNTS | NEW_SEGMENTS  # unattached segments disappear with their namespace
+    if libc.unshare(apart) == 0:
+        return True
+    if libc.unshare(apart | NEW_USER) != 0:
+        return False
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{user} {user} 1")
+    _write("/proc/self/gid_map", f"{group} {group} 1")
+    return True
+
+
+def _begin_namespace() -> None:
+    """Tie the namespace to the parent of this process, its first process, and show only its own processes in /proc.
+
+    If a container hides parts of /proc, another one cannot be mounted. Then outside processes are visible, but out of reach.
+    """
+    import ctypes
+
+    _control(DIE_WITH_PARENT, SIGKILL)
+    libc = ctypes.CDLL(None)
+    libc.mount(b"none", b"/", None, SLAVE_MOUNTS, None)
+    libc.mount(b"proc", b"/proc", b"proc", RESTRICTED_MOUNT, None)
+
+
+def _reap(program: int) -> int:
+    """Return the exit code of a program (negative for a signal), and reap orphaned processes meanwhile."""
+    while True:
+        pid, status = os.wait()
+        if pid == program:
+            return os.waitstatus_to_exitcode(status)
+
+
+def _end_below() -> None:
+    """Kill all children, and their children, which this process then adopts, until there are none."""
+    try:
+        while True:
+            with open(f"/proc/self/task/{os.getpid()}/children") as file:  # noqa: PTH123
+                for pid in file.read().split():
+                    os.kill(int(pid), SIGKILL)
+            os.wait()
+    except (ChildProcessError, FileNotFoundError):
+        return
+
+
+def _end_as(code: int) -> None:
+    """End this process with an exit code, or, if it is negative, by its signal."""
+    if code < 0:
+        import signal
+
+        if -code != SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""The terminal: text wrapped to its width, styles, line input with editing and history, frames drawn in place.
+
+Without a terminal it works through pipes: no styles, no cursor movement, and input is echoed.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
+from typing import IO
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.theme import Theme
+
+from arena.api.cli import draws, terminal_size
+from arena.api.errors import Interrupted, escape_line
+
+MIN_TEXT_WIDTH = 20
+"""The minimum width to which text is wrapped, in columns."""
+MAX_TEXT_WIDTH = 100
+"""Columns beyond which text is hard to read."""
+MAX_LINE_CHARACTERS = 1 << 16
+"""Characters of a line that are read at a time."""
+
+
+class Screen:
+    """Writes to a person and reads their input. `out` is the real stdout, even if another stream replaces `sys.stdout`."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+        self._in = sys.stdin or StringIO()
+        self.terminal = out.isatty()
+        """True if output goes to a terminal."""
+        self.interactive = self.terminal and self._in.isatty()
+        """True if input comes from a terminal too."""
+        self._moves = draws(out)
+        self._console = Console(
+            file=out,
+            color_system="standard" if self._moves and not os.environ.get("NO_COLOR") else None,
+            force_terminal=self.terminal,
+            theme=Theme({"good": "green", "bad": "red"}),
+            legacy_windows=False,
+        )
+        self._drawn = 0
+        if hasattr(self._in, "reconfigure"):
+            self._in.reconfigure(errors="backslashreplace")  # invalid bytes become invalid actions instead of a crash
+
+    @property
+    def width(self) -> int:
+        """Columns for text, now."""
+        return max(MIN_TEXT_WIDTH, min(MAX_TEXT_WIDTH, self.columns_of_boards or 80))
+
+    @property
+    def columns_of_boards(self) -> int | None:
+        """Columns for a board, now; None without a terminal."""
+        return (terminal_size(self._out)[0] or 80) - 1 if self.terminal else None
+
+    def say(self, text: str = "", style: str | None = None) -> None:
+        """Write text, wrapped to the width; characters that a terminal could interpret as commands are escaped."""
+        for line in text.split("\n"):
+            for part in wrap_line(escape_line(line), self.width):
+                self.put(part, style)
+
+    def put(self, text: str, style: str | None = None) -> None:
+        """Write text unchanged, for example a board."""
+        self._console.out(text, style=style, highlight=False)
+
+    def wipe(self) -> None:
+        """Clear the screen and its scrollback; without a terminal, write a separating line instead."""
+        if self._moves:
+            self._out.write("\x1b[2J\x1b[3J\x1b[H")
+            self._out.flush()
+        else:
+            self.put("-" * MIN_TEXT_WIDTH)
+
+    def columns(self, items: Sequence[str]) -> None:
+        """Write short texts in as many columns as fit, down each column first."""
+        clean = [escape_line(item) for item in items]
+        wide = max(map(cell_len, clean), default=0) + 2
+        down = -(-len(clean) // max(1, (self.width - 2) // wide))
+        for row in range(down):
+            self.put("  " + "".join([set_cell_size(item, wide) for item in clean[row::down]]).rstrip())
+
+    def ask(self, prompt: str, words: Sequence[str] = ()) -> str:
+        """Read the next line and strip it; raises EOFError at the end of the input.
+
+        The Tab key completes `words`.
+        """
+        try:
+            if not self.interactive:
+                return self._read_piped(prompt).strip()
+            with self._in_front():
+                _complete(words)
+                return input(prompt).strip()
+        except (EOFError, Interrupted):
+            self.put("")  # the next output begins on a new line
+            raise
+
+    def _read_piped(self, prompt: str) -> str:
+        print(prompt, end="", file=self._out, flush=True)
+        line = self._in.readline(MAX_LINE_CHARACTERS)
+        if not line:
+            raise EOFError
+        if not self._in.isatty():  # a terminal has shown it already
+            self.put(escape_line(line.strip()))
+        return line
+
+    @contextmanager
+    def _in_front(self) -> Iterator[None]:
+        """Restore Python's own stdout inside the block, because line editing works only with it."""
+        if self._out is sys.__stdout__:
+            yield
+            return
+        behind = os.dup(1)
+        os.dup2(self._out.fileno(), 1)
+        try:
+            with redirect_stdout(sys.__stdout__):
+                yield
+        finally:
+            os.dup2(behind, 1)
+            os.close(behind)
+
+    def draw(self, text: str) -> None:
+        """Draw a frame over the last one; below it if the screen cannot move its cursor or is too small."""
+        columns, lines = [found or usual for found, usual in zip(terminal_size(self._out), (80, 24), strict=True)]
+        rows = text.split("\n")
+        if self._moves:
+            rows = [set_cell_size(row, columns - 1).rstrip() for row in rows]
+        up = f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""  # rich would erase it line by line, which flickers
+        fits = self._moves and len(rows) < lines
+        self.put((up if fits else "") + "\n".join(rows))
+        self._drawn = len(rows) if fits else 0
+
+    def leave(self) -> None:
+        """Keep the last frame: the next one is drawn below it."""
+        self._drawn = 0
+
+
+def wrap_line(line: str, width: int, further: int = 2) -> list[str]:
+    """Break a line between words at `width` columns, or inside a wider word. Later rows are indented by `further`."""
+    hanging = " " * min(len(line) - len(line.lstrip()) + further, width // 2)
+    rows = [""]
+    for word in re.split(r"(?<=\s)(?=\S)", line):
+        rest = word
+        while cell_len(rows[-1] + rest.rstrip()) > width:
+            room = max(0, width - cell_len(rows[-1]))
+            fits = set_cell_size(rest, room).rstrip() if cell_len(word.rstrip()) > width - len(hanging) else ""
+            rows[-1] += fits
+            rest = rest[len(fits) :]
+            rows.append(hanging)
+        rows[-1] += rest
+    return [row.rstrip() for row in rows]
+
+
+def _complete(words: Sequence[str]) -> None:
+    """Let the Tab key complete `words` and the arrow keys edit; does nothing if Python has no readline."""
+    try:
+        import readline
+    except ImportError:
+        return
+    readline.set_completer(lambda start, number: [*[word for word in words if word.startswith(start)], None][number])
+    readline.set_completer_delims(" ")
+    readline.parse_and_bind("tab: complete")

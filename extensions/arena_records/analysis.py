@@ -1,0 +1,186 @@
+"""Results for notebooks: boards as data frames, comparisons, and plots, of a run in memory or of a store."""
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from arena import ArenaError, Results, Spec, UnknownName
+from arena.api.cli import install_command
+from arena.api.errors import StoreError, import_extension
+from arena.api.results import board_table, failure_lines, leaderboards, overall, table, tallies_of
+from arena.api.run import Scheduled
+from arena.api.store import Store, run_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+RATING_COLUMNS = ("agent", "rating", "rating_low", "rating_high", "games", "score")
+FIGURES = {
+    "versus": ("rating", "rating_low", "rating_high", "Elo"),
+    "puzzle": ("solved", "solved_low", "solved_high", "solved share"),
+    "score": ("mean_return", "return_low", "return_high", "mean return"),
+}
+"""For each kind of board: the plotted key of a row, the keys of its interval, and the name of the axis."""
+
+
+class StoredResults(Results):
+    """The results in a store that was opened by its path, without the spec and the code that played."""
+
+    def __init__(self, path: Path) -> None:
+        with Store.open(path) as store:
+            run = store.last()
+        self._name, self._seed, self._commitment = run.name, run.seed, run.commitment
+        self.store = path
+
+    @property
+    def name(self) -> str:
+        """The name of the tournament."""
+        return self._name
+
+    @property
+    def seed(self) -> int | str | None:
+        """The seed of all random numbers; None while it is secret."""
+        return self._seed
+
+    @property
+    def commitment(self) -> str | None:
+        """The hash of a seed that is or was secret; else None."""
+        return self._commitment
+
+    @property
+    def spec(self) -> Spec:  # type: ignore[override]
+        """Raises ArenaError, because a store opened by its path loads no code."""
+        raise ArenaError(f"{self.store}: a store that is opened by its path has no spec; arena.run(spec, store=...) has one")
+
+
+def open_store(path: str | Path) -> StoredResults:
+    """Open the store of a tournament at `path` for reading: its records, data frames, comparisons and plots.
+
+    No plugin is loaded.
+
+    Raises StoreError if the file is not a store, or has no run.
+    """
+    return StoredResults(Path(path))
+
+
+def find_board(boards: Sequence[Any], board: int | str | None, store: object) -> int:
+    """Return the number of a board, given by its number or its title; the only one if there is one."""
+    titles = [one.title for one in boards]
+    if board is None and len(boards) == 1:
+        return 0
+    if isinstance(board, str) and board in titles:
+        return titles.index(board)
+    if isinstance(board, int) and 0 <= board < len(boards):
+        return board
+    if isinstance(board, str):
+        raise UnknownName(f"board of {store}", board, titles)
+    given = "which one is meant" if board is None else f"got {board!r}"
+    raise ArenaError(f"board: expected a number from 0 to {len(boards) - 1}, or one of {', '.join(titles)}; {given}")
+
+
+def make_frame(results: Results, board: int | str | None, columns: Sequence[str] | None = None) -> Any:
+    """Return the rows of a leaderboard as a data frame, without the values that are lists or mappings.
+
+    If there are several boards and `board` is None, the frame has all of them and a column `board`.
+    """
+    pandas = import_pandas()
+    boards = leaderboards(results)
+    chosen = boards if board is None else [boards[find_board(boards, board, results.name)]]
+    rows = []
+    for one in chosen:
+        for row in one.rows:
+            plain = {key: value for key, value in row.items() if not isinstance(value, (list, dict))}
+            if one.kind == "versus":
+                plain["rating_shown"] = row["agent"] not in one.unrated
+            rows.append({**({"board": one.title} if len(chosen) > 1 else {}), **plain})
+    frame = pandas.DataFrame(rows)
+    wanted = [key for key in frame.columns if columns is None or key in columns or key in ("board", "rating_shown")]
+    return frame[wanted]
+
+
+def notebook_html(results: Results) -> str:
+    """Return the boards as HTML for notebooks, with the overall table of several games. All texts are escaped."""
+
+    def section(title: str, body: str, lines: Sequence[str]) -> str:
+        said = "<br>\n".join(map(escape, lines))
+        return f'<h4>{escape(title)}</h4>\n<div style="overflow-x: auto; white-space: nowrap">{body}</div>\n<p>{said}</p>'
+
+    boards = leaderboards(results)
+    parts = [f"<h3>{escape(results.name)}</h3>"]
+    for board in boards:
+        shown = board_table(board)
+        parts.append(section(board.title, table(shown.headings, shown.cells, "html"), [*board.remarks, *failure_lines(board)]))
+    found = overall(boards)
+    if found is not None:
+        parts.append(section(found.title, table(found.headings, found.rows, "html"), [found.note]))
+    return "\n".join(["<div>", *parts, "</div>"])
+
+
+def import_pandas() -> Any:
+    """Import pandas; ArenaError says how to install it if it is missing."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ArenaError(f"a data frame needs pandas ({error}); try: {install_command('data')}") from error
+    return pd
+
+
+def compare(results: Results, one: str, other: str, board: int | str | None) -> Any:
+    """Compare two entries on a board as `arena compare` does; ArenaError if they have not met there."""
+    comparison = import_extension("arena_compare.comparison", "Results.compare")
+    attempts_of = import_extension("arena_compare.puzzle_comparison", "Results.compare").attempts_of
+    if results.store is None:
+        with TemporaryDirectory() as folder:
+            return compare(_keep(results, Path(folder) / "results.db"), one, other, board)
+    with Store.open(results.store) as store, store.snapshot():
+        sheets = store.last().boards
+        number = find_board(sheets, board, results.store)
+        for name in (one, other):
+            if name not in sheets[number].labels:
+                raise UnknownName(f"entry of {sheets[number].title}", name, list(sheets[number].labels))
+        tally = tallies_of(store, sheets)[number]
+        sheet = comparison.without_refuted(tally.sheet, tally.claims.refuted())
+        attempts, distinct = attempts_of(store, sheets).get(number, {}), comparison.distinct_of(store)[number]
+        found = comparison.comparisons(sheet, (one, other), attempts, tally, distinct)
+    if not found:
+        raise StoreError(f"{one} and {other} have not met at {sheet.title}; there is nothing to compare")
+    return found[0]
+
+
+def _keep(results: Results, path: Path) -> StoredResults:
+    """Write results from memory to a store."""
+    with Store.open(path, write=True) as store:
+        store.begin(run_of(results.spec))
+        for played in results.played:
+            store.add(Scheduled(*played[:3]), played.record)
+        store.end()
+    return StoredResults(path)
+
+
+def plot(results: Results, board: int | str | None, agents: Sequence[str] | None, ax: "Axes | None") -> "Axes":
+    """Draw the entries of a board with their 95 % intervals, the best on top, and return the axes."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ArenaError(f"a plot needs matplotlib ({error}); try: {install_command('report')}") from error
+    boards = leaderboards(results)
+    shown = boards[find_board(boards, board, results.name)]
+    key, low, high, axis = FIGURES[shown.kind]
+    known = [row["agent"] for row in shown.rows]
+    for name in agents or ():
+        if name not in known:
+            raise UnknownName(f"entry of {shown.title}", name, known)
+    rows = [row for row in shown.rows if row[key] is not None and (agents is None or row["agent"] in agents)]
+    if ax is None:
+        _, ax = plt.subplots(figsize=(6.4, 1.2 + 0.3 * len(rows)), layout="constrained")
+    for place, row in enumerate(reversed(rows)):
+        hidden = row["agent"] in shown.unrated
+        ends = [row[key] if row[end] is None else row[end] for end in (low, high)]
+        ax.plot(ends, [place, place], color="tab:blue", alpha=0.3 if hidden else 1.0)
+        ax.plot([row[key]], [place], "o", color="tab:blue", alpha=0.3 if hidden else 1.0)
+    ax.set_yticks(range(len(rows)), [row["agent"] for row in reversed(rows)])
+    ax.set_xlabel(f"{axis}, 95 % intervals")
+    ax.set_title(shown.title)
+    return ax

@@ -1,0 +1,118 @@
+"""Finds values of a record that contradict each other or its game. The rules are not needed for that."""
+
+from math import inf, isfinite
+
+from arena import Game, Puzzle, Record
+from arena.api.errors import abbreviate
+from arena.api.games import bounds, gives, returns_of_loss
+from arena.api.match import FAULTS, ZERO_SUM_TOLERANCE
+
+MAX_TEXT_CHARACTERS = 1 << 20
+"""The maximum number of characters of one text. Messages are truncated far below it, and no notation needs as many."""
+
+
+def find_contradiction(record: Record, game: Game | None) -> str | None:
+    """Return the first value of a record that does not fit the others or its game; None if all fit.
+
+    The seats are those of its labels. If the game is not known, a record with `solved` counts as a record of a puzzle.
+    """
+    seats = len(record.labels)
+    puzzle = record.solved is not None if game is None else isinstance(game, Puzzle)
+    answers = puzzle and not (isinstance(game, Puzzle) and game.path_matters)
+    return (
+        _check_returns(record, seats, game)
+        or _check_result(record, game, puzzle=puzzle)
+        or _check_ending(record, seats, puzzle=puzzle, answers=answers)
+        or _check_payoffs(record, game)
+        or _check_decisions(record, seats, puzzle=puzzle)
+        or _check_lengths(record)
+    )
+
+
+def _check_returns(record: Record, seats: int, game: Game | None) -> str | None:
+    """Returns must lie in the range of the game. A seat that is not at fault may also have 0."""
+    returns = record.returns
+    low, high = (-inf, inf) if game is None else bounds(game)
+    unfinished = record.termination != "normal"
+    sound = [isfinite(value) and (low <= value <= high or (unfinished and value == 0.0)) for value in returns]
+    if len(returns) != seats or not all(sound):
+        span = "" if game is None else f" from {low:g} to {high:g}"
+        return f"returns: expected {seats} numbers{span}, got {abbreviate(returns)}"
+    if game is not None and game.zero_sum and abs(sum(returns)) > ZERO_SUM_TOLERANCE:
+        return f"returns: {abbreviate(returns)} do not add up to 0, as those of the game do"
+    return None
+
+
+def _check_result(record: Record, game: Game | None, *, puzzle: bool) -> str | None:
+    returns = record.returns
+    if puzzle is (record.solved is None):
+        return f"solved: expected {'true or false' if puzzle else 'null'}, got {abbreviate(record.solved)}"
+    if puzzle and list(returns) != [float(bool(record.solved))]:
+        return f"returns: expected {float(bool(record.solved))} where solved is {record.solved}, got {abbreviate(returns)}"
+    if record.solved and record.termination != "normal":
+        return f"solved: expected false with {record.termination}, got true"
+    if record.answer is not None:
+        return None
+    chance = not puzzle and (game is None or gives(game, "chance_outcomes"))  # outcomes of chance are actions, but not moves
+    if record.moves != len(record.actions) and not (chance and record.moves in range(len(record.actions))):
+        return f"moves: expected {len(record.actions)}, the number of actions, got {abbreviate(record.moves)}"
+    return None
+
+
+def _check_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) -> str | None:
+    reason, seat = record.termination, record.seat
+    blamed = reason in FAULTS or reason in ("gave-up", "out-of-budget")
+    if blamed and (seat is None or seat >= seats):
+        return f"seat: expected whose {reason} it was, less than {seats}, got {seat}"
+    if not blamed and seat is not None:
+        return f"seat: expected null with {reason}, got {seat}"
+    if not puzzle and reason in ("gave-up", "out-of-budget", "stuck"):
+        return f"termination: expected that of a game, got {reason}"
+    if record.answer is not None and (not answers or reason != "normal"):
+        return f"answer: expected null, got {abbreviate(record.answer)}"
+    return None
+
+
+def _check_payoffs(record: Record, game: Game | None) -> str | None:
+    """Check the returns that need no rules: 0 in a void match and at the move limit, and the minimum for a seat at fault.
+
+    If seats have returns during play, or the game is not known, only the rules can check them.
+    """
+    reason, returns = record.termination, record.returns
+    stands = game is None or gives(game, "standing")
+    if any(returns) and (reason == "void" or (reason == "move-limit" and not stands)):
+        return f"returns: expected zeros with {reason}, got {abbreviate(returns)}"
+    if reason not in FAULTS or game is None or record.seat is None or game.players == 1:
+        return None
+    expected = returns_of_loss(game, record.seat)
+    if tuple(returns) != expected if game.zero_sum else returns[record.seat] != expected[record.seat]:
+        return f"returns: expected a loss of seat {record.seat} by {reason}, got {abbreviate(returns)}"
+    return None
+
+
+def _check_decisions(record: Record, seats: int, *, puzzle: bool) -> str | None:
+    """Every action of a game has its decision, and a fault may have one more; a solver has one for all its actions."""
+    if len(record.drew) != seats:
+        return f"drew: expected {seats} values, got {len(record.drew)}"
+    for number, decision in enumerate(record.decisions):
+        if decision[0] >= seats:
+            return f"decisions[{number}]: expected a seat less than {seats}, got {abbreviate(decision[0])}"
+    if record.termination == "void":
+        return None
+    actions = len(record.actions) if puzzle else record.moves or 0
+    decisions = len(record.decisions)
+    if puzzle and not decisions and (actions or record.answer is not None):
+        return "decisions: expected at least one, got none"
+    if not puzzle and decisions - actions not in ((0, 1) if record.termination in FAULTS else (0,)):
+        return f"decisions: expected {actions}, one for each action, got {decisions}"
+    return None
+
+
+def _check_lengths(record: Record) -> str | None:
+    texts = (record.position, record.answer, record.message, record.traceback, *record.actions)
+    longest = max([len(text) for text in texts if text is not None], default=0)
+    return (
+        None
+        if longest <= MAX_TEXT_CHARACTERS
+        else f"expected texts of at most {MAX_TEXT_CHARACTERS:,} characters, got one of {longest:,}"
+    )

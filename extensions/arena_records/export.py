@@ -1,0 +1,69 @@
+"""The command export: a store line by line, or the extensive form of a game."""
+
+from collections.abc import Generator, Iterable, Iterator
+from typing import IO
+
+import click
+
+from arena import UnknownName
+from arena.api.cli import is_given, load, plugin_option, results_alone, say
+from arena.api.results import Export
+from arena.api.store import Store
+from arena_records.lines import FORMATS, lines
+from arena_setup.match_setup import MatchSetup, match_of
+from arena_setup.words import values_of
+
+
+@click.command()
+@click.argument("what", metavar="STORE|GAME")
+@click.option(
+    "--format",
+    "style",
+    metavar="NAME",
+    default="jsonl",
+    show_default=True,
+    help=f"{', '.join(FORMATS)}, or efg.",
+)
+@click.option("--sound", is_flag=True, help="Of a damaged store, leave out what is not as it was written.")
+@click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="Of a game: a parameter; may be repeated.")
+@plugin_option
+def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: tuple[str, ...]) -> int:
+    """Print every record of STORE, one a line.
+
+    With `--format efg`, print the extensive form of GAME instead, as Gambit and open_spiel read it: every state, with chance and
+    with what each seat can tell apart. The game has to be small enough to be written whole.
+    """
+    brought = None if style in FORMATS else _find_export(style, plugins)
+    if brought is not None and brought.of == "game":
+        if sound:
+            raise click.UsageError(f"--sound goes with a store, and not with --format {style}")
+        with results_alone() as out:
+            setup = MatchSetup(what, values_of(given, what="--set"), plugins=plugins)
+            match = match_of(setup.load_alike("random"))
+            _print(brought.write(match.game, match.position.state), out)
+        return 0
+    if given or (is_given("plugins") and brought is None):
+        raise click.UsageError("--set and --plugin go with --format efg")
+    with results_alone() as out, Store.open(what, strict=not sound) as opened, opened.snapshot():
+        _print(lines(opened, style) if brought is None else brought.write(opened), out)
+        if left_out := dict.fromkeys(opened.suspects):
+            say(f"note: not as written, and left out: {', '.join(left_out)}")
+    return 0
+
+
+def _find_export(name: str, plugins: Iterable[str]) -> Export:
+    known = {export.name: export for export in load(tuple(plugins)).parts["export"].values() if export.of != "comparison"}
+    if name not in known:
+        raise UnknownName("format", name, [*FORMATS, *known])
+    found: Export = known[name]
+    found.needs()
+    return found
+
+
+def _print(pieces: Iterator[str], out: IO[str]) -> None:
+    try:
+        for line in pieces:
+            print(line, file=out)
+    finally:
+        if isinstance(pieces, Generator):
+            pieces.close()  # before the store, if the reader stops early

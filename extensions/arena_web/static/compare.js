@@ -1,0 +1,15 @@
+// Waits for a page of comparisons, which takes some seconds to make, and then shows it.
+import { get } from "./api.js";
+import { h } from "./dom.js";
+import { faultBox, head, main } from "./page.js";
+
+const key = document.body.dataset.key;
+const faults = faultBox();
+const agents = new URLSearchParams(location.search).getAll("agent");
+const waiting = h("p", { class: "card empty", role: "status" }, agents.length ? `Comparing ${agents.join(" and ")}…` : "Comparing every two entries, which takes some seconds…");
+
+main.append(head("Comparison", null, h("a", { class: "button", href: `/t/${key}` }, "Leaderboard")), faults.box, waiting);
+get(location.pathname + location.search).then(() => location.reload()).catch((error) => {
+  waiting.remove();
+  faults.show(error.message);
+});

@@ -1,0 +1,37 @@
+"""The verdict of a leaderboard, in a sentence: who is first, and from whom it cannot be told apart."""
+
+from arena.api.results import Leaderboard
+
+MAX_NAMES = 4
+"""Entries that a verdict names."""
+
+
+def verdict(board: Leaderboard) -> str | None:
+    """Return which entry is first and whether it is so beyond noise; None if fewer than two have played.
+
+    The intervals are those that the marks `~` of the board go by.
+    """
+    rows = [row for row in board.rows if row.get("games", row.get("attempts"))]
+    if len(rows) < 2:
+        return None
+    first, *others = rows
+    is_first = f"{first['agent']} is first of {len(rows)}{' so far' if board.facts.get('finished') is False else ''}"
+    level = set(first.get("level_with", ()))
+    if board.kind == "score" or (board.kind == "versus" and board.sheet.ranked_by == "returns"):
+        bounded = first["return_low"] is not None
+    else:
+        open_ended = first.get("rating_low") is None and first.get("rating_high") is None
+        bounded = board.kind == "puzzle" or not (open_ended or first["agent"] in board.unrated)
+    if board.kind == "score" and bounded:
+        level = {row["agent"] for row in others if row["return_high"] is None or row["return_high"] >= first["return_low"]}
+    if not bounded:
+        return f"{is_first}, but there are too few different games to say whether that is more than chance."
+    near = [row["agent"] for row in others if row["agent"] in level]
+    if not near:
+        return f"{is_first}, ahead of all others beyond noise (95 %)."
+    if len(near) == len(others) > 1:
+        return f"{is_first}, but cannot be told apart from any of the others: their 95 % intervals overlap."
+    if len(near) > MAX_NAMES:
+        near = [*near[: MAX_NAMES - 1], f"{len(near) - MAX_NAMES + 1} others"]
+    told = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} and {near[-1]}"
+    return f"{is_first}, but cannot be told apart from {told}: their 95 % intervals overlap."

@@ -1,0 +1,163 @@
+"""The project file: plugins of every command in its folder, if it is the user's own."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click import UsageError
+
+from arena.cli import cli
+from arena.console.project import NO_PROJECT
+from arena.errors import ArenaError, PluginError, UnknownName
+
+GAME = """
+from arena import hookimpl
+from arena_games.tic_tac_toe import TicTacToe
+
+class Mine(TicTacToe):
+    name = "mine"
+    default_heuristic = None
+
+@hookimpl
+def arena_games():
+    return [Mine]
+"""
+STRANGER = 54321
+
+Told = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
+    """What a command writes to stdout and stderr in a folder with a game, which nothing names yet."""
+    (tmp_path / "game.py").write_text(GAME)
+    monkeypatch.chdir(tmp_path)
+
+    def told(*words: str) -> tuple[str, str]:
+        monkeypatch.setenv(NO_PROJECT, "")  # what `--no-project` sets is undone
+        cli.main(list(words), standalone_mode=False)
+        return capsys.readouterr()
+
+    return told
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("arena.toml", 'plugins = ["game.py"]'), ("pyproject.toml", '[project]\nname = "x"\n[tool.arena]\nplugins = ["game.py"]')],
+)
+def test_every_command_of_the_folder_has_its_plugins(name: str, text: str, told: Told) -> None:
+    """One line on stderr names them; `--no-project` leaves them out, before the command or behind it."""
+    Path(name).write_text(text)
+    out, err = told("show", "mine")
+    assert out.startswith("game mine")
+    assert err == f"{name}: plugins game.py; --no-project leaves them out\n"
+    assert "mine" in told("list", "games")[0]
+    assert told("show", "mine", "--plugin", "game.py")[1] == "", "nothing is added to what is named"
+    for words in (("--no-project", "show", "mine"), ("show", "mine", "--no-project")):
+        with pytest.raises(UnknownName, match=r"--plugin FILE loads others"):
+            told(*words)
+
+
+def test_a_store_is_compared_and_exported_in_a_project(told: Told) -> None:
+    """Without `--plugin` such a command needs no plugin, and with one it says what that goes with."""
+    Path("some.yaml").write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n")
+    told("run", "some.yaml", "--workers", "1")
+    Path("arena.toml").write_text('plugins = ["game.py"]')
+    assert "greedy" in told("compare", "results/some.db", "random", "greedy")[0]
+    assert told("export", "results/some.db", "--format", "csv")[0].count("\n") == 5
+    with pytest.raises(UsageError, match="--plugin goes with --by"):
+        told("compare", "results/some.db", "random", "greedy", "--plugin", "game.py")
+
+
+def test_arena_toml_stands_before_pyproject(told: Told) -> None:
+    """As ruff.toml does: the second file is not read."""
+    Path("arena.toml").write_text('plugins = ["game.py"]')
+    Path("pyproject.toml").write_text('[tool.arena]\nplugins = ["gone.py"]')
+    assert told("show", "mine")[1].startswith("arena.toml: ")
+
+
+def test_a_file_of_a_parent_folder_does_not_count(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a file in /tmp or in a home folder would load code everywhere below it."""
+    Path("arena.toml").write_text('plugins = ["game.py"]')
+    Path("below").mkdir()
+    monkeypatch.chdir("below")
+    with pytest.raises(UnknownName):
+        told("show", "mine")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_of_another_user_does_not_count(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither it nor a link to it, nor another's link to one's own file; a line says so."""
+    own, foreign, link = Path("own.toml"), Path("foreign.toml"), Path("arena.toml")
+    own.write_text('plugins = ["game.py"]')
+    foreign.write_text('plugins = ["game.py"]')
+    os.chown(foreign, STRANGER, STRANGER)
+
+    def refused() -> None:
+        with pytest.raises(UnknownName):
+            told("show", "mine")
+        assert capsys.readouterr().err == f"{link.name} is left out, since it belongs to another user\n"
+
+    link.symlink_to(foreign)
+    refused()
+    link.unlink()
+    link.symlink_to(own)
+    assert told("show", "mine")[0].startswith("game mine")
+    os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
+    refused()
+    link.unlink()
+    foreign.rename(link)
+    refused()
+    os.chown(link, os.geteuid(), os.getegid())
+    assert told("show", "mine")[0].startswith("game mine")
+    link.unlink()
+    link = Path("pyproject.toml")
+    link.write_text("[project]\n")
+    os.chown(link, STRANGER, STRANGER)
+    assert told("list", "games")[1] == "", "it says nothing of arena"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("plugins = [", "arena.toml: "),
+        ("plugin = ['game.py']", "arena.toml: unknown key 'plugin'; did you mean 'plugins'?"),
+        ("plugins = 'game.py'", "arena.toml: plugins: expected a list of files"),
+        ("plugins = ['gone.py']", "gone.py: FileNotFoundError"),
+    ],
+)
+def test_faults_of_the_file_are_named(text: str, said: str, told: Told) -> None:
+    """Nothing is left out in silence."""
+    Path("arena.toml").write_text(text)
+    with pytest.raises((ArenaError, PluginError), match=said.partition("'")[0].replace("?", r"\?")):
+        told("show", "mine")
+
+
+def test_the_manual_is_read_without_it(told: Told) -> None:
+    """A broken project file stops no one from reading how it is mended."""
+    Path("arena.toml").write_text("plugins = [")
+    assert told("docs", "spec")[1] == ""
+
+
+@pytest.mark.parametrize("words", [("ladder", "gone.yaml"), ("ladder", "admin", "gone.yaml", "audit"), ("submit", "game.py")])
+def test_what_takes_files_of_strangers_ignores_it(words: tuple[str, ...], told: Told) -> None:
+    """The file is broken, and the fault that is told is another one."""
+    Path("arena.toml").write_text("plugins = [")
+    with pytest.raises(Exception, match=r"gone\.yaml|url") as caught:
+        told(*words)
+    assert "toml" not in str(caught.value)
+
+
+def test_a_store_loads_no_code(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names its plugin, and beside it lies a project file; only the one of the working directory has it loaded."""
+    Path("arena.toml").write_text('plugins = ["game.py"]')
+    Path("cup.yaml").write_text("game: mine\nagents: [random, lookahead]\nrounds: 1\n")
+    told("run", "cup.yaml", "--plugin", str(tmp_path / "game.py"), "--store", "cup.db", "--quiet")
+    match = json.loads(told("export", "cup.db", "--no-project")[0].splitlines()[0])["id"]
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert "not loaded, since only the store names it" in told("replay", "../cup.db", match)[0]
+    Path("arena.toml").write_text('plugins = ["../game.py"]')
+    assert "not loaded" not in told("replay", "../cup.db", match)[0]

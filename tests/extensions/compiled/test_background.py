@@ -1,0 +1,254 @@
+"""Searches are compiled beside a run, once their plain decisions have taken long enough, and change nothing but its time."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.parts import SeatUse
+from arena.spec import load_spec
+from arena_compiled import background, cache, compile_process, seam
+from arena_compiled.boards import sum_up
+
+BOARD = "game: connect-four\nrounds: 40\nagents: [{agent: alpha-beta, depth: 6}, random]\n"
+SMALL = {"name": "connect-four", "rows": 4, "columns": 4}
+TILES = {"name": "sliding-tiles", "rows": 3, "columns": 4}
+RUNS: dict[str, dict[str, Any]] = {
+    "alpha-beta": {"game": {**SMALL, "columns": 5}, "agents": [{"agent": "alpha-beta", "depth": 10}, "random"]},
+    "ida-star": {"game": TILES, "agents": [{"agent": "ida-star", "heuristic": "misplaced"}], "limits": {"nodes": 300_000}},
+    "mcts": {"game": SMALL, "agents": ["mcts", "random"], "limits": {"nodes": 150_000}},
+    "rollouts": {"game": {"name": "pig", "target": 6}, "agents": ["mcts", "random"], "limits": {"nodes": 40_000}},
+}
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Another cache, with nothing in it, and a process that has compiled nothing."""
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("ARENA_COMPILE", raising=False)
+    monkeypatch.delenv("ARENA_PLAIN", raising=False)
+    forget()
+    yield tmp_path / "cache" / "compiled"
+    forget()
+
+
+def forget() -> None:
+    """Forget what this process knows of compiled searches."""
+    background.end_compiler()
+    for known in (seam._pairs, seam._plain_seconds, background._compilations, cache._memory):
+        known.clear()
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def play(run: str) -> arena.Record:
+    """Play the first match of a run, whose first decision takes long in plain Python."""
+    return arena.run({"rounds": 1, "seed": 3, **RUNS[run]}).records[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", RUNS)
+def test_a_decision_in_progress_starts_again_compiled_with_the_same_record(
+    run: str, compiling: None, empty_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its code comes into the cache while it is being made; plain, compiled and switched are one record."""
+    monkeypatch.setenv("ARENA_COMPILE", "always")
+    compiled = play(run)
+    monkeypatch.delenv("ARENA_COMPILE")
+    monkeypatch.setenv("ARENA_PLAIN", "1")
+    plain = play(run)
+    monkeypatch.delenv("ARENA_PLAIN")
+    forget()
+    empty_cache.rename(tmp_path / "kept")
+    first = next(decision for decision in plain.decisions if decision.nodes)
+    assert first.seconds > 0.3
+    bring = threading.Timer(first.seconds / 3, lambda: (tmp_path / "kept").rename(empty_cache))
+    bring.start()
+    switched = play(run)
+    bring.join()
+    assert switched.timeless() == plain.timeless() == compiled.timeless()
+    assert "plain" not in (switched.timing or {}), switched.timing
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_a_run_of_many_short_decisions_gets_compiled(
+    arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None, workers: int
+) -> None:
+    """With any number of workers, which compile nothing twice; the end of the run and the board say so."""
+    (tmp_path / "spec.yaml").write_text(BOARD.replace("rounds: 40", f"rounds: {30 * workers}"))
+    done = arena("run", "spec.yaml", "--store", "fast.db", "--workers", workers, ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
+    assert done.returncode == 0, done.stderr
+    assert "note: compiled: alpha-beta(open-lines) on connect-four (after " in done.stderr
+    assert " decisions ran plain and are not in the seconds." in done.stdout
+    assert len(list(empty_cache.iterdir())) == 1
+    again = arena("run", "spec.yaml", "--store", "again.db", ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
+    assert "note: compiled: alpha-beta(open-lines) on connect-four\n" in again.stderr
+    assert " ran plain " not in again.stdout
+    assert arena("merge", "both.db", "fast.db", "again.db").returncode == 0
+
+
+@pytest.mark.slow
+def test_what_is_played_to_be_watched_gets_compiled(
+    arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None
+) -> None:
+    words = ("connect-four", "alpha-beta:depth=9", "random", "--limits", "none", "--delay", 0, "--seed", 1)
+    done = arena("play", *words, ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
+    assert done.returncode == 0, done.stderr
+    assert len(list(empty_cache.glob("*.module"))) == 1
+
+
+DEEP = """
+from arena import hookimpl
+from arena_agents.alpha_beta import AlphaBeta
+
+class Deep(AlphaBeta):
+    name = "deep"
+    {line}
+
+@hookimpl
+def arena_agents():
+    return [Deep]
+"""
+
+
+@pytest.mark.slow
+def test_a_duel_gets_compiled(arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None) -> None:
+    """Each version by its own process, for itself: nothing is written into the cache."""
+    (tmp_path / "old.py").write_text(DEEP.format(line="version = 1"))
+    (tmp_path / "deep.py").write_text(DEEP.format(line="version = 2"))
+    words = ("deep.py", "--against", "old.py", "--game", "connect-four", "--limits", "depth=6", "--pairs", 12, "--workers", 1)
+    done = arena("duel", *words, "--folder", "kept", ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
+    assert "from 12 pairs of games" in done.stdout, done.stderr
+    (store,) = (tmp_path / "kept").glob("*.db")
+    timings = [json.loads(line)["timing"] for line in arena("export", store).stdout.splitlines()]
+    assert "compiled" not in timings[0]
+    assert "plain" not in timings[-1]
+    assert not empty_cache.exists() or not list(empty_cache.glob("*.module"))
+
+
+def test_without_the_compiler_a_long_run_says_what_would_compile_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If decisions of a pair that compiles took more than ten seconds; nothing is said of shorter ones."""
+    board = load_spec({"game": "connect-four", "rounds": 1, "agents": ["alpha-beta", "mcts"]}).boards[0]
+    uses = [SeatUse(board.seats[0], board.game, 8, None, 62.4), SeatUse(board.seats[1], board.game, 8, None, 9.9)]
+    monkeypatch.setitem(sys.modules, "numba", None)
+    told = "alpha-beta(open-lines) on connect-four took 62 s plain; pip install 'fairarena[fast]' compiles it"
+    assert list(sum_up(uses)) == [told]
+
+
+def request() -> background.Compilation:
+    """Have the search of a small board compiled by another process."""
+    from arena_games.tic_tac_toe import TicTacToe
+
+    *_, module = seam.assemble_engine(TicTacToe(), None, "full-width")
+    return background.request_code(module, cache.key_of(module.text, module.kinds))
+
+
+@pytest.mark.slow
+def test_a_killed_compiler_leaves_nothing_behind(compiling: None, empty_cache: Path) -> None:
+    """Its lock is free for the next one, and the reason is said."""
+    asked = request()
+    wait_for(lambda: background._running is not None and list(empty_cache.glob("*.lock")))
+    assert background._running is not None
+    background._running.send_signal(signal.SIGKILL)
+    wait_for(lambda: asked.done)
+    assert str(asked.failure) == "the compiler was ended by SIGKILL"
+    assert not list(empty_cache.glob("*.module"))
+    forget()
+    again = request()
+    wait_for(lambda: again.done)
+    assert again.failure is None
+    assert cache.read(again.key) is not None
+    assert not list(empty_cache.glob("*.lock"))
+
+
+@pytest.mark.slow
+def test_two_processes_compile_the_same_module_once(compiling: None, empty_cache: Path) -> None:
+    """The second waits for the lock of the first, and takes the code from the cache."""
+    asked = request()
+    with compile_process.lock(asked.key):  # held by this process: the other one cannot begin
+        time.sleep(0.5)
+        assert not asked.done
+        cache.write(asked.key, "symbol", b"code")
+    wait_for(lambda: asked.done)
+    assert asked.failure is None
+    assert cache.read(asked.key) == ("symbol", b"code")
+
+
+@pytest.mark.slow
+def test_code_that_cannot_be_written_is_used_all_the_same(compiling: None, empty_cache: Path) -> None:
+    """A file stands in the place of the folder."""
+    empty_cache.parent.mkdir(parents=True)
+    empty_cache.write_text("")
+    asked = request()
+    wait_for(lambda: asked.done)
+    assert asked.failure is None
+    assert cache.has(asked.key)
+
+
+@pytest.mark.slow
+def test_a_poisoned_cache_is_as_good_as_none(compiling: None, empty_cache: Path) -> None:
+    """A file of another kind under the name of a module, and one whose code was changed."""
+    asked = request()
+    wait_for(lambda: asked.done)
+    file = empty_cache / f"{asked.key}.module"
+    for poison in (b"nothing of that kind", file.read_bytes()[:-1] + b"\1"):
+        file.write_bytes(poison)
+        forget()
+        assert cache.read(asked.key) is None
+        again = request()
+        wait_for(lambda one=again: one.done)  # type: ignore[misc]
+        assert again.failure is None
+        assert cache.read(asked.key) is not None
+
+
+def test_a_compiler_takes_no_longer_than_its_limit(compiling: None, empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "MAX_COMPILE_SECONDS", 0.2)
+    asked = request()
+    wait_for(lambda: asked.done)
+    assert str(asked.failure) == "compiling took over 0.2 s"
+
+
+def test_the_compiler_ends_with_the_process_that_started_it(empty_cache: Path) -> None:
+    """Its stdin is closed then."""
+    words = [sys.executable, "-m", "arena_compiled.compile_process"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        slow = {"key": "0" * 32, "text": "while True: pass", "kinds": []}
+        child.stdin.write(json.dumps(slow).encode() + b"\n")
+        child.stdin.flush()
+        wait_for(lambda: list(empty_cache.glob("*.lock")))
+        child.stdin.close()
+        assert child.wait(10) == 1
+
+
+class Unfinished:
+    """A decision that is never interrupted."""
+
+    def look(self) -> None:
+        """Leave it as it is."""
+
+
+def test_a_process_that_was_forked_looks_at_no_decision(compiling: None) -> None:
+    """It has none of the threads of its parent, and begins with nothing."""
+    decision = Unfinished()
+    background.watch(decision)
+    child = os.fork()
+    if child == 0:
+        os._exit(len(background._watched) + len(background._compilations) + (background._watcher is not None))
+    background.unwatch(decision)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,0 +1,225 @@
+"""Swiss, knockout and head-to-head: who meets whom, by rules that are checked here on the results of real tournaments."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.errors import SpecError
+from arena.format import Outcomes, Pairing
+from arena.match.record import Record
+from arena.results.cells import bracket_table
+from arena.results.leaderboard import leaderboards
+from arena.store import Store
+from arena.tournament.results import PlayedMatch, Results
+from arena_pairings.head_to_head import MAX_REPEATED_PAIRS, Counted, HeadToHead
+from arena_pairings.sprt import log_likelihood_ratio
+
+FIELD: list[Any] = ["random", "greedy", {"agent": "lookahead", "depth": 1}, {"agent": "lookahead", "depth": 2}, "type-a-plus"]
+SPEC: dict[str, Any] = {"game": "tic-tac-toe", "agents": FIELD, "openings": {"plies": 2}, "seed": 3}
+
+
+def encounters(results: Results) -> list[tuple[int, frozenset[int]]]:
+    """The rounds and who met in them, each once."""
+    return list(dict.fromkeys((one.pairing.round, frozenset(one.pairing.seats)) for one in results.played))
+
+
+def by_label(results: Results) -> set[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    return {(record.position, record.labels, record.actions) for record in results.records}
+
+
+def test_a_swiss_tournament_keeps_its_rules() -> None:
+    """Three rounds of five: nobody twice against the same, one bye a round and never the same agent, one position a round."""
+    results = arena.run({**SPEC, "format": "swiss", "rounds": 3})
+    met = encounters(results)
+    assert len(met) == len({pair for _, pair in met}) == 6
+    for number in range(3):
+        assert len(set().union(*(pair for played, pair in met if played == number))) == 4
+    byes = [set(range(5)) - set().union(*(pair for played, pair in met if played == number)) for number in range(3)]
+    assert len(set().union(*byes)) == 3
+    positions = {one.pairing.round: one.record.position for one in results.played}
+    assert all(one.record.position == positions[one.pairing.round] for one in results.played)
+
+
+def test_a_swiss_tournament_does_not_depend_on_the_order_of_the_list() -> None:
+    """Lots are drawn by who an agent is, not where it stands."""
+    forwards = arena.run({**SPEC, "format": "swiss"})
+    backwards = arena.run({**SPEC, "format": "swiss", "agents": [*reversed(FIELD)]})
+    assert by_label(forwards) == by_label(backwards)
+
+
+@pytest.mark.parametrize("format_", ["swiss", "knockout", {"name": "head-to-head", "test": {"sprt": {"elo0": 0, "elo1": 100}}}])
+def test_a_resume_in_the_middle_is_exact(tmp_path: Path, format_: Any) -> None:
+    """Stopped after any number of matches and gone on with, it plays what it would have played; with two workers, too."""
+    agents = ["random", "greedy"] if isinstance(format_, dict) else FIELD
+    spec = {**SPEC, "format": format_, "agents": agents}
+    whole = {record.id: record.timeless() for record in arena.run(spec).records}
+    for stop in (1, len(whole) // 2, len(whole) - 1):
+        path = tmp_path / f"{stop}.db"
+        count = 0
+
+        def interrupt(one: PlayedMatch) -> None:
+            nonlocal count
+            count += 1
+            if count == stop:  # noqa: B023 - called in this very loop
+                raise KeyError("stop")
+
+        with pytest.raises(KeyError):
+            arena.run(spec, store=path, observe=interrupt)
+        with Store.open(path) as store:
+            assert len(store) == stop
+        again = arena.run(spec, store=path, workers=2)
+        assert {record.id: record.timeless() for record in again.records} == whole
+
+
+def test_a_knockout_has_one_winner_and_every_loser_loses_once() -> None:
+    """Five agents: three byes by seed, four ties; who lost a tie is not seen again."""
+    results = arena.run({**SPEC, "format": "knockout", "rounds": 3})
+    ties: dict[frozenset[int], list[Record]] = {}
+    order: list[frozenset[int]] = []
+    for one in results.played:
+        pair = frozenset(one.pairing.seats)
+        if pair not in ties:
+            order.append(pair)
+        ties.setdefault(pair, []).append(one.record)
+    assert len(ties) == 4
+    assert order[0] == {3, 4}  # the first three of five seeds have byes
+    assert all(len(games) in (6, 8, 10) for games in ties.values())  # three positions, and up to two replays
+    alive = set(range(5))
+    for pair in order:
+        assert pair <= alive
+        alive -= pair - set().union(*order[order.index(pair) + 1 :], _winner(pair, ties[pair], results))
+    assert len(alive) == 1
+
+
+def _winner(pair: frozenset[int], games: list[Record], results: Results) -> frozenset[int]:
+    labels = [seat.label for seat in results.spec.boards[0].seats]
+    points = {entry: sum(record.returns[record.labels.index(labels[entry])] for record in games) for entry in pair}
+    one, two = sorted(pair)
+    return frozenset({one if points[one] >= points[two] else two})
+
+
+def outcomes(scores: list[float]) -> Outcomes:
+    """Pairs in which the first agent scored this much of two points."""
+    found = Outcomes()
+    for number, score in enumerate(scores):
+        forward = {0: -1.0, 0.5: 0.0, 1: 0.0, 1.5: 1.0, 2: 1.0}[score]
+        backward = {0: 1.0, 0.5: 1.0, 1: 0.0, 1.5: 0.0, 2: -1.0}[score]
+        found.add(Pairing(number, (0, 1)), (forward, -forward))
+        found.add(Pairing(number, (1, 0)), (backward, -backward))
+    return found
+
+
+def test_the_counts_of_a_test_are_pentanomial() -> None:
+    """From the view of the first entry, whichever seat it has."""
+    scores = [0, 0.5, 0.5, 1, 1, 1, 1.5, 2, 2]
+    assert Counted(outcomes(scores)).up_to(len(scores)).counts == [1, 2, 3, 1, 2]
+
+
+def test_a_pair_that_repeats_itself_counts_once() -> None:
+    """Two agents that draw nothing play one pair again and again: no verdict, and an end to it."""
+    spec = {**SPEC, "agents": [{"agent": "alpha-beta", "limits": {"nodes": 50}}, "type-a-plus"], "format": "head-to-head"}
+    results = arena.run({**spec, "rounds": 500, "test": {"sprt": {"elo0": 0, "elo1": 100}}, "openings": None})
+    assert MAX_REPEATED_PAIRS <= len(results.records) // 2 <= MAX_REPEATED_PAIRS + 8
+    board = leaderboards(results)[0]
+    assert board.test is not None
+    assert (sum(board.test.counts), board.test.verdict) == (1, None)
+
+
+def test_the_winner_of_a_knockout_stands_first() -> None:
+    """By the round reached, not by points: the better seed of a final that is drawn is champion, those who went out together
+    share. A bye takes one on, and is no round won: of five the first three have one.
+    """
+    agents = [{"agent": "alpha-beta", "label": label} for label in ("first", "second", "third", "fourth")]
+    board = leaderboards(arena.run({**SPEC, "agents": [*agents, "random"], "rounds": 1, "format": "knockout"}))[0]
+    rows = board.rows
+    assert [(row["agent"], row["rank"], row["rounds_won"]) for row in rows] == [
+        ("first", 1, 2), ("second", 2, 1), ("third", 3, 0), ("fourth", 3, 1), ("random", 5, 0)
+    ]  # fmt: skip
+    found = bracket_table(board)
+    assert found is not None
+    assert found.headings == ("Round", "Agent", "Points", "Opponent", "Goes on")
+    assert [(*row[:2], *row[3:]) for row in found.rows] == [
+        ("Quarter-final", "first", "-", "first"),
+        ("Quarter-final", "fourth", "random", "fourth"),
+        ("Quarter-final", "second", "-", "second"),
+        ("Quarter-final", "third", "-", "third"),
+        ("Semi-final", "first", "fourth", "first"),
+        ("Semi-final", "second", "third", "second"),
+        ("Final", "first", "second", "first"),
+    ]
+    points = [row[2] for row in found.rows]
+    assert [points[0], *points[2:4]] == ["bye"] * 3
+    assert points[4:] == ["3 : 3, by seed"] * 3  # perfect players: two games a position, one and two replays, all drawn
+
+
+class Asked(Outcomes):
+    """Outcomes that know how often they were asked for a result."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.questions = 0
+
+    def of(self, pairing: Pairing) -> tuple[float, ...] | None:
+        self.questions += 1
+        return super().of(pairing)
+
+
+def test_the_state_of_a_long_test_looks_at_every_result_once() -> None:
+    """Asked after every few of 400 pairs, it says what it would say at once, and does not begin again each time."""
+    test: Any = {"sprt": {"elo0": 0, "elo1": 5}}
+    format_, told, draw = HeadToHead(test=test), Asked(), random.Random(1)
+    for number in range(400):
+        for seats in ((0, 1), (1, 0)):
+            points = draw.choice((1.0, 0.0, -1.0))
+            told.add(Pairing(number, seats), (points, -points), draw.choice((None, draw.randrange(3))))
+        if number % 4 == 3:
+            questions = told.questions
+            at_once = HeadToHead(test=test).status(told)
+            told.questions = questions
+            assert format_.status(told) == at_once
+    assert told.questions == 2 * 400
+    assert format_.status(outcomes([2, 2, 2, 2])) == HeadToHead(test=test).status(outcomes([2, 2, 2, 2]))
+
+
+def test_a_test_stops_as_soon_as_it_is_decided() -> None:
+    """A stronger agent is accepted long before the rounds are over; the bounds are those of alpha and beta."""
+    spec = {**SPEC, "agents": ["type-a-plus", "random"], "format": "head-to-head", "test": {"sprt": {"elo0": 0, "elo1": 200}}}
+    results = arena.run(spec)
+    assert 8 <= len(results.records) < 100
+    format_ = results.spec.boards[0].format
+    assert isinstance(format_, HeadToHead)
+    told = Outcomes()
+    for one in results.played:
+        told.add(one.pairing, one.record.returns)
+    pairs = len(results.records) // 2
+    assert format_.sprt is not None
+    decided = [
+        format_.sprt.verdict(log_likelihood_ratio(Counted(told).up_to(n).counts, format_.sprt)) for n in range(4, pairs + 1, 4)
+    ]
+    assert decided == [None] * (pairs // 4 - 1) + ["H1"]
+    assert "LLR +" in str(format_.status(told))
+    assert "(-2.94 to 2.94)" in str(format_.status(told))
+    assert "pairs of games that the test will take, about" in results.spec.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"format": "swiss", "rounds": 9}, "expected at most 5 rounds for 5 agents, who meet once, got 9"),
+        ({"format": "head-to-head"}, "expected two agents at a game for two, got 5"),
+        ({"format": "swiss", "challengers": 2}, "challengers: the format swiss has no challengers"),
+        ({"agents": FIELD[:2], "format": "head-to-head", "test": {"sprt": {"elo0": 5, "elo1": 5}}}, "expected elo0 below elo1"),
+        (
+            {"agents": FIELD[:2], "format": "head-to-head", "test": {"sprt": {"alpha": 2.0}}},
+            "test.sprt.alpha: expected less than 0.5",
+        ),
+    ],
+)
+def test_what_does_not_fit_a_format_is_a_fault(more: dict[str, Any], words: str) -> None:
+    """Before anything is played, at its place."""
+    with pytest.raises(SpecError) as caught:
+        arena.run({**SPEC, **more})
+    assert words in str(caught.value)

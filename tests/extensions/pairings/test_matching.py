@@ -1,0 +1,94 @@
+"""Maximum matchings against brute force and against a theorem."""
+
+import random
+from collections.abc import Iterable
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena_pairings.swiss_pairing import NeighborGraph
+
+
+def _largest(neighbors: list[list[int]], left: Iterable[int]) -> int:
+    """The size of a largest matching of some vertices, by trying everything."""
+    near = [sum(1 << other for other in found) for found in neighbors]
+
+    @cache
+    def most(rest: int) -> int:
+        if not rest:
+            return 0
+        one = rest.bit_length() - 1
+        rest ^= 1 << one
+        partners = [other for other in range(one) if rest & near[one] & 1 << other]
+        return max([most(rest), *(1 + most(rest ^ 1 << other) for other in partners)])
+
+    return most(sum(1 << vertex for vertex in left))
+
+
+def _graph(rng: random.Random, vertices: int, share: float) -> list[list[int]]:
+    neighbors: list[list[int]] = [[] for _ in range(vertices)]
+    for one in range(vertices):
+        for two in range(one):
+            if rng.random() < share:
+                neighbors[one].append(two)
+                neighbors[two].append(one)
+    for found in neighbors:
+        rng.shuffle(found)
+    return neighbors
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(0, 9), st.floats(0, 1))
+def test_matchings_are_as_large_as_brute_force_finds(rng: random.Random, vertices: int, share: float) -> None:
+    """Graphs of up to nine vertices, also without two of them, which leaves the graph as it was."""
+    neighbors = _graph(rng, vertices, share)
+    graph = NeighborGraph(neighbors)
+    assert graph.exposed(range(vertices)) == vertices - 2 * _largest(neighbors, range(vertices))
+    if vertices > 2:
+        rest = list(range(2, vertices))
+        assert graph.exposed(rest) == len(rest) - 2 * _largest(neighbors, rest)
+        assert graph.exposed(range(vertices)) == vertices - 2 * _largest(neighbors, range(vertices))
+
+
+def test_sparse_graphs_are_matched_as_well_as_brute_force_does() -> None:
+    """Two hundred graphs of sixteen vertices with two neighbours each on average, where blossoms lie within blossoms."""
+    for seed in range(800, 1000):
+        neighbors = _graph(random.Random(seed), 16, 0.15)
+        assert NeighborGraph(neighbors).exposed(range(16)) == 16 - 2 * _largest(neighbors, range(16))
+
+
+def test_what_is_left_is_matched_as_well_as_brute_force_does() -> None:
+    """A thousand graphs of ten vertices, two of which leave: others who had no partner before may have one then."""
+    for seed in range(1000):
+        rng = random.Random(seed)
+        neighbors = _graph(rng, 10, rng.choice((0.3, 0.4, 0.5)))
+        gone = rng.sample(range(10), 2)
+        rest = {*range(10)} - {*gone}
+        assert NeighborGraph(neighbors).exposed(rest) == 8 - 2 * _largest(neighbors, rest)
+
+
+def test_cubic_graphs_without_bridges_are_matched_perfectly() -> None:
+    """J. Petersen's theorem of 1891, on generalised Petersen graphs, which are full of odd cycles."""
+    for size, skip in ((5, 2), (7, 3), (9, 2), (41, 6), (99, 10)):
+        neighbors: list[list[int]] = [[] for _ in range(2 * size)]
+        for k in range(size):
+            for one, two in ((k, (k + 1) % size), (k, size + k), (size + k, size + (k + skip) % size)):
+                neighbors[one].append(two)
+                neighbors[two].append(one)
+        assert NeighborGraph(neighbors).exposed(range(len(neighbors))) == 0
+
+
+@pytest.mark.parametrize(("vertices", "degree"), [(16, 2.4), (16, 3.2), (60, 1.0), (60, 2.0), (60, 4.0)])
+def test_hidden_perfect_matchings_are_found(vertices: int, degree: float) -> None:
+    """Sixty sparse graphs each, a perfect matching being hidden among random edges: nobody is left over."""
+    for seed in range(60):
+        rng = random.Random(seed)
+        neighbors = _graph(rng, vertices, degree / vertices)
+        order = rng.sample(range(vertices), vertices)
+        for one, two in zip(order[::2], order[1::2], strict=True):
+            if two not in neighbors[one]:
+                neighbors[one].append(two)
+                neighbors[two].append(one)
+        assert NeighborGraph(neighbors).exposed(range(len(neighbors))) == 0

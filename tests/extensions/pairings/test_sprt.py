@@ -1,0 +1,186 @@
+"""The sequential test: a public framework's figures, an independent optimiser, and error rates by simulation."""
+
+import random
+from math import isfinite, log, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq, minimize  # type: ignore[import-untyped]
+
+from arena.errors import ArenaError
+from arena.stats.calculator import elo_of_pairs
+from arena.stats.elo import effect_size, expected_score
+from arena_pairings.sprt import Sprt, Verdict, expected_pairs, log_likelihood_ratio
+
+SCORES = np.array([0, 0.25, 0.5, 0.75, 1])
+
+PUBLISHED = [
+    ((44, 681, 1426, 767, 70), (0, 5), 2.90, 8.02),
+    ((10, 367, 857, 491, 8), (0.5, 5.5), 2.89, 12.03),
+    ((142, 3634, 7565, 3809, 180), (0, 3), 2.92, 2.84),
+    ((49, 989, 1891, 903, 31), (0, 3), -2.26, -5.49),
+    ((24, 609, 1406, 767, 42), (0, 3), 2.91, 11.84),
+]
+"""Pentanomial counts, bounds in normalised Elo, log-likelihood ratio and Elo, as users of a public testing framework gave them.
+"""
+
+
+@pytest.mark.parametrize(("counts", "bounds", "llr", "elo"), PUBLISHED)
+def test_published_matches(counts: tuple[int, ...], bounds: tuple[float, float], llr: float, elo: float) -> None:
+    """Ratio and Elo agree to 0.01."""
+    assert log_likelihood_ratio(counts, Sprt(*bounds)) == pytest.approx(llr, abs=0.01)
+    assert elo_of_pairs(counts).elo == pytest.approx(elo, abs=0.01)
+
+
+def test_a_published_margin() -> None:
+    """11.84 plus or minus 4.83."""
+    assert elo_of_pairs((24, 609, 1406, 767, 42)).margin == pytest.approx(4.83, abs=0.01)
+
+
+@pytest.mark.parametrize("model", ["normalized", "logistic"])
+@pytest.mark.parametrize(
+    "counts",
+    [(3, 9, 20, 12, 6), (0, 0, 40, 1, 0), (0, 1, 40, 0, 0), (0, 1, 2, 0, 1), (0, 0, 3, 0, 9), (7, 0, 0, 0, 1), (0, 0, 0, 0, 38)],
+)
+def test_the_ratio_is_that_of_the_likeliest_distributions(counts: tuple[int, ...], model: Any) -> None:
+    """scipy's constrained optimiser finds the same two likelihoods, seen scores and unseen ones being possible."""
+    test = Sprt(-10, 60, model=model)
+    found = [_largest(np.array(counts), test, elo) for elo in (test.elo0, test.elo1)]
+    assert log_likelihood_ratio(counts, test) == pytest.approx(found[1] - found[0], abs=1e-4)
+
+
+def _largest(counts: "np.ndarray[Any, Any]", test: Sprt, elo: float) -> float:
+    def off(p: "np.ndarray[Any, Any]") -> float:
+        mean = float(p @ SCORES)
+        if test.model == "logistic":
+            return mean - expected_score(elo)
+        return mean - 0.5 - effect_size(elo) * sqrt(max(1e-15, float(p @ SCORES**2) - mean**2))
+
+    rules = [{"type": "eq", "fun": off}, {"type": "eq", "fun": lambda p: p.sum() - 1}]
+    rng = np.random.default_rng(1)
+    best = -np.inf
+    for _ in range(6):
+        found = minimize(
+            lambda p: -float(counts @ np.log(np.maximum(p, 1e-300))),
+            rng.dirichlet(counts + 1.0),
+            jac=lambda p: -counts / np.maximum(p, 1e-300),
+            bounds=[(1e-12, 1)] * 5,
+            constraints=rules,
+            method="SLSQP",
+            options={"ftol": 1e-13, "maxiter": 500},
+        )
+        if abs(off(found.x)) < 1e-8 and abs(found.x.sum() - 1) < 1e-8:
+            best = max(best, -float(found.fun))
+    return float(best)
+
+
+def test_a_match_that_one_side_wins_throughout_is_decided() -> None:
+    """38 won pairs of 0 against 20 Elo accept H1; as many lost ones accept H0; nothing played decides nothing."""
+    test = Sprt()
+    assert test.verdict(log_likelihood_ratio((0, 0, 0, 0, 38), test)) == "H1"
+    assert test.verdict(log_likelihood_ratio((38, 0, 0, 0, 0), test)) == "H0"
+    assert test.verdict(log_likelihood_ratio((0, 0, 0, 0, 0), test)) is None
+
+
+def test_bounds_are_walds() -> None:
+    """ln(19) either way for 5 % and 5 %."""
+    test = Sprt()
+    assert (test.lower, test.upper) == pytest.approx((-log(19), log(19)))
+
+
+BASE = np.array([0.04, 0.2, 0.5, 0.21, 0.05])
+
+
+def _tilted(effect: float) -> "np.ndarray[Any, Any]":
+    """A distribution of pair scores whose mean lies `effect` deviations above one half."""
+
+    def shares(tilt: float) -> "np.ndarray[Any, Any]":
+        weights: np.ndarray[Any, Any] = BASE * np.exp(tilt * SCORES)
+        shares: np.ndarray[Any, Any] = weights / weights.sum()
+        return shares
+
+    def off(tilt: float) -> float:
+        p = shares(tilt)
+        mean = float(p @ SCORES)
+        return mean - 0.5 - effect * sqrt(float(p @ SCORES**2) - mean**2)
+
+    return shares(brentq(off, -5, 5))
+
+
+NEAR = 0.8
+"""Matches are followed pair by pair from where the closed formula comes so near to a bound, which is quicker."""
+
+
+def _decide(test: Sprt, shares: "np.ndarray[Any, Any]", matches: int) -> tuple[list[Verdict], list[int]]:
+    """Verdicts and lengths of so many simulated matches."""
+    rng = np.random.default_rng(5)
+    drawn = rng.choice(5, size=(matches, 1400), p=shares).astype(np.int8)
+    counts = np.stack([np.cumsum(drawn == kind, axis=1, dtype=np.int32) for kind in range(5)], axis=2)
+    pairs = np.arange(1, drawn.shape[1] + 1)
+    mean = counts @ SCORES / pairs
+    deviation = np.sqrt(np.maximum(counts @ SCORES**2 / pairs - mean**2, 1e-4))
+    low, high = effect_size(test.elo0), effect_size(test.elo1)
+    effect = (mean - 0.5) / deviation
+    closed = pairs / 2 * np.log((1 + (effect - low) ** 2) / (1 + (effect - high) ** 2))
+    verdicts: list[Verdict] = []
+    lengths: list[int] = []
+    for match in range(matches):
+        for pair in np.flatnonzero((np.abs(closed[match]) > test.upper - NEAR) & (pairs >= 5)):
+            llr = log_likelihood_ratio(counts[match, pair].tolist(), test)
+            if pair > 30:
+                assert llr == pytest.approx(closed[match, pair], abs=NEAR)
+            if verdict := test.verdict(llr):
+                verdicts.append(verdict)
+                lengths.append(int(pair) + 1)
+                break
+    return verdicts, lengths
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("elo", "wrong"), [(0, "H1"), (50, "H0")])
+def test_false_verdicts_are_as_rare_as_promised(elo: float, wrong: Verdict) -> None:
+    """2,000 matches at either hypothesis: wrong in at most 5 % and two sigma, decided every time, about as long as foretold."""
+    test = Sprt(0, 50)
+    verdicts, lengths = _decide(test, _tilted(effect_size(elo)), 2000)
+    assert len(verdicts) == 2000
+    assert verdicts.count(wrong) / 2000 <= 0.05 + 2 * sqrt(0.05 * 0.95 / 2000)
+    assert sum(lengths) / 2000 == pytest.approx(expected_pairs(test, elo), rel=0.15)
+
+
+def test_expected_pairs_are_most_between_the_hypotheses() -> None:
+    """At the middle, Wald's ln(19)^2 over the squared step; the same at both hypotheses, and little far outside."""
+    test = Sprt(0, 20)
+    assert expected_pairs(test, 10) == pytest.approx(log(19) ** 2 / effect_size(20) ** 2)
+    assert expected_pairs(test, 10 + 1e-6) == pytest.approx(expected_pairs(test, 10), rel=1e-6)
+    assert expected_pairs(test, 0) == pytest.approx(expected_pairs(test, 20))
+    assert expected_pairs(test, 0) == pytest.approx(0.9 * log(19) / (effect_size(20) ** 2 / 2))
+    assert 0 < expected_pairs(test, 100000) < expected_pairs(test, -50) < expected_pairs(test, 0)
+
+
+@pytest.mark.parametrize("bad", [{"elo0": 5, "elo1": 5}, {"alpha": 0}, {"beta": 0.5}, {"elo1": 900}])
+def test_numbers_that_make_no_test_are_refused(bad: dict[str, float]) -> None:
+    """The error says what was expected."""
+    with pytest.raises(ArenaError, match="sprt: expected"):
+        Sprt(**bad)  # type: ignore[arg-type]
+    with pytest.raises(ArenaError, match="pentanomial: expected five"):
+        log_likelihood_ratio((1, 2, 3), Sprt())
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from([0, 0, 1, 2, 40, 100_000]), min_size=5, max_size=5),
+    st.floats(-250, 249),
+    st.floats(0.5, 500),
+    st.sampled_from(["normalized", "logistic"]),
+)
+def test_no_counts_give_anything_but_a_number(counts: list[int], elo0: float, width: float, model: Any) -> None:
+    """The ratio is finite, and changes its sign with the sides and the hypotheses."""
+    test = Sprt(elo0, min(250.0, elo0 + width), model=model)
+    llr = log_likelihood_ratio(counts, test)
+    assert isfinite(llr)
+    mirrored = Sprt(-test.elo1, -test.elo0, model=model)
+    assert log_likelihood_ratio(counts[::-1], mirrored) == pytest.approx(-llr, abs=1e-5 * (1 + abs(llr)))
+    assert isfinite(expected_pairs(test, random.Random(1).uniform(-300, 300)))

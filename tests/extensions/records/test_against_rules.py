@@ -1,0 +1,249 @@
+"""Records that agree with themselves, compared with the rules: as `arena replay` and `arena check STORE` do."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.match.chance_streams import Chance, has_chance
+from arena.match.record import Record
+from arena.match.replay import Differs, steps
+from arena.returns import returns_of_loss
+from arena.schedule.runner import MatchRunner, positions_of
+from arena.schedule.schedule import Schedule, Scheduled
+from arena.spec import Spec, load_spec
+from arena_cluster import wire
+from arena_games.tic_tac_toe import TicTacToe
+from arena_records.rules import compare_with_rules
+
+TOURNAMENTS = Path(__file__).parents[3] / "tournaments"
+TWO: list[Any] = ["random", "greedy"]
+
+
+def breaches(spec: Spec, scheduled: Scheduled, record: Record) -> list[str]:
+    """What the rules say otherwise of a record, played through from the position that the spec has for its match."""
+    board, position = spec.boards[scheduled.board], positions_of(spec)(scheduled)
+    repetition = board.positions.repetition(scheduled.pairing.round)
+    chance = Chance.of(board.game, position.key, repetition) if has_chance(board.game) else None
+    try:
+        gone = list(steps(board.game, record, position.state, chance))
+    except Differs as differs:
+        return [str(differs)]
+    moves = board.seats[scheduled.pairing.seats[0]].limits.moves
+    return compare_with_rules(board.game, record, gone[0], gone[-1], moves, board.adjudication)
+
+
+def first(spec: Spec, wanted: Callable[[Record], bool] = bool) -> tuple[Scheduled, Record]:
+    """A match of a spec that has been played, and its record."""
+    stage = MatchRunner(spec)
+    for scheduled in Schedule(spec).take(200):
+        record = stage.play(scheduled)
+        if wanted(record):
+            return scheduled, record
+    raise AssertionError("no match of that kind")
+
+
+def fault_of(record: Record, reason: Any, seat: int) -> Record:
+    """The first four moves, and a fault of a seat in its fifth decision."""
+    used = record.decisions[0]._replace(seat=seat)
+    return record._replace(
+        actions=record.actions[:4], moves=4, decisions=(*record.decisions[:4], used), termination=reason, seat=seat,
+        returns=returns_of_loss(TicTacToe(), seat), message="made up",
+    )  # fmt: skip
+
+
+HONEST: list[dict[str, Any]] = [
+    {"game": "tic-tac-toe", "agents": TWO},
+    {"game": "tic-tac-toe", "agents": TWO, "openings": {"plies": 3}},
+    {"game": "connect-four", "agents": TWO, "limits": {"moves": 9}},
+    {"game": "connect-four", "agents": TWO},
+    {"game": "othello", "agents": TWO},
+    {
+        "game": "connect-four",
+        "agents": [{"agent": "alpha-beta", "depth": 2}, {"agent": "alpha-beta", "depth": 3}],
+        "openings": {"plies": 6},
+        "adjudicate": {"draw": {"after": 6, "moves": 2, "value": 0.3}, "resign": {"moves": 1, "value": 0.9}},
+    },
+    {"game": "sliding-tiles", "agents": ["random", "greedy", "a-star", {"agent": "dfs", "depth": 8}], "limits": {"moves": 30}},
+    {"game": "n-queens", "agents": ["hill-climb", "dfs", "random", "min-conflicts", {"agent": "dfs", "label": "b"}]},
+    {"game": {"name": "n-queens", "n": 3}, "agents": ["hill-climb", "dfs", "random"]},
+    {"game": "sudoku", "agents": ["random", "dfs"], "limits": {"nodes": 2000}},
+    {"game": "tic-tac-toe", "positions": ["x.o/.../...", "x.o/x.o/..."], "agents": TWO},
+]
+
+
+@pytest.mark.parametrize("document", HONEST, ids=lambda document: str(document["game"]))
+def test_whatever_is_played_here_is_within_the_rules(document: dict[str, Any]) -> None:
+    """Games, walks, paths and answers; solved, stuck, given up, at the move limit."""
+    spec = load_spec({"rounds": 3, **document} if "positions" not in document else document)
+    stage = MatchRunner(spec)
+    for one in Schedule(spec).take(500):
+        assert breaches(spec, one, stage.play(one)) == []
+
+
+VILLAINS = '''
+from arena import Agent, Path, Puzzle, hookimpl
+
+class Thrower(Agent):
+    """Raises at its second turn."""
+    name = "thrower"
+    def choose(self, game, state, search):
+        if bin(state[0]).count("1") == 1:
+            raise ValueError("not today")
+        return game.actions(state)[0]
+
+class Lost(Agent):
+    """A path that leads nowhere."""
+    name = "lost"
+    def solve(self, game, state, search):
+        return Path(list(game.actions(state))[:1])
+
+class Detour(Agent):
+    """Passes through the goal and comes back to it."""
+    name = "detour"
+    def solve(self, game, state, search):
+        return Path([1, 2, 2])
+
+class Line(Puzzle):
+    """Points on a line, the goal is 1, in states that no text brings back."""
+    name = "line"
+    class Point:
+        def __init__(self, at): self.at = at
+        def __eq__(self, other): return self.at == other.at
+        def __hash__(self): return self.at
+    def initial(self, rng): return self.Point(0)
+    def actions(self, state): return [1, 2] if state.at < 9 else []
+    def result(self, state, action): return self.Point(state.at + 1 if action == 1 else 3 - state.at if state.at else 0)
+    def is_goal(self, state): return state.at == 1
+    def format_state(self, state): return f"point {state.at}"
+
+@hookimpl
+def arena_agents():
+    return [Thrower, Lost, Detour]
+
+@hookimpl
+def arena_games():
+    return [Line]
+'''
+
+
+@pytest.mark.parametrize(
+    ("game", "agents"),
+    [("tic-tac-toe", ["thrower", "random"]), ("sliding-tiles", ["lost", "random"]), ("line", ["detour", "random", "greedy"])],
+)
+def test_faults_are_no_breach(game: str, agents: list[str], tmp_path: Path) -> None:
+    """An agent's exception, a wrong path; a game of which no notation can be read, and a path that passes through its goal."""
+    (tmp_path / "v.py").write_text(VILLAINS)
+    spec = load_spec({"game": game, "rounds": 3, "agents": agents, "plugins": [str(tmp_path / "v.py")], "limits": {"moves": 50}})
+    stage, actions = MatchRunner(spec), []
+    for one in Schedule(spec).take(500):
+        record = stage.play(one)
+        assert breaches(spec, one, record) == []
+        actions.append((record.termination, *record.actions))
+    assert {"line": ("normal", "1", "2", "2"), "tic-tac-toe": ("exception",)}.get(game, ("illegal-action",)) in [
+        one if game == "line" else one[:1] for one in actions
+    ]
+
+
+def _wins_sooner(record: Record) -> Record:
+    return record._replace(actions=record.actions[:-1], moves=len(record.actions) - 1, decisions=record.decisions[:-1])
+
+
+def _twice(record: Record) -> Record:
+    return record._replace(actions=(*record.actions[:-1], record.actions[0]))
+
+
+def _goes_on(record: Record) -> Record:
+    decisions = (*record.decisions, record.decisions[0])
+    return record._replace(actions=(*record.actions, record.actions[0]), moves=len(record.actions) + 1, decisions=decisions)
+
+
+def _swapped(record: Record) -> Record:
+    return record._replace(returns=record.returns[::-1])
+
+
+def _limit(record: Record) -> Record:
+    return record._replace(termination="move-limit", returns=(0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("forge", "expected"),
+    [
+        (_wins_sooner, "the game is not over after the last action"),
+        (_twice, r"action \d: '\d' is not legal"),
+        (_goes_on, r"action \d: '\d' comes after the end"),
+        (_swapped, r"returns: recorded \(.*\), by the rules \("),
+        (_limit, r"termination: recorded move-limit after \d of 1000 moves"),
+    ],
+)
+def test_a_game_that_cannot_have_been(forge: Callable[[Record], Record], expected: str) -> None:
+    """Each of these gets past the checks of types and ranges, and not past the rules."""
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 30, "agents": TWO})
+    scheduled, record = first(spec, lambda record: record.returns[0] != 0.0)
+    forged, reader = forge(record), wire.Reader(spec)
+    ids = reader.identities([scheduled])
+    assert reader.read(wire.answer([forged], 0.1), [scheduled], ids).records == [forged]
+    assert re.search(expected, breaches(spec, scheduled, forged)[0])
+
+
+def test_a_game_that_was_won_with_the_last_move_that_was_allowed() -> None:
+    """It is no draw by the limit."""
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 60, "agents": TWO, "limits": {"moves": 5}})
+    scheduled, record = first(spec, lambda record: record.termination == "normal" and len(record.actions) == 5)
+    assert breaches(spec, scheduled, _limit(record))[0] == "the game is over after the last action"
+
+
+@pytest.mark.parametrize(
+    ("document", "changes", "expected"),
+    [
+        ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"cost": 1.0}, r"cost: recorded 1.0, by the rules \d+"),
+        ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"actions": (), "moves": 0, "cost": 0.0}, "is no goal"),
+        ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"answer": "1 2 3 / 4 5 6 / 7 8 ."}, "the path matters"),
+        ({"game": "sliding-tiles", "agents": ["a-star", "random"]},
+         {"termination": "stuck", "solved": False, "returns": (0.0,)}, "the puzzle is not stuck"),
+        ({"game": "n-queens", "agents": ["dfs", "hill-climb"]}, {"answer": "1 2 3 4 5 6 7 8"}, "solved: recorded True, by the"),
+        ({"game": "n-queens", "agents": ["dfs", "hill-climb"]}, {"answer": "eight"}, "answer: 'eight' cannot be read"),
+    ],
+)  # fmt: skip
+def test_an_attempt_that_cannot_have_been(document: dict[str, Any], changes: dict[str, Any], expected: str) -> None:
+    """Solutions that are none, or cost something else."""
+    spec = load_spec({"rounds": 40, **document})
+    scheduled, record = first(
+        spec, lambda record: bool(record.solved and len(record.actions) > 1 if record.cost is not None else record.solved)
+    )
+    assert re.search(expected, breaches(spec, scheduled, record._replace(**changes))[0])
+
+
+def test_a_notation_that_reads_more_than_is_legal(tmp_path: Path) -> None:
+    """The list of legal actions decides, and not what can be read."""
+    lax = "    def parse_action(self, state, text): return int(text)\n    def format_state"
+    (tmp_path / "v.py").write_text(VILLAINS.replace("    def format_state", lax))
+    spec = load_spec({"game": "line", "rounds": 1, "agents": ["detour", "random"], "plugins": [str(tmp_path / "v.py")]})
+    scheduled, record = first(spec, lambda record: record.labels == ("detour",))
+    assert breaches(spec, scheduled, record) == []
+    assert breaches(spec, scheduled, record._replace(actions=("1", "7", "2"))) == ["action 2: '7' is not legal"]
+
+
+def test_a_fault_is_of_the_seat_that_is_to_move() -> None:
+    """After four moves of tic-tac-toe that is seat 0; and each decision is of the seat whose move it was."""
+    spec = load_spec({"game": "tic-tac-toe", "rounds": 3, "agents": TWO})
+    scheduled, record = first(spec)
+    swapped = record._replace(decisions=(record.decisions[1], record.decisions[0], *record.decisions[2:]))
+    assert breaches(spec, scheduled, fault_of(record, "crash", 0)) == []
+    assert "a fault of seat 1, and seat 0 was to move" in breaches(spec, scheduled, fault_of(record, "crash", 1))[0]
+    assert "a decision of seat 1, and seat 0 was to move" in breaches(spec, scheduled, swapped)[0]
+
+
+def test_a_path_through_the_goal_can_be_replayed(tmp_path: Path) -> None:
+    """By `arena replay`, too: the path counts as a whole."""
+    (tmp_path / "v.py").write_text(VILLAINS.replace('return f"point {state.at}"', "return str(state.at)").replace(
+        "    def format_state", "    def parse_state(self, text): return self.Point(int(text))\n    def format_state"
+    ))  # fmt: skip
+    spec = load_spec({"game": "line", "rounds": 1, "agents": ["detour", "random"], "plugins": [str(tmp_path / "v.py")]})
+    _, record = first(spec, lambda record: record.labels == ("detour",))
+    puzzle = spec.boards[0].game
+    gone = list(steps(puzzle, record))
+    assert [step.state.at for step in gone] == [0, 1, 2, 1]
+    assert compare_with_rules(puzzle, record, gone[0], gone[-1]) == []

@@ -1,0 +1,201 @@
+"""`arena matches` lists what `arena export` has: the right matches, in the right order, with sums over their decisions."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import arena
+from arena.cli import cli
+from arena.errors import ArenaError
+
+PLUGIN = '''
+from arena import Agent, Game, hookimpl
+
+class Trio(Game):
+    """Three walk to 6, and the first has less than the others."""
+    name = "trio"
+    players = 3
+    def initial(self, rng): return rng.randrange(3)
+    def to_move(self, state): return state % 3
+    def actions(self, state): return (1,) if state < 6 else ()
+    def result(self, state, action): return state + action
+    def returns(self, state): return (-1.0, 0.5, 0.5)
+
+class Raiser(Agent):
+    """Raises at its second decision."""
+    name = "raiser"
+    def __init__(self): self.asked = 0
+    def choose(self, game, state, search):
+        self.asked += 1
+        if self.asked > 1:
+            raise RuntimeError("no more")
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_games(): return [Trio]
+
+@hookimpl
+def arena_agents(): return [Raiser]
+'''
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three boards: for two, where one fails; a puzzle, which some do not solve; for three."""
+    folder = tmp_path_factory.mktemp("cup")
+    (folder / "trio.py").write_text(PLUGIN)
+    spec = {
+        "games": ["tic-tac-toe", {"name": "sliding-tiles", "shuffle": 6}, "trio"],
+        "agents": ["random", "greedy", "raiser", "a-star"],
+        "rounds": 3,
+        "limits": {"moves": 60},
+        "plugins": [str(folder / "trio.py")],
+    }
+    arena.run(spec, store=folder / "cup.db")
+    return folder / "cup.db"
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What a command prints."""
+
+    def said(*words: object) -> str:
+        assert cli.main([*map(str, words)], standalone_mode=False) == 0
+        return capsys.readouterr().out
+
+    return said
+
+
+FAULTS = {"illegal-action", "exception", "timeout", "memory", "crash"}
+
+
+def result(record: dict[str, Any], agent: str | None) -> str:
+    """Who gets more than all others wins; whoever gets as much as the best of them draws."""
+    if record["solved"] is not None:
+        return "win" if record["solved"] else "loss"
+    seat = record["labels"].index(agent) if agent else 0
+    best = max(got for other, got in enumerate(record["returns"]) if other != seat)
+    got = record["returns"][seat]
+    return "win" if got > best else "loss" if got < best else "draw"
+
+
+SIZES: dict[str, Callable[[dict[str, Any]], float]] = {
+    "nodes": lambda record: sum(decision["nodes"] for decision in record["decisions"]),
+    "length": lambda record: record["moves"],
+    "time": lambda record: sum(round(decision["seconds"] * 1e9) for decision in record["decisions"]),
+}
+
+
+@pytest.mark.parametrize("agent", [None, "greedy", "raiser", "a-star"])
+@pytest.mark.parametrize("wanted", [None, "win", "draw", "loss", "void", "fault"])
+def test_it_lists_what_the_records_say(store: Path, said: Callable[..., str], agent: str | None, wanted: str | None) -> None:
+    """Against a sieve over all exported records: of an agent, against an opponent, by result, by size."""
+    records = [json.loads(line) for line in said("export", store).splitlines()]
+    opponents = [None, "random"] if agent in ("greedy", "raiser") else [None]
+    for opponent, by in [(opponent, by) for opponent in opponents for by in (None, *SIZES)]:
+        expected = []
+        for record in records:
+            fault = record["termination"] in FAULTS and (agent is None or record["labels"][record["seat"]] == agent)
+            if any(label not in record["labels"] for label in (agent, opponent) if label):
+                continue
+            if wanted is None or (fault if wanted == "fault" else result(record, agent) == wanted):
+                expected.append(record)
+        words = [
+            word
+            for name, value in (("agent", agent), ("opponent", opponent), ("result", wanted), ("by", by))
+            if value
+            for word in (f"--{name}", value)
+        ]
+        found = json.loads(said("matches", store, *words, "--format", "json"))
+        assert sorted(match["id"] for match in found) == sorted(record["id"] for record in expected)
+        if by is None:
+            assert [match["number"] for match in found] == sorted(match["number"] for match in found)
+        else:
+            sizes = {record["id"]: SIZES[by](record) for record in expected}
+            assert [sizes[match["id"]] for match in found] == sorted(sizes.values(), reverse=True)
+
+
+def test_it_lists_the_whole_schedule(store: Path, said: Callable[..., str]) -> None:
+    """Three rounds: of three pairings in two orders, of four puzzlers, of six orders of three."""
+    assert len(json.loads(said("matches", store, "--format", "json"))) == 3 * (3 * 2 + 4 + 6)
+    assert len(json.loads(said("matches", store, "--agent", "raiser", "--format", "json"))) == 3 * (2 * 2 + 1 + 6)
+
+
+def test_a_line_is_the_sum_of_its_record(store: Path, said: Callable[..., str]) -> None:
+    """Board, round from 1 as on pages, labels, moves; nodes and seconds of all seats, of three as well."""
+    records = {record["id"]: record for record in map(json.loads, said("export", store).splitlines())}
+    found = json.loads(said("matches", store, "--format", "json"))
+    assert {match["board"] for match in found} == {"tic-tac-toe", "sliding-tiles", "trio"}
+    for match in found:
+        record = records[match["id"]]
+        assert (match["board"], match["round"], match["seats"]) == (record["board"], record["round"] + 1, record["labels"])
+        assert (match["moves"], match["termination"]) == (record["moves"], record["termination"])
+        assert match["nodes"] == SIZES["nodes"](record)
+        assert match["seconds"] == pytest.approx(SIZES["time"](record) / 1e9)
+
+
+def test_a_table_ends_with_what_to_type_next(store: Path, said: Callable[..., str]) -> None:
+    """As many lines as asked for, how many there are, and a command that works."""
+    text = said("matches", store, "--agent", "raiser", "--opponent", "greedy", "--result", "fault", "--limit", 2)
+    lines = text.splitlines()
+    assert lines[0].split() == ["Number", "Id", "Round", "Seats", "Result", "Moves", "Nodes", "ms", "Ending"]
+    assert all("raiser" in line and "exception" in line for line in lines[2:4])
+    assert re.search(r"^2 of \d+ matches; --limit N shows more\.\nResults are those of raiser\.$", text, re.MULTILINE)
+    _, command, path, key = lines[-1].split()
+    assert (command, path) == ("replay", str(store))
+    assert "RuntimeError" in said("replay", path, key)
+    assert said("matches", store, "--result", "void") == f"No match of {store} fits.\n"
+
+
+def test_csv_has_a_column_for_each_seat(store: Path, said: Callable[..., str]) -> None:
+    """Empty where a match has fewer; whole ids, and no limit of its own."""
+    rows = list(csv.DictReader(io.StringIO(said("matches", store, "--format", "csv"))))
+    seats = ["first", "second", "third"]
+    assert list(rows[0]) == ["number", "id", "board", "round", *seats, "result", "moves", "nodes", "seconds", "termination"]
+    assert {(row["board"], bool(row["second"]), bool(row["third"])) for row in rows} == {
+        ("tic-tac-toe", True, False),
+        ("sliding-tiles", False, False),
+        ("trio", True, True),
+    }
+    assert {len(row["id"]) for row in rows} == {32}
+    assert len(rows) == len(said("export", store).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--agent", "gredy"], "did you mean 'greedy'?"),
+        (["--agent", "greedy", "--opponent", "x"], "unknown entry of"),
+        (["--opponent", "greedy"], "expected another agent against greedy, got none"),
+        (["--agent", "greedy", "--opponent", "greedy"], "expected another agent against greedy, got greedy"),
+        (["--result", "lost"], "'lost' is not one of"),
+        (["--limit", "0"], "0 is not in the range"),
+    ],
+)
+def test_what_cannot_be_asked_is_told(store: Path, words: list[str], expected: str) -> None:
+    """In one line."""
+    with pytest.raises((ArenaError, click.UsageError)) as caught:
+        cli.main(["matches", str(store), *words], standalone_mode=False)
+    assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize(("columns", "shown"), [(200, 10), (80, 9), (60, 6)])
+def test_a_narrow_terminal_gets_fewer_columns_and_whole_ids(
+    store: Path, said: Callable[..., str], monkeypatch: pytest.MonkeyPatch, columns: int, shown: int
+) -> None:
+    """The least important are left out, and told; what was sorted by stays."""
+    monkeypatch.setattr("arena_records.matches.room", lambda _: columns)
+    text = said("matches", store, "--agent", "raiser", "--by", "time")
+    lines = text.splitlines()
+    assert max(map(len, lines[:3])) <= columns
+    assert len(lines[0].split()) <= shown
+    assert "ms" in lines[0].split()
+    assert ("Left out for want of room" in text) is (len(lines[0].split()) < 10)
+    assert re.match(r"[0-9a-f]{10}$", next(word for word in lines[2].split() if len(word) == 10))

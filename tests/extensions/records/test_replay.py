@@ -1,0 +1,31 @@
+"""The words of `arena replay`."""
+
+import json
+from pathlib import Path
+
+import arena
+from arena_records.replay import _describe_ending
+from tests.conftest import Arena
+
+
+def test_no_return_is_minus_nought() -> None:
+    """A game that negates the value of a draw gives -0.0, which is 0."""
+    (record, *_) = arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["minimax", "alpha-beta"]}).records
+    assert _describe_ending(record._replace(returns=(-0.0, 0.0))) == "normal; returns: 0.0 0.0"
+
+
+def test_a_match_of_a_secret_seed_is_replayed_once_that_is_revealed(tmp_path: Path, arena: Arena) -> None:
+    """Also the matches of a round that was added later, whose secret is another one."""
+    spec = tmp_path / "cup.yaml"
+    text = "{game: pig, seed: secret, rounds: %d, agents: [random, {agent: random, label: other}]}"
+    spec.write_text(text % 1)
+    assert arena("run", "cup.yaml").returncode == 0
+    spec.write_text(text % 2)
+    assert arena("run", "cup.yaml").returncode == 0
+    matches = [json.loads(line) for line in arena("export", "results/cup.db").stdout.splitlines()]
+    last = {match["seed"]: match["id"] for match in matches}
+    assert len(last) == 2
+    for match in last.values():
+        again = arena("replay", "results/cup.db", match)
+        assert again.returncode == 0, again.stdout
+        assert again.stdout.splitlines()[-1] == "the rules agree, and the agents have played the same again"

@@ -1,0 +1,144 @@
+"""Nothing on a page is cut without a hint, unlabelled or said twice: wide and narrow, in a real browser."""
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from arena import run
+
+pytestmark = pytest.mark.slow
+
+LONG = "lookahead(depth=3)"
+
+
+@pytest.fixture(scope="module")
+def server(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Two stores: one with many columns and an agent whose description has code, one with long names and slow moves."""
+    folder = tmp_path_factory.mktemp("fits")
+    run(
+        {"game": "pig", "rank": "returns", "rounds": 2, "seed": 1, "limits": {"moves": 200},
+         "agents": ["random", "greedy", {"agent": "hold-at", "at": 20}]},
+        store=folder / "pig.db",
+    )  # fmt: skip
+    run(
+        {"games": ["connect-four", "tic-tac-toe"], "rounds": 1, "seed": 1,
+         "agents": [{"agent": "lookahead", "depth": 3, "label": LONG}, {"agent": "alpha-beta", "depth": 3}]},
+        store=folder / "four.db",
+    )  # fmt: skip
+    (folder / "backup").mkdir()
+    shutil.copy(folder / "four.db", folder / "backup" / "four.db")
+    with serve(folder, ".") as running:
+        yield running
+
+
+@pytest.fixture(params=[1280, 390])
+def visit(request: pytest.FixtureRequest, browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
+    made = visiting(browser, server.address, request.param)
+    yield made
+    made.end()
+
+
+def test_a_wide_leaderboard_fades_out_and_keeps_its_names(visit: Any) -> None:
+    """Its right edge fades until it is scrolled to the end, and the names of the agents stay then."""
+    page = visit.go("/t/pig")
+    page.wait_for_selector("table.leaderboard")
+    region = page.get_by_role("region", name="leaderboard of pig")
+    hidden = "node => node.scrollWidth - node.clientWidth"
+    fade = "node => parseFloat(getComputedStyle(node).getPropertyValue('--fade'))"
+    assert region.evaluate(hidden) > 10
+    assert region.evaluate(fade) > 20
+    region.evaluate("node => node.scrollTo(node.scrollWidth, 0)")
+    page.wait_for_timeout(100)
+    assert region.evaluate(fade) < 1
+    box, name = region.bounding_box(), region.get_by_role("link", name="hold-at").bounding_box()
+    assert box["x"] <= name["x"] < box["x"] + box["width"] / 2
+    region.evaluate("node => node.scrollTo(0, 0)")
+    visit.check("wide-leaderboard")
+
+
+def test_the_table_of_moves_shows_all_its_columns(visit: Any, server: Any) -> None:
+    match = server.ask("/api/t/four/matches?board=0").json["matches"][0]["id"]
+    page = visit.go(f"/t/four/match/{match}")
+    page.wait_for_selector(".moves table")
+    assert page.locator(".moves thead th").all_text_contents() == ["agent", "move", "value", "depth", "nodes", "time"]
+    assert page.locator(".moves").evaluate("node => node.scrollWidth - node.clientWidth") <= 0
+    visit.check("moves")
+
+
+@pytest.mark.parametrize(("address", "more"), [("/t/pig/entry?name=hold-at", "at"), (f"/t/four/entry?name={LONG}", "open-lines")])
+def test_an_agent_is_described_once(visit: Any, address: str, more: str) -> None:
+    """Also if it plays on several boards; code in its description looks like code."""
+    page = visit.go(address)
+    page.wait_for_selector("dl.pairs dd")
+    told = page.locator("main").inner_text()
+    assert told.count("What it is") == 1
+    assert "`" not in told
+    where = "dl.pairs code" if "pig" in address else "dl.pairs dd"
+    assert any(text.startswith(more) for text in page.locator(where).all_text_contents())
+    visit.check("described-agent")
+
+
+def test_the_field_of_a_position_has_a_label(visit: Any) -> None:
+    page = visit.go("/puzzles")
+    page.wait_for_selector("svg.board")
+    assert page.get_by_label("Position", exact=True).input_value()
+    assert page.get_by_text("Position", exact=True).bounding_box()["height"] > 10
+    visit.check("position")
+
+
+def test_a_copy_of_a_store_is_called_one(visit: Any) -> None:
+    """It holds the same run under the same name, and stands below the store."""
+    page = visit.go("/")
+    page.wait_for_selector("tbody tr")
+    rows = [row.locator("td").first.inner_text() for row in page.locator("tbody tr").all()]
+    assert [row.split("\n") for row in rows] == [["four.db"], ["pig.db"], ["backup/four.db", "a copy of four.db"]]
+    visit.check("copies")
+
+
+@pytest.mark.parametrize(
+    ("address", "told"), [("/play?game=pig", "A seat rolls as often as it likes"), ("/puzzles", "Slide tiles")]
+)
+def test_a_game_and_its_agent_say_what_they_are(visit: Any, address: str, told: str) -> None:
+    """In a line below their fields, so that nobody needs the terminal to know the rules."""
+    page = visit.go(address)
+    page.wait_for_selector("svg.board")
+    said = page.locator(".about:visible").all_inner_texts()
+    assert any(text.startswith(told) for text in said)
+    assert len(said) == 2
+    assert "`" not in "".join(said)
+
+
+def test_a_list_of_matches_shows_who_won(visit: Any) -> None:
+    """Nothing of it stands beyond the edge, also if several boards have long names."""
+    page = visit.go("/t/four/matches")
+    page.wait_for_selector("tbody tr")
+    table = page.get_by_role("region", name="matches", exact=True)
+    assert table.evaluate("node => node.scrollWidth - node.clientWidth") <= 0
+    edge = table.bounding_box()
+    for cell in table.locator("tbody tr").first.locator("th, td:visible").all():
+        box = cell.bounding_box()
+        assert edge["x"] <= box["x"] <= box["x"] + box["width"] <= edge["x"] + edge["width"] + 1
+    assert page.get_by_label("Agent").evaluate("node => node.scrollWidth - node.clientWidth") <= 0
+    visit.check("matches-of-two-boards")
+
+
+def test_nothing_is_solved_before_its_position_is_there(visit: Any, wait: Any) -> None:
+    """Else the page would show the figures of another position."""
+    page = visit.go("/puzzles")
+    page.wait_for_selector("svg.board")
+    held: list[Any] = []
+    page.route("**/api/position", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    page.get_by_label("Position", exact=True).fill("1 2 3 / 4 5 6 / 7 . 8")
+    page.get_by_role("button", name="Set up").click()
+    solve = page.get_by_role("button", name="Solve", exact=True)
+    for disabled in (False, True):  # asked for by the page, and then by its board
+        wait(lambda: (page.wait_for_timeout(20), held), lambda found: found[1])
+        assert solve.is_disabled() == disabled
+        held.pop().continue_()
+    page.unroute("**/api/position")
+    wait(lambda: (page.wait_for_timeout(20), solve.is_enabled()), lambda found: found[1])
+    solve.click()
+    page.wait_for_selector("dl.figures dd")
+    assert page.locator("dl.figures dd").all_inner_texts()[:2] == ["solved", "1"]

@@ -1,0 +1,116 @@
+"""Descriptions of plugins that are not as they should be: a fault of the spec, and never a traceback."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.errors import SpecError
+from arena.spec import Spec, load_spec, reload_spec
+from arena.store import Store
+from arena.store.run import run_of
+from arena_isolation import protocol
+from arena_isolation.describe import DESCRIBE
+from arena_isolation.helper import pack
+from arena_isolation.protocol import Broken
+from arena_isolation.versions import CODE, SharedCode, seal_submission
+from tests.conftest import Arena
+
+AGENT: dict[str, Any] = {
+    "name": "mine", "needs": [], "copes": [], "games": [], "wants_heuristic": False, "chooses": True, "solves": False,
+    "options": {},
+}  # fmt: skip
+DESCRIPTION: dict[str, Any] = {"type": "description", "agents": [AGENT], "games": [], "heuristics": [], "known": []}
+CHECKED: dict[str, Any] = {"type": "checked", "values": {}, "faults": [], "defaults": [], "optimal": None}
+OPTIONS = pack({"type": "options", "agent": "mine", "given": {}})
+ORDER = "\x1b[2J\n=cmd"
+ODD: list[Any] = [
+    None, 5, 1.7e308, 10**400, True, "x", "\ud800", ORDER, [], [1], [[]], ["\ud800"], [["tic-tac-toe", "\ud800"]], {}, {"x": 5},
+    {"\ud800": {}}, {ORDER: {"default": 1}}, {"type": 5}, [{"path": [[]], "message": 5}], [{"path": [10**400], "message": ORDER}],
+]  # fmt: skip
+PLACES = [
+    *[f"agent.{key}" for key in AGENT],
+    *[f"description.{key}" for key in DESCRIPTION if key != "type"],
+    *[f"checked.{key}" for key in CHECKED if key != "type"],
+]
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any, Any], Spec]:
+    """Read a spec with a plugin whose process gives two answers."""
+    folder = tmp_path_factory.mktemp("described")
+    file = folder / "mine.py"
+    file.write_text("")
+    (folder / "cup.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nisolation: process\n")
+    plain = load_spec(folder / "cup.yaml")
+    agents = ["random", {"agent": "mine", "plugin": str(file)}]
+    document = replace(plain.document, values={**plain.document.values, "agents": agents})
+
+    def read(description: Any, checked: Any) -> Spec:
+        told = {key: protocol.parse(json.dumps(one).encode()) for key, one in ((DESCRIBE, description), (OPTIONS, checked))}
+        shared = SharedCode(versions={("mine", True, str(file)): seal_submission(file)}, claims={str(file): told})
+        return reload_spec(document, (), 1, shared={CODE: shared})
+
+    return read
+
+
+def altered(place: str, value: Any) -> tuple[Any, Any]:
+    """The two answers, one of them with an odd value."""
+    part, _, key = place.partition(".")
+    if part == "agent":
+        return {**DESCRIPTION, "agents": [{**AGENT, key: value}]}, CHECKED
+    return ({**DESCRIPTION, key: value}, CHECKED) if part == "description" else (DESCRIPTION, {**CHECKED, key: value})
+
+
+@pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("place", PLACES)
+def test_odd_answers_are_faults(place: str, read: Callable[[Any, Any], Spec], tmp_path: Path) -> None:
+    """Each can be printed; where it is no fault, a store takes the run and gives it back."""
+    faults = []
+    for number, value in enumerate(ODD):
+        try:
+            spec = read(*altered(place, value))
+        except (Broken, SpecError) as error:
+            faults.append(str(error))
+            continue
+        with Store.open(tmp_path / f"{number}.db", write=True) as store:
+            store.begin(run_of(spec), [])
+            assert store.last().boards[0].labels
+    "".join(faults).encode()
+    assert faults
+    assert not [fault for fault in faults if "\x1b" in fault]
+
+
+GARBAGE = [
+    "null", "5", "[]", '{"type":5}', '{"type":"description"}', '{"type":"failed"}', '{"type":"failed","message":5}',
+    '{"type":"description","agents":1e999}', "[" * 5000,
+]  # fmt: skip
+SPEAKS = """
+import os, stat
+if __import__("sys").modules["__main__"].__spec__.name.endswith("describe_host"):
+    for number in range(3, 64):
+        try:
+            if stat.S_ISFIFO(os.fstat(number).st_mode):
+                os.write(number, {said!r})
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("said", [*GARBAGE, "ends", "huge"])
+def test_a_process_that_says_anything_is_a_fault_with_exit_2(said: str, arena: Arena, tmp_path: Path) -> None:
+    """In place of its description: also nothing at all, or a line that does not end."""
+    plugin = {
+        "ends": SPEAKS.format(said=b'{"type":"descr') + "        os._exit(0)\n",
+        "huge": SPEAKS.format(said=b"x").replace("b'x'", "b'x' * (64 << 20)"),
+    }.get(said, SPEAKS.format(said=f"{said}\n".encode()))
+    (tmp_path / "mine.py").write_text(plugin)
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nagents: [random, {agent: mine, plugin: mine.py}]\nrounds: 1\n")
+    done = arena("validate", "cup.yaml")
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert "agents[1].plugin" in done.stderr

@@ -1,0 +1,269 @@
+"""Submissions to a ladder that answer for those who judge them, and what they say of themselves."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.plugins.syntax import list_parsed
+from arena.store import Store
+from arena_ladder.code_folder import CodeFolder
+from arena_ladder.contest import SeasonPlans
+from arena_ladder.examination import examine
+from arena_ladder.judge import NotPassed
+from arena_ladder.ledger import MAX_FINDINGS_CHARACTERS, MAX_REASON_CHARACTERS, UNREADABLE, Known, Ledger
+from arena_ladder.matchmaking import standings
+from arena_ladder.season import Entrant, begin_season
+from arena_ladder.spec import LadderSpec, load_ladder
+from tests.extensions.ladder.hosting import SPEC, HostedLadder, agent
+
+PLAYS = "return game.actions(state)[0]"
+ANSWERS = """
+import fcntl, json, os, stat, sys
+
+DESCRIPTION = {
+    "type": "description", "games": [], "heuristics": [], "known": [],
+    "agents": [{"name": "mine", "needs": [], "wants_heuristic": False, "chooses": True, "solves": False, "options": {}}],
+}
+FIRST = DESCRIPTION
+KNOWN = {
+    "hello": {"type": "hello", "protocol": 2, "name": "mine", "can": ["choose", "solve", "describe", "check"]},
+    "describe": DESCRIPTION,
+    "options": {"type": "checked", "values": {}, "faults": [], "optimal": None},
+    "decide": {"type": "decided", "fault": None},
+    "check": {"type": "checked", "verdicts": [{"check": "plays", "promise": "passed", "reached": True, "found": None}]},
+    "start": {"type": "ready"},
+    "prepare": {"type": "prepared"},
+    "choose": {"type": "action", "action": "99"},
+}
+
+def answer_all():
+    pipes = {}
+    for number in range(3, 64):
+        try:
+            if stat.S_ISFIFO(os.fstat(number).st_mode):
+                pipes.setdefault(fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE, number)
+        except OSError:
+            pass
+    requests, replies = os.fdopen(pipes[os.O_RDONLY]), os.fdopen(pipes[os.O_WRONLY], "w")
+
+    def say(what):
+        replies.write((what if isinstance(what, str) else json.dumps(what)) + "\\n")
+        replies.flush()
+
+    say(FIRST)
+    for line in requests:
+        say(KNOWN.get(json.loads(line)["type"], {"type": "passed"}))
+    os._exit(0)
+
+main = sys.modules["__main__"].__spec__.name
+"""
+LIES = {
+    "plays illegal moves": "FIRST = KNOWN['start' if main.endswith('agent_host') else 'describe']\nanswer_all()\n",
+    "does not exist": "if not main.endswith('agent_host'): answer_all()\n",
+    "says passed to everything": "FIRST = {'type': 'passed', 'name': 'mine', 'findings': []}\nanswer_all()\n",
+}
+CLAIMS = {
+    "16 MB": "DESCRIPTION['agents'][0]['options'] = {'x': {'default': 'x' * (16 << 20)}}",
+    "many": "DESCRIPTION['heuristics'] = [['tic-tac-toe', 'h%d' % number] for number in range(20_000)]",
+    "deep": "FIRST = json.dumps(DESCRIPTION).replace('{}', '[' * 900 + ']' * 900)",
+    "infinite": "FIRST = json.dumps(DESCRIPTION).replace('{}', '{\"x\": {\"default\": 1e999}}')",
+    "no text": "DESCRIPTION['agents'][0]['name'] = chr(0xd800)",
+    "long name": "DESCRIPTION['agents'][0]['name'] = 'x' * 500_000",
+}
+KEPT_BYTES = 10_000
+"""Bytes of all that a ladder keeps of what a plugin says of itself."""
+
+
+class Bench:
+    """The parts of a ladder that check what is handed in."""
+
+    def __init__(self, folder: Path, isolation: str = "process") -> None:
+        (folder / "course.yaml").write_text(SPEC.replace("isolation: process", f"isolation: {isolation}"))
+        self.ladder: LadderSpec = load_ladder(folder / "course.yaml")
+        self.store = Store.open(folder / "a.db", write=True)
+        self.ledger = Ledger(folder / "a.db")
+        self.code = CodeFolder(self.ledger, 1 << 20)
+
+    def examine(self, content: bytes) -> Any:
+        """Check a file as the ladder does."""
+        one = self.ledger.submit("ada", None, "python", "mine.py", content, 100)
+        return examine(self.ladder, self.code, one)
+
+    def accept(self, content: bytes) -> str:
+        """Let a file play without a check; return the id."""
+        key = self.ledger.submit("ada", "mine", "python", "mine.py", content, 100).id
+        assert self.ledger.next_to_check() is not None
+        self.ledger.accept(key, "mine", "mine", (), 2, Known("0" * 32, {"agents": []}))
+        return key
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
+    made: list[Bench] = []
+
+    def make(isolation: str = "process") -> Bench:
+        made.append(Bench(tmp_path, isolation))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.ledger.close()
+        one.store.close()
+
+
+@pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+@pytest.mark.parametrize("lie", LIES)
+def test_a_submission_that_answers_for_its_judge_is_refused(
+    lie: str, isolation: str, bench: Callable[..., Bench], walls: Callable[[str], None]
+) -> None:
+    """It finds the pipes of its process when it is imported and says whatever is asked for; its agent cannot play a match."""
+    walls(isolation)
+    with pytest.raises(NotPassed):
+        bench(isolation).examine(ANSWERS.encode() + LIES[lie].encode())
+
+
+@pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_claims_are_bounded(claim: str, bench: Callable[..., Bench]) -> None:
+    """What does not fit is refused in few words, and nothing else is kept than what a ladder needs."""
+    lying = f"if not main.endswith('agent_host'):\n    {CLAIMS[claim]}\n    answer_all()\n"
+    kept, reason = None, ""
+    try:
+        kept = bench().examine(ANSWERS.encode() + lying.encode() + agent(PLAYS)).claims
+    except NotPassed as error:
+        reason = str(error)
+    assert len(reason.encode()) <= MAX_REASON_CHARACTERS
+    assert len(json.dumps(kept, allow_nan=False)) < KEPT_BYTES
+
+
+@pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
+def test_files_of_strangers_are_parsed_by_their_judge_alone(bench: Callable[..., Bench]) -> None:
+    """Also by no season: an expression that is deep enough would end the process that reads it."""
+    one = bench()
+    passed = one.examine(agent(PLAYS))
+    file = next(one.code.path.glob("*/agent_*.py"))
+    handed = one.ledger.submissions()[0]
+    assert one.ledger.next_to_check() is not None
+    one.ledger.accept(handed.id, "mine", passed.agent, passed.findings, 2, Known(passed.code, passed.claims))
+    (playing,) = one.ledger.in_play()
+    season = begin_season(one.ladder, one.store, [one.code.entrant(playing, one.ladder.spec)])
+    assert "ada/mine@1" in season.labels(0)
+    assert not [known for known in list_parsed() if known.is_relative_to(file.parents[1])]
+
+
+def test_a_bomb_for_whoever_parses_it_ends_its_check_alone(bench: Callable[..., Bench]) -> None:
+    """Python 3.11 needs some 100 MB a second for such a line; the ladder reads its verdict, whatever that is."""
+    with pytest.raises(NotPassed) as raised:
+        bench().examine(agent(PLAYS) + b"x = " + b"(" * 190 + b"-" * 500_000 + b"1" + b")" * 190 + b"\n")
+    assert len(str(raised.value)) <= MAX_REASON_CHARACTERS
+
+
+BAD_ROWS = {
+    "deep": "[" * 900 + "]" * 900,
+    "deep in a verdict": json.dumps([{"game": "tic-tac-toe", "found": "?"}]).replace('"?"', "[" * 5000 + "]" * 5000),
+    "long": json.dumps([{"game": "x" * (16 << 20), "check": "", "promise": "", "kept": True, "reached": True, "found": None}]),
+    "no JSON": "{",
+}
+
+
+@pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("row", BAD_ROWS)
+def test_bad_rows_of_an_old_store_stop_no_start(row: str, bench: Callable[..., Bench]) -> None:
+    """Such a submission is suspended, and its author reads why."""
+    one = bench()
+    key = one.accept(agent(PLAYS))
+    with closing(sqlite3.connect(one.ledger.path)) as store:
+        store.execute("UPDATE ladder_submission SET findings = ? WHERE id = ?", (BAD_ROWS[row], key))
+        store.commit()
+    one.ledger.requeue()
+    found = one.ledger.submission(key)
+    assert (found.status, found.reason, found.findings) == ("suspended", UNREADABLE, ())
+    assert begin_season(one.ladder, one.store, []).known == set()
+
+
+@pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
+def test_verdicts_are_bounded(bench: Callable[..., Bench]) -> None:
+    """Whoever gives them."""
+    ledger = bench().ledger
+    key = ledger.submit("ada", "mine", "python", "mine.py", b"x", 100).id
+    assert ledger.next_to_check() is not None
+    finding = {"game": "x", "check": "plays", "promise": "p" * 4000, "kept": False, "reached": True, "found": "\ud800" * 4000}
+    ledger.refuse(key, "\ud800" * (16 << 20), [finding] * 1000)
+    with closing(sqlite3.connect(ledger.path)) as store:
+        sizes = store.execute("SELECT length(reason), length(findings) FROM ladder_submission").fetchone()
+    assert sizes[0] <= MAX_REASON_CHARACTERS
+    assert sizes[1] <= MAX_FINDINGS_CHARACTERS
+
+
+HANGS = """
+import os, sys, time
+if not sys.modules["__main__"].__spec__.name.endswith("agent_host"):
+    if os.path.exists({mark!r}):
+        time.sleep(100)
+    open({mark!r}, "w").close()
+"""
+
+
+@pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
+def test_a_process_that_never_answers_holds_up_no_season(tmp_path: Path) -> None:
+    """It describes itself once, for its check, and hangs when it is asked again, as a season did for 60 s."""
+    with HostedLadder(tmp_path, SPEC.replace("interval: 60", "interval: 1")) as ladder:
+        ada, bob = ladder.tokens("ada", "bob")
+        slow = HANGS.format(mark=str(tmp_path / "mark")).encode() + agent(PLAYS)
+        assert ladder.verdict(ada, ladder.submit(ada, slow).body["id"])["status"] == "playing"
+        assert ladder.verdict(bob, ladder.submit(bob, agent()).body["id"])["status"] == "playing"
+        end = time.monotonic() + 40
+        labels: set[str] = set()
+        while not labels >= {"ada/mine@1", "bob/mine@1"}:
+            assert time.monotonic() < end
+            labels = {row["agent"] for row in ladder.ask("/api/standings").body["rows"] if row["games"]}
+            time.sleep(0.2)
+
+
+@pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
+def test_one_that_cannot_be_set_up_is_suspended_and_the_others_play(tmp_path: Path) -> None:
+    """What is known of it was damaged while the ladder was down."""
+    with HostedLadder(tmp_path, SPEC.replace("interval: 60", "interval: 1")) as ladder:
+        ada, bob = ladder.tokens("ada", "bob")
+        key = ladder.submit(ada, agent(PLAYS)).body["id"]
+        for author, one in ((ada, key), (bob, ladder.submit(bob, agent()).body["id"])):
+            assert ladder.verdict(author, one)["status"] == "playing"
+        ladder.end()
+        with closing(sqlite3.connect(tmp_path / "results" / "course.db")) as store:
+            deep = '{"type":"known","code":"0","claims":' + "[" * 900 + "]" * 900 + "}"
+            store.execute("UPDATE ladder_description SET answers = ? WHERE key = ?", (deep, key))
+            store.commit()
+        ladder.again()
+        end = time.monotonic() + 40
+        while not (before := ladder.ask("/health").body["matches"]):
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        found = ladder.ask(f"/api/submissions/{key}", ada).body
+        assert (found["status"], found["reason"]) == ("suspended", f"it cannot be loaded any more: {UNREADABLE}")
+        assert {row["agent"] for row in ladder.ask("/api/standings").body["rows"]} == {"random", "greedy", "bob/mine@1"}
+        assert before
+
+
+def test_who_has_left_play_begins_no_match(bench: Callable[..., Bench]) -> None:
+    """However long the season goes on: its matches that wait are dropped, and no plan has it."""
+    one = bench()
+    key = one.accept(agent(PLAYS))
+    season = begin_season(one.ladder, one.store, [Entrant({"agent": "random", "label": "ada/mine@1", "isolation": "none"})])
+    plans = SeasonPlans(
+        season, one.ledger, lambda: True, lambda: [standings(season, 0, 1.0, "random")], frozenset({"ada/mine@1"})
+    )
+
+    def names(size: int) -> set[str]:
+        return {season.labels(0)[entry] for match in plans.take(size) for entry in match.pairing.seats}
+
+    assert "ada/mine@1" in names(10) | names(1)
+    assert one.ledger.withdraw(key, "ada")
+    while plans.waiting():
+        assert "ada/mine@1" not in names(1)
