@@ -13,7 +13,11 @@ from arena.search import Search
 
 @dataclass(frozen=True, slots=True, init=False)
 class Path:
-    """A path from the position to a goal. The referee replays its `actions`, sums their cost and checks the goal."""
+    """A path from the position to a goal. The referee replays its `actions`, sums their cost and checks the goal.
+
+    >>> Path(iter(["8", "6"])).actions
+    ('8', '6')
+    """
 
     actions: tuple[Action, ...]
 
@@ -26,6 +30,9 @@ class Answer:
     """A final `state`, for puzzles in which the path does not matter. It counts as unsolved if it is not a goal.
 
     `steps` is the number of changes that the solver made on its way. None means that it did not count them.
+
+    >>> Answer((2, 4, 1, 3), steps=7).state
+    (2, 4, 1, 3)
     """
 
     state: State
@@ -55,6 +62,14 @@ class Agent(Configured, ABC):
 
     A subclass gives `name` and at least one of `choose` and `solve`. Its `__init__` takes the agent's options,
     keyword-only and hinted, straight from a spec. An exception that it raises while playing loses it the match.
+
+    >>> import arena
+    >>> class First(Agent):
+    ...     name = "first"
+    ...     def choose(self, game, state, search):
+    ...         return game.actions(state)[0]
+    >>> arena.play("tic-tac-toe", [First(), First()]).actions
+    ('1', '2', '3', '4', '5', '6', '7')
     """
 
     name: ClassVar[str]

@@ -21,8 +21,7 @@ from arena.api.cli import GROUP, Command
 from arena.commands import COMMANDS as OWN
 from arena.console.project import no_project_option
 from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreDamaged, StoreFull, describe
-from arena.processes.interrupts import user_interrupts
-from arena.processes.threads import has_abandoned
+from arena.processes.interrupts import abandoned, user_interrupts
 
 TRACEBACK = "ARENA_TRACEBACK"
 
@@ -159,7 +158,7 @@ def main() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if has_abandoned():
+    if any(thread.is_alive() and not thread.daemon for thread in abandoned):
         with suppress(OSError):
             sys.stderr.flush()
         os._exit(code)

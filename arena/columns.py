@@ -23,6 +23,9 @@ class Column:
     column, and `description` explains it. `style` is the form of its cells: `text`; `count`, a whole number; `figure`, three
     significant digits; `score`, points with their halves; `share`, a percentage; `elo`, with its sign. Arena's own columns have
     further styles. An interval uses the keys that end in `_low` and `_high`.
+
+    >>> Column("tokens", "Tokens", "count", shown="named").left_out
+    12
     """
 
     key: str

@@ -135,7 +135,6 @@ def counting_view(game: Game, meter: Meter) -> Game:
 
 @cache
 def _offered(kind: type[Game]) -> tuple[str, ...]:
-    """The optional generating methods that a class of games gives."""
     return tuple([name for name in _OPTIONAL if overrides(kind, name)])
 
 

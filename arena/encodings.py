@@ -53,6 +53,12 @@ def encoding(
     called as `(observation, seat)`. `shape` is a tuple, or a function of the game if it depends on the parameters. The
     observation belongs to `seat`, at its turn, at another's or at the end, so an encoding contains nothing that the seat may not
     see. `arena check` checks its shape and range. ValueError for another shape or range.
+
+    >>> @encoding("marks", game="tic-tac-toe", shape=(9,))
+    ... def marks(game, observation, seat):
+    ...     return [float(cell == "xo"[seat]) for cell in game.format_state(observation) if cell != "/"]
+    >>> encoding_info_of(marks).shape
+    (9,)
     """
     if not callable(shape):
         shape = _check_shape(name, shape)

@@ -41,7 +41,14 @@ Value = TypeVar("Value")
 
 
 class ArenaError(Exception):
-    """The base of every error that arena raises on purpose."""
+    """The base of every error that arena raises on purpose.
+
+    >>> try:
+    ...     raise UnknownName("game", "otello", ["othello", "pig"])
+    ... except ArenaError as error:
+    ...     print(error)
+    unknown game 'otello'; did you mean 'othello'?
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,9 @@ class SpecFault:
 
     `file` is the spec. `line` and `column` count from 1; 0 means that the fault has no place in the file. `where` is the
     path of keys, such as `agents[2].depth`, or empty. `message` says what was expected, what came, and what to write.
+
+    >>> print(SpecFault("cup.yaml", 3, 5, "agents[0].depth", "expected at least 1, got 0"))
+    cup.yaml:3:5: agents[0].depth: expected at least 1, got 0
     """
 
     file: str
@@ -64,7 +74,13 @@ class SpecFault:
 
 
 class SpecError(ArenaError):
-    """A spec cannot be played; `faults` holds every reason, in the order of the file."""
+    """A spec cannot be played; `faults` holds every reason, in the order of the file.
+
+    >>> import arena
+    >>> arena.run({"game": "tic-tac-toe", "agents": ["random", "gredy"]})
+    Traceback (most recent call last):
+    arena.errors.SpecError: <spec>: agents[1]: unknown agent 'gredy'; did you mean 'greedy'? (--plugin FILE loads others)
+    """
 
     def __init__(self, faults: Iterable[SpecFault]) -> None:
         self.faults: tuple[SpecFault, ...] = tuple(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.column)))
@@ -80,7 +96,13 @@ class ExtensionMissing(ArenaError):
 
 
 class PluginError(ArenaError):
-    """A plugin cannot be used; `source` says which one, and `message` why."""
+    """A plugin cannot be used; `source` says which one, and `message` why.
+
+    >>> import arena
+    >>> arena.load_plugins(["nowhere.py"])
+    Traceback (most recent call last):
+    arena.errors.PluginError: plugin nowhere.py: FileNotFoundError: no such file: nowhere.py
+    """
 
     def __init__(self, source: str, message: str) -> None:
         self.source = source
@@ -91,6 +113,9 @@ class UnknownName(ArenaError):
     """No plugin brought a `kind` (agent, game, ...) of that `name`; the message says which of the `known` ones are near it.
 
     `loadable` says that a plugin could bring it, so that the message names `--plugin`.
+
+    >>> print(UnknownName("game", "otello", ["othello", "pig"]))
+    unknown game 'otello'; did you mean 'othello'?
     """
 
     def __init__(self, kind: str, name: object, known: Iterable[str], *, loadable: bool = False) -> None:
@@ -99,11 +124,26 @@ class UnknownName(ArenaError):
 
 
 class Refused(ArenaError):
-    """An agent cannot play a game; the message says which trait is missing."""
+    """An agent cannot play a game; the message says which trait is missing.
+
+    >>> import arena
+    >>> arena.play("pig", ["minimax", "random"])
+    Traceback (most recent call last):
+    arena.errors.Refused: minimax cannot play pig: pig has chance
+    """
 
 
 class GameError(ArenaError):
-    """A game contradicts itself, for example with a seat that does not exist."""
+    """A game contradicts itself, for example with a seat that does not exist.
+
+    >>> import arena
+    >>> from arena_games.tic_tac_toe import TicTacToe
+    >>> class Broken(TicTacToe):
+    ...     def to_move(self, state):
+    ...         return 7
+    >>> arena.play(Broken(), ["random", "random"]).message
+    'GameError: tic-tac-toe: to_move gave seat 7 of 2'
+    """
 
 
 class CodeChanged(ArenaError):
@@ -139,15 +179,34 @@ class IsolationError(ArenaError):
 
 
 class Unavailable(ArenaError):
-    """The backend of an agent does not answer. The match is void, no agent loses it, and the next run plays it again."""
+    """The backend of an agent does not answer. The match is void, no agent loses it, and the next run plays it again.
+
+    >>> import arena
+    >>> class Remote(arena.Agent):
+    ...     name = "remote"
+    ...     def choose(self, game, state, search):
+    ...         raise Unavailable("no answer")
+    >>> arena.play("pig", [Remote(), Remote()]).message
+    'unavailable, but not declared by `waits: true`: no answer'
+    """
 
 
 class BackendGone(Unavailable):
-    """The backend of an agent has not answered for so long that the agent does not ask it again in this run."""
+    """The backend of an agent has not answered for so long that the agent does not ask it again in this run.
+
+    >>> issubclass(BackendGone, Unavailable)
+    True
+    """
 
 
 class OutOfBudget(BaseException):
-    """A decision has used up its nodes or its time. Raised by the game that an agent searches; let it pass."""
+    """A decision has used up its nodes or its time. Raised by the game that an agent searches; let it pass.
+
+    >>> import arena
+    >>> record = arena.play("tic-tac-toe", ["greedy", "greedy"], limits={"nodes": 3})
+    >>> record.fallbacks  # six turns with more than three successors
+    6
+    """
 
 
 class Interrupted(KeyboardInterrupt):

@@ -26,7 +26,11 @@ DEFAULT_ROUNDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The entries of one board, as a format sees them."""
+    """The entries of one board, as a format sees them.
+
+    >>> Field(entries=3, players=2, rounds=10, seed=1).players
+    2
+    """
 
     entries: int
     """The number of entries, which are numbered from 0 in the order of the spec."""
@@ -50,7 +54,11 @@ class Field:
 
 
 class Pairing(NamedTuple):
-    """One match to play."""
+    """One match to play.
+
+    >>> Pairing(round=0, seats=(2, 1)).seats
+    (2, 1)
+    """
 
     round: int
     """The number of its position, from 0."""
@@ -64,7 +72,13 @@ def result_points(got: float, other: float) -> float:
 
 
 class Outcomes:
-    """The results of a board so far, by pairing. They are kept for formats that schedule or rank by results."""
+    """The results of a board so far, by pairing. They are kept for formats that schedule or rank by results.
+
+    >>> outcomes = Outcomes()
+    >>> outcomes.add(Pairing(0, (0, 1)), (1.0, -1.0))
+    >>> len(outcomes), outcomes.of(Pairing(0, (0, 1)))
+    (1, (1.0, -1.0))
+    """
 
     def __init__(self) -> None:
         self._returns: dict[Pairing, tuple[float, ...] | None] = {}
@@ -113,7 +127,11 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """The place of an entry by its format: the numbers that rank it, and the values of the format's own columns."""
+    """The place of an entry by its format: the numbers that rank it, and the values of the format's own columns.
+
+    >>> Placing((3.0, 5.5), {"buchholz": 5.5}).merit
+    (3.0, 5.5)
+    """
 
     merit: tuple[float, ...]
     """Entries are ranked by the first number, the largest first, then by the next. Entries with equal numbers share a rank."""
@@ -148,7 +166,12 @@ class Tie(NamedTuple, Generic[Competitor]):
 
 
 class Format(Configured, ABC):
-    """A way to schedule the matches of a board, and to rank it. Options come from the spec as keyword arguments of `__init__`."""
+    """A way to schedule the matches of a board, and to rank it. Options come from the spec as keyword arguments of `__init__`.
+
+    >>> from arena_pairings.formats import Swiss
+    >>> Swiss().size(Field(entries=5, players=2, rounds=3))
+    12
+    """
 
     name: ClassVar[str]
     """The key in the registry: small letters, digits and dashes."""

@@ -24,7 +24,11 @@ CHANCE = -1
 
 
 def uniform(outcomes: Iterable[Action]) -> list[tuple[Action, float]]:
-    """Return `outcomes` of chance, each with the same probability. ValueError without any."""
+    """Return `outcomes` of chance, each with the same probability. ValueError without any.
+
+    >>> uniform(["heads", "tails"])
+    [('heads', 0.5), ('tails', 0.5)]
+    """
     listed = list(outcomes)
     if not listed:
         raise ValueError("expected at least one outcome, got none")
@@ -37,6 +41,14 @@ class Game(Configured, ABC):
     A game without `chance_outcomes` and `observation` is deterministic, with perfect information. A subclass
     gives `name` and the abstract methods. Its `__init__` takes the parameters of the game, keyword-only and hinted, straight from
     a spec; it raises ValueError if they do not fit together.
+
+    >>> from arena_games.tic_tac_toe import TicTacToe
+    >>> game = TicTacToe()
+    >>> state = game.parse_state("xx./oo./...")
+    >>> game.to_move(state), game.actions(state)
+    (0, (3, 6, 7, 8, 9))
+    >>> game.returns(game.result(state, 3))
+    (1.0, -1.0)
     """
 
     name: ClassVar[str]
@@ -169,7 +181,13 @@ class Game(Configured, ABC):
 
 
 class Puzzle(Game):
-    """The rules of a puzzle: one seat, and a goal to reach."""
+    """The rules of a puzzle: one seat, and a goal to reach.
+
+    >>> from arena_games.sliding_tiles import SlidingTiles
+    >>> puzzle = SlidingTiles()
+    >>> puzzle.is_goal(puzzle.parse_state("1 2 3 / 4 5 6 / 7 8 ."))
+    True
+    """
 
     players: int = 1
     """One: the solver."""
@@ -268,7 +286,12 @@ def takes(given: Any, arguments: int) -> bool:
 
 
 def overrides(game: Game | type[Game], method: str) -> bool:
-    """Return whether the author of `game` gave an optional `method`, named by a text. This is the one place that decides it."""
+    """Return whether the author of `game` gave an optional `method`, named by a text. This is the one place that decides it.
+
+    >>> from arena_games.tic_tac_toe import TicTacToe
+    >>> overrides(TicTacToe, "threats"), overrides(TicTacToe, "chance_outcomes")
+    (True, False)
+    """
     given = getattr(game if isinstance(game, type) else type(game), method, None)
     return given is not None and given not in (getattr(Game, method, None), getattr(Puzzle, method, None))
 

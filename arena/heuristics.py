@@ -35,6 +35,12 @@ def heuristic(name: str, *, game: str, admissible: bool = False, consistent: boo
     claims that it never overestimates, `consistent` that it drops by no more than the cost of a step; `arena check` tries to
     refute both. `@name.compiled` decorates a function of (game, rules) that returns the `arena.compiled.Estimate` of a function;
     a class gives a method `compiled(rules)`.
+
+    >>> @heuristic("corner", game="tic-tac-toe")
+    ... def corner(game, state, player=0):
+    ...     return 0.1 if game.format_state(state)[0] == "xo"[player] else 0.0
+    >>> info_of(corner).name
+    'corner'
     """
 
     def declare(target: Target) -> Target:

@@ -15,6 +15,9 @@ class Limits:
     (`memory_mb`).
 
     None is unlimited. At the move limit a game is a draw and a puzzle unsolved. ValueError names the value that is not a limit.
+
+    >>> Limits(nodes=1000).budget, Limits(depth=4).budget
+    (True, False)
     """
 
     MARGIN_SECONDS: ClassVar = 0.1

@@ -73,6 +73,15 @@ class Search:
     """One decision. An agent reads `rng` and `limits`, evaluates states, and reports the best action so far.
 
     The counts are kept by the game that the agent is given; the agent calls nothing for them.
+
+    >>> import arena
+    >>> class Greedy(arena.Agent):
+    ...     name = "my-greedy"
+    ...     def choose(self, game, state, search):
+    ...         seat = game.to_move(state)
+    ...         return search.best(game.actions(state), lambda action: search.evaluate(game.result(state, action), seat))
+    >>> arena.play("tic-tac-toe", [Greedy(), Greedy()], position="xx./oo./...").actions
+    ('3',)
     """
 
     MAX_AMOUNTS: ClassVar = 32

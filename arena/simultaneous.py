@@ -38,6 +38,11 @@ class Simultaneous(Game):
     notations also get what `seen` has returned. The optional `chance_outcomes`, `chance_stream`, `standing`, `resample`,
     `threats`, `is_quiet` and `grid`, and own `render`, `format_state`, `parse_state`, `format_action` and `parse_action`,
     get the author's states too. No action is None.
+
+    >>> from arena_games.rock_paper_scissors import RockPaperScissors
+    >>> game = RockPaperScissors()
+    >>> game.payoffs(game.joint((), ("rock", "paper")))
+    (-1.0, 1.0)
     """
 
     @abstractmethod

@@ -23,6 +23,10 @@ def tell_progress(what: str, done: int, total: int) -> None:
     """Report that `done` of `total` steps of the work `what`, such as "building tables", are done.
 
     Call it now and then from work that takes seconds.
+
+    >>> with listening(lambda what, done, total: print(f"{what}: {done}/{total}")):
+    ...     tell_progress("building tables", 1, 4)
+    building tables: 1/4
     """
     listener = _listener.get()
     if listener is not None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from arena.lazy import pass_on
 
 if TYPE_CHECKING:
+    from arena.processes.interrupts import abandoned as abandoned
     from arena.processes.interrupts import user_interrupts as user_interrupts
     from arena.processes.process_tree import ProcessTree as ProcessTree
     from arena.processes.process_tree import remove_leftovers as remove_leftovers
@@ -12,7 +13,5 @@ if TYPE_CHECKING:
     from arena.processes.python_process import python_environment as python_environment
     from arena.processes.python_process import signal_name as signal_name
     from arena.processes.python_process import take_pipes as take_pipes
-    from arena.processes.threads import collect_deaths as collect_deaths
-    from arena.processes.threads import find_lingering as find_lingering
 else:
     __getattr__, __dir__ = pass_on(__name__)

@@ -125,7 +125,6 @@ class RunCommand(click.Command):
 
 
 def _pair(executor: Executor, *call: Any) -> tuple[Executor, str] | None:
-    """Return an executor with the value of its option, for Click."""
     return None if call[-1] is None else (executor, call[-1])
 
 
@@ -274,7 +273,6 @@ def _add_uses(uses: dict[tuple[int, int], SeatUse], spec: Spec, one: PlayedMatch
 def _play_here(
     options: RunOptions, spec: Spec, planned: Run, feed: MatchQueue, progress: Progress, observe: Callable[[PlayedMatch], None]
 ) -> None:
-    """Play in processes of this machine."""
     safe = is_trusted(spec)
     if safe and options.workers is not None and find_waiting_seats(spec):
         options.note(f"agents wait for something outside: one process plays {options.concurrency} matches at a time")

@@ -197,7 +197,6 @@ def check_action(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
 
 
 def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception, *, waits: bool = False) -> Forfeit | Unavailable:
-    """Return the forfeit of a seat after its agent raised, or chose an illegal action."""
     if isinstance(error, AgentRaised):
         return failure(seat, error, waits=waits)
     if type(choice) is Unreadable and choice.forfeit is not None:

@@ -195,7 +195,6 @@ def _check_methods(kind: str, name: object, value: type, base: type) -> None:
 
 @cache
 def _promised_parameters(method: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the parameters of a method of the framework."""
     return tuple(inspect.signature(method).parameters)
 
 

@@ -65,7 +65,6 @@ def find_required(name: str) -> set[Path]:
 
 
 def _follow_all(file: Path, follow: Callable[[Path], Iterable[Path]]) -> set[Path]:
-    """Return a file and everything that can be reached from it."""
     found: set[Path] = set()
     waiting = {file}
     while waiting:
@@ -136,7 +135,6 @@ def _is_own(place: Path) -> bool:
 
 @cache
 def _list_installed() -> tuple[str, ...]:
-    """Return the folders of Python and of installed packages."""
     paths = sysconfig.get_paths()
     known = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     return (*known, *site.getsitepackages(), site.getusersitepackages())

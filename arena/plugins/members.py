@@ -93,7 +93,6 @@ def _takes_one(given: Any) -> bool:
 
 
 def _method(name: str, parameters: str) -> Member:
-    """An optional method of games, by its name and parameters."""
     count = len(parameters.split(", ")) - 1
     default = vars(Game).get(name)
     return Member(default, f"a method {name}({parameters})", lambda given: given is default or takes(given, count))

@@ -32,6 +32,9 @@ def load_plugins(paths: Iterable[str | Path] = (), *, environ: bool = True, entr
     `paths` are files (`my_agents.py`) or modules (`my_package.agents`). `environ` and `entry_points` control whether plugins of
     the variable ARENA_PLUGINS and installed plugins are loaded, too. PluginError if a requested plugin, here or in ARENA_PLUGINS,
     cannot be used; an installed one is left out, with the reason in `Registry.plugins`, and the others are still loaded.
+
+    >>> load_plugins(environ=False).game("pig").name
+    'pig'
     """
     registry = Registry()
     if entry_points:
@@ -198,5 +201,4 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
 
 
 def _find_file(loaded: object, place: str) -> str:
-    """Return the file of a plugin, or the requested name if it did not load."""
     return getattr(loaded, "__file__", None) or place

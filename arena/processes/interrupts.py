@@ -12,6 +12,9 @@ from arena.errors import Interrupted
 SHOW_CURSOR = b"\x1b[?25h\n"
 """Shows the cursor again and begins a new line, because an interrupted live display has hidden it."""
 
+abandoned: list[threading.Thread] = []
+"""Threads that may still run when the command line ends. It does not wait for them."""
+
 
 class Interrupts:
     """Remembers that the user has interrupted, even if an agent has swallowed the exception."""

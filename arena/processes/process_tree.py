@@ -122,7 +122,6 @@ def find_members(trees: Collection[ProcessTree]) -> set[int]:
 
 
 def _list_others() -> Iterator[_Process]:
-    """Yield every process except this one."""
     own = os.getpid()
     for process in _read_proc() if os.path.exists(f"{_PROC}/{own}/stat") else _read_psutil():  # noqa: PTH110
         if process.pid != own:

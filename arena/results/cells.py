@@ -52,7 +52,6 @@ _ELO = next(column for column in VERSUS if column.key == "rating" and not column
 
 
 def _half_open(row: Row) -> bool:
-    """Return whether the interval of a rating has one bound."""
     return (row["rating_low"] is None) != (row["rating_high"] is None)
 
 

@@ -114,7 +114,6 @@ def _compact(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int,
 
 
 def _lines(cells: Sequence[Any], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
-    """Return one row, with as many lines as its longest cell needs."""
     broken = [wrap(str(cell), wide) or [""] for cell, wide in zip(cells, widths, strict=True)]
     tall = max(map(len, broken))
     lines = zip(*[[*cell, *[""] * (tall - len(cell))] for cell in broken], strict=True)

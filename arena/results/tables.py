@@ -125,7 +125,6 @@ def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
 
 
 def _captioned(title: str, text: str, style: str) -> str:
-    """A table below its title."""
     heading = _HEADINGS.get(style, "{}").format(escape(title) if style.endswith("html") else title)
     return ("\n" if style == "asciidoc" else "\n\n").join([heading, text])
 

@@ -44,7 +44,6 @@ def is_isolated(spec: Spec) -> bool:
 
 
 def _isolations(spec: Spec) -> list[Isolation]:
-    """The isolations, other than IN_PROCESS, in which agents of a spec play."""
     names = {seat.isolation for board in spec.boards for seat in board.seats}
     return [spec.registry.part(Isolation.kind, name) for name in sorted(names - {IN_PROCESS})]
 
@@ -176,7 +175,6 @@ class MatchRunner:
         return record._replace(adjusted=corrected)
 
     def _make_apart(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
-        """Return the player of a seat in its isolation."""
         name = match.seats[number].isolation
         if name == IN_PROCESS:
             return local_player(match, number, start, played)
@@ -186,7 +184,6 @@ class MatchRunner:
         return self._pools[opener].player(match, number, start, played)
 
     def _count_started(self) -> int:
-        """Return the number of processes started for agents."""
         return sum([pool.started for pool in self._pools.values()])
 
     def turns(self) -> Sequence[CurrentTurn]:

@@ -85,7 +85,12 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A tournament without faults: its `name`, its `seed`, and its `boards`, one for every game."""
+    """A tournament without faults: its `name`, its `seed`, and its `boards`, one for every game.
+
+    >>> from arena.api.spec import load_spec
+    >>> load_spec({"game": "pig", "agents": ["random", "greedy", "hold-at"], "rounds": 5}).size
+    30
+    """
 
     name: str
     seed: Seed

@@ -151,7 +151,6 @@ def decode_text(name: str, data: bytes) -> str:
 
 
 def _place_after(text: str) -> Place:
-    """Return the place after `text`."""
     lines = re.split(r"\r\n|\r|\n", text)
     return len(lines), len(lines[-1]) + 1
 

@@ -175,7 +175,6 @@ def _describe_value(value: Any) -> str:
 
 
 def _find_place(location: tuple[str | int, ...], value: Any) -> tuple[Path, Any]:
-    """Return the path of a location of pydantic inside `value`, and the value there."""
     path: list[str | int] = []
     for part in location:
         held = isinstance(value, dict) and part in value

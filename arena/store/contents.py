@@ -105,7 +105,6 @@ class StoreContents(Database):
         return found
 
     def _with_ids(self, question: str, ids: Sequence[str]) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a query that ends with the column of ids."""
         for start in range(0, len(ids), ROWS_PER_READ):
             keys = [bytes.fromhex(one) for one in ids[start : start + ROWS_PER_READ]]
             yield from self._all(f"{question} IN ({placeholders(len(keys))})", keys)
@@ -196,7 +195,6 @@ class StoreContents(Database):
         return self._known
 
     def _hold(self, what: str, cells: Sequence[Any], kept: bytes) -> None:
-        """Check data that was read against its digest."""
         if kept != digest(cells):
             if self._strict:
                 raise self._damaged(what)

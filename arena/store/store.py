@@ -274,7 +274,6 @@ class Store(StoreContents):
 
 
 def _find_labels(connection: sqlite3.Connection, labels: Collection[str]) -> list[str]:
-    """Return the texts of the column `labels` that contain one of `labels`."""
     texts = [text for (text,) in connection.execute("SELECT DISTINCT labels FROM detail")]
     return [text for text in texts if not set(labels).isdisjoint(json.loads(text))]
 

@@ -24,7 +24,12 @@ class PlayedMatch(NamedTuple):
 
 
 class Results:
-    """A tournament that has been played: its spec and its matches, in memory or in a store."""
+    """A tournament that has been played: its spec and its matches, in memory or in a store.
+
+    >>> import arena
+    >>> arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 1}).records[0].returns
+    (0.0, 0.0)
+    """
 
     def __init__(self, spec: Spec, played: Sequence[PlayedMatch] = (), store: Path | None = None) -> None:
         self.spec = spec
@@ -80,7 +85,6 @@ class Results:
         return pandas.DataFrame(rows, columns=lines.tidy_columns({kind for _, kind in boards}, seats))
 
     def _boards(self) -> list[tuple[str, Kind]]:
-        """The title and the kind of each board."""
         if self.store is None:
             return [(board.title, board.kind) for board in self.spec.boards]
         with Store.open(self.store) as store:
@@ -120,7 +124,6 @@ class Results:
         return f"<Results of {self.name!r}: {number:,} matches at {boards}{where}>"
 
     def _repr_html_(self) -> str:
-        """The boards as tables, which notebooks show."""
         return str(import_extension("arena_records.analysis", "a notebook").notebook_html(self))
 
     @property

@@ -47,6 +47,10 @@ def run(
     one process plays `concurrency` matches at the same time, with the same records; ArenaError if it cannot be reached.
     ValueError for less than one worker or match, StoreError for a store that cannot be used, PluginError for a plugin that cannot
     be loaded.
+
+    >>> results = run({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 3})
+    >>> len(results.records)
+    6
     """
     if workers < 1:
         raise ValueError(f"workers: expected at least 1, got {workers}")
@@ -157,7 +161,6 @@ class _LocalRun:
             yield from pool.play()
 
     def _concurrently(self) -> Matches:
-        """Play several matches at the same time in this process."""
         first = self.feed.take(1)
         if first is Batch.OVER:
             return
@@ -168,7 +171,6 @@ class _LocalRun:
         yield from matches.play()
 
     def _here(self, seconds: float | None) -> Matches:
-        """Play in this process, for a while or to the end."""
         until = None if seconds is None else monotonic() + seconds
         with closing(self._runner()) as stage:
             self.watch(stage.turns)

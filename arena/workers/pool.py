@@ -334,5 +334,4 @@ class WorkerPool:
 
 
 def _list_cores() -> list[int]:
-    """Return the cores of this machine that may be used; none if the system does not report them."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []

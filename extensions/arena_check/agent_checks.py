@@ -28,13 +28,14 @@ from arena import (
 from arena.api.errors import Interrupted, call_foreign, describe
 from arena.api.games import Evaluation, bind, claim_of, find_refusal, info_of, name_of, settings
 from arena.api.match import FAULTS, Match, Position, play_match, position_stream
-from arena.api.processes import collect_deaths, find_lingering, user_interrupts
+from arena.api.processes import user_interrupts
 from arena.api.spec import make_seat, source_line
 from arena_check.admissibility import TOLERANCE, WHOLE_PUZZLE_STATES
 from arena_check.distances import near_goal, shortest_way, way_to_goal
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
+from arena_check.threads import collect_deaths, find_lingering
 from arena_check.trial import CheckLog, Trial, copy_value, position_text
 from arena_check.verdicts import CheckSuite, Verdict
 

@@ -16,7 +16,6 @@ from arena.api.cli import load, plugin_option, results_alone, say, seed_option
 from arena.api.errors import Interrupted, StoreError, describe
 from arena.api.games import find_refusal
 from arena.api.match import Differs, steps
-from arena.api.processes import collect_deaths
 from arena.api.results import make_known_game
 from arena.api.spec import HOOKS, Key, is_database, is_file
 from arena.api.store import Store
@@ -26,6 +25,7 @@ from arena_check.check_program import check_program
 from arena_check.check_run import GAME_MATCHES_PER_AGENT_MATCH, CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS
 from arena_check.second_process import SecondProcess
+from arena_check.threads import collect_deaths
 from arena_records.contradictions import find_contradiction
 from arena_records.rules import compare_with_rules
 from arena_setup.words import command_of

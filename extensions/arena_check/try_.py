@@ -15,7 +15,6 @@ from arena.api.cli import load, plugin_option, results_alone, say, seed_option
 from arena.api.errors import Interrupted, describe
 from arena.api.games import find_refusal, find_traits, join_traits, make_default
 from arena.api.match import seat_identity, steps
-from arena.api.processes import collect_deaths
 from arena.api.results import Leaderboard, figures
 from arena.api.spec import Key, is_file, source_line
 from arena_catalog.catalogue import default_games, describe_obstacle, engine_lines
@@ -24,6 +23,7 @@ from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_run import CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS, CallTooLong, Patience
 from arena_check.second_process import SecondProcess
+from arena_check.threads import collect_deaths
 from arena_check.trial_board import MAX_MOVES, TrialBoard, against_each, percent, place, row_of
 from arena_isolation.command import called, need_startable
 from arena_setup.words import command_of

@@ -61,6 +61,13 @@ def open_store(path: str | Path) -> StoredResults:
     No plugin is loaded.
 
     Raises StoreError if the file is not a store, or has no run.
+
+    >>> import tempfile
+    >>> import arena
+    >>> place = Path(tempfile.mkdtemp()) / "cup.db"
+    >>> _ = arena.run({"game": "pig", "agents": ["random", "hold-at"], "rounds": 2}, store=place)
+    >>> len(open_store(place).records)
+    4
     """
     return StoredResults(Path(path))
 

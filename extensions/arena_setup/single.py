@@ -30,6 +30,9 @@ def play(
     or a mapping with their names as keys; without them a decision is unlimited. `heuristics` is a name or a decorated object for
     all seats, or a sequence with one for each; without it the game's default holds. `plugins` are further files and modules that
     bring names. Raises ValueError if an argument does not fit, and Refused if an agent cannot play the game.
+
+    >>> play("tic-tac-toe", ["minimax", "minimax"], position="xx./oo./...").actions
+    ('3',)
     """
     lookup = _Lookup(plugins)
     rules = lookup.game(game)

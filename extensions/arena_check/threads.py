@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from arena.errors import is_authors
+from arena.api.errors import is_authors
+from arena.api.processes import abandoned
 
 POOL_FILE = "concurrent/futures/thread.py"
 """The file of Python in which idle threads of a pool wait for work."""
@@ -27,16 +28,12 @@ def find_lingering(before: Collection[threading.Thread] = ()) -> dict[threading.
     }
 
 
-_left: list[threading.Thread] = []
-"""The threads that still ran at the end of the last `collect_deaths` of this process."""
-
-
 @contextmanager
 def collect_deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
     """Collect exceptions of threads inside the block instead of writing them to stderr.
 
     If this is the `last` work of the process, the collection continues for threads that still run, because they may die at any
-    time. `has_abandoned` reports them.
+    time. The command line does not wait for them.
     """
     died: list[BaseException] = []
     before = threading.excepthook
@@ -49,14 +46,9 @@ def collect_deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
     try:
         yield died
     finally:
-        _left[:] = find_lingering() if last else ()
-        if not _left:
+        abandoned[:] = find_lingering() if last else ()
+        if not abandoned:
             threading.excepthook = before
-
-
-def has_abandoned() -> bool:
-    """True if a thread that ran at the end of the `last` block of `collect_deaths` would keep the process alive."""
-    return any(thread.is_alive() and not thread.daemon for thread in _left)
 
 
 def _find_authors(thread: threading.Thread) -> list[FrameType]:

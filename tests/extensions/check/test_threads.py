@@ -7,7 +7,7 @@ import pytest
 
 CODE = """
 import threading
-from arena.processes.threads import collect_deaths
+from arena_check.threads import collect_deaths
 
 go = threading.Event()
 

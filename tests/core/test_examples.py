@@ -1,0 +1,45 @@
+"""The examples in docstrings do what they show, and the public names have one."""
+
+import doctest
+import inspect
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import arena
+
+TOP = Path(__file__).parents[2]
+ROOTS = (TOP, *(TOP / folder for folder in ("agents", "bridges", "extensions", "games")))
+FLAGS = doctest.NORMALIZE_WHITESPACE
+NO_EXAMPLE = {
+    "hookimpl": "pluggy made its docstring",
+}
+"""Public names whose docstring has no example, with the reason."""
+
+
+def list_modules() -> list[str]:
+    """Return the modules that have examples, by name."""
+    found = []
+    for root in ROOTS:
+        for package in root.glob("arena*"):
+            for file in sorted(package.rglob("*.py")):
+                if ">>> " in file.read_text("utf-8"):
+                    found.append(".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"))
+    return found
+
+
+@pytest.mark.parametrize("name", list_modules())
+def test_examples_do_what_they_show(name: str) -> None:
+    """Each runs with the names of its module."""
+    failed, tried = doctest.testmod(import_module(name), optionflags=FLAGS)
+    assert tried
+    assert not failed
+
+
+def test_public_names_have_an_example() -> None:
+    """Every class and every function of `arena`, in its docstring."""
+    values = {name: getattr(arena, name) for name in arena.__all__}
+    plain = {name for name, value in values.items() if inspect.isclass(value) or inspect.isroutine(value)}
+    assert "play" in plain
+    assert {name for name in plain if ">>> " not in values[name].__doc__} == set(NO_EXAMPLE) & plain
