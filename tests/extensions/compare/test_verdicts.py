@@ -71,7 +71,7 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
 
 
 def test_few_pairs_are_tested_exactly() -> None:
-    """By the sign test where all decisive pairs are worth the same, else by all 2^n signs; a pair with its repeats counts once."""
+    """By the sign test if all decisive pairs weigh the same, else by all 2^n signs. A pair with its repeats counts once."""
     assert compared([WON] * 10).p_value == 2 / 2**10
     assert compared([LOST] * 8 + [SPLIT] * 2).p_value == 2 / 2**8
     half = Pair.of(1, 0.5)
