@@ -186,7 +186,7 @@ class Unavailable(ArenaError):
     ...     name = "remote"
     ...     def choose(self, game, state, search):
     ...         raise Unavailable("no answer")
-    >>> arena.play("pig", [Remote(), Remote()]).message
+    >>> arena.play("tic-tac-toe", [Remote(), Remote()]).message
     'unavailable, but not declared by `waits: true`: no answer'
     """
 
