@@ -70,13 +70,13 @@ def remove_luck(returns: Sequence[float], luck: Sequence[float], counts: Sequenc
 def mean_p_value(values: Sequence[float]) -> float:
     """Return the two-sided p-value of Student's t-test that independent values have the mean 0; 1.0 for fewer than two.
 
-    Values that are all the same, but not 0, give 0.0.
+    Values that are all the same, but not 0, have no spread; the sign test takes their place.
     """
     if len(values) < 2:
         return 1.0
     mean = sum(values) / len(values)
     squares = sum((value - mean) ** 2 for value in values)
     if not squares:
-        return 1.0 if not mean else 0.0
+        return 1.0 if not mean else 0.5 ** (len(values) - 1)
     freedom = len(values) - 1
     return 2 * student_cdf(freedom, -abs(mean) / sqrt(squares / freedom / len(values)))

@@ -11,12 +11,14 @@ from arena.api.results import BoardInfo, Refutation, Tally, count_pairs, estimat
 from arena.api.store import Store, seats_of
 from arena.stats import EloEstimate, Pair, swapped
 from arena_compare.measures import MeanComparison, compare_means
-from arena_compare.paired import holm
+from arena_compare.paired import flip_signs, holm
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts
 
 if TYPE_CHECKING:
     from arena.stats import Difference
 
+MAX_EXACT_PAIRS = 40
+"""The most pairs of games for an exact test; from here on a bootstrap gives the intervals of ratings, too."""
 Entry = tuple[str, int]
 """The label of an entry and its number."""
 
@@ -35,7 +37,7 @@ class GamesComparison:
     worth: EloEstimate | None
     """The score counts all games, as on the board."""
     p_value: float
-    """The two-sided p-value."""
+    """The two-sided p-value: exact up to MAX_EXACT_PAIRS pairs that differ, by the likelihood ratio of the score beyond."""
     table: "Difference | None"
     """The difference of the ratings, computed from all games of the board, in Elo."""
     games: int = 0
@@ -86,8 +88,12 @@ def _of_games(here: Sequence[Entry], sheet: BoardInfo, tally: Tally, distinct: C
 
 def compare_games(names: tuple[str, str], pairs: list[Pair], table: "Difference | None", distinct: int) -> GamesComparison:
     """Compare two entries by their games, `distinct` of which differ; interval and p-value come from the pairs that differ."""
-    worth = estimate_score(pairs)
-    return GamesComparison(*names, count_pairs(pairs), worth, _two_sided(worth.superiority), table, round(worth.games), distinct)
+    worth, counts = estimate_score(pairs), count_pairs(pairs)
+    p_value = _two_sided(worth.superiority)
+    if sum(counts) <= MAX_EXACT_PAIRS:
+        leads = [pair.games * (2 * pair.score - 1) for pair in pairs if pair.forward.games and pair.backward.games]
+        p_value = flip_signs([round(lead) for lead in leads])
+    return GamesComparison(*names, counts, worth, p_value, table, round(worth.games), distinct)
 
 
 def _at_tables(here: Sequence[Entry], sheet: BoardInfo, tally: Tally) -> Iterator[Comparison]:

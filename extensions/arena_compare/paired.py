@@ -1,6 +1,7 @@
 """Paired comparisons of two agents on the same positions: solved shares, and any figures of both."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
@@ -46,6 +47,24 @@ def mcnemar(only_one: int, only_other: int) -> float:
     """
     total = only_one + only_other
     return min(1.0, 2 * binomial_cdf(min(only_one, only_other), total, 0.5)) if total else 1.0
+
+
+def flip_signs(leads: Sequence[int]) -> float:
+    """The two-sided p-value of the exact sign-flip test, whose null hypothesis is that the leads of equal agents are as likely
+    with the other sign.
+
+    R. A. Fisher, The Design of Experiments, 1935: the share of all combinations of signs whose sum is at least as far from 0.
+
+    >>> flip_signs([2] * 8 + [0, 0])
+    0.0078125
+    """
+    sums = Counter({0: 1})
+    for lead in leads:
+        before, sums = sums, Counter()
+        for total, count in before.items():
+            sums[total + lead] += count
+            sums[total - lead] += count
+    return sum([count for total, count in sums.items() if abs(total) >= abs(sum(leads))]) / sums.total()
 
 
 def difference_interval(solved: Solved) -> tuple[float, float]:

@@ -45,8 +45,8 @@ def test_intervals_hold_where_values_of_a_cluster_are_alike() -> None:
 
 
 def test_the_p_value_is_that_of_students_test() -> None:
-    """As scipy has it; values that are all alike leave no doubt, and a single one says nothing."""
+    """As scipy has it; values that are all alike have that of the sign test, and a single one says nothing."""
     values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
     assert mean_p_value(values) == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
-    assert mean_p_value([2.0, 2.0]) == 0.0
+    assert mean_p_value([2.0] * 6) == pytest.approx(stats.binomtest(6, 6).pvalue)
     assert mean_p_value([0.0, 0.0]) == mean_p_value([5.0]) == 1.0

@@ -3,11 +3,14 @@
 import json
 import re
 from dataclasses import replace
+from functools import reduce
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import stats  # type: ignore[import-untyped]
 
 import arena
 from arena.cli import cli
@@ -65,6 +68,22 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
     sentence = called("compare", str(tmp_path / "cup.db"), "random", "dice").splitlines()[2]
     assert re.match(r"random and dice cannot be told apart: \d\d\.\d % of the points for \w+, p = 0\.\d+\.", sentence)
     assert games_verdict(compared([WON] * 9), 0.06, "p = 0.06").startswith("a and b cannot be told apart: 100.0 %")
+
+
+def test_few_pairs_are_tested_exactly() -> None:
+    """By the sign test if all decisive pairs weigh the same, else by all 2^n signs. A pair with its repeats counts once."""
+    assert compared([WON] * 10).p_value == 2 / 2**10
+    assert compared([LOST] * 8 + [SPLIT] * 2).p_value == 2 / 2**8
+    half = Pair.of(1, 0.5)
+    leads = [2, 2, 2, 1, -1, 2, 0]
+    kinds = {2: WON, 1: half, 0: SPLIT, -1: Pair.of(0, 0.5)}
+    means = [sum(s * lead for s, lead in zip(signs, leads, strict=True)) for signs in product((1, -1), repeat=len(leads))]
+    share = sum(abs(mean) >= sum(leads) for mean in means) / len(means)
+    assert compared([kinds[lead] for lead in leads]).p_value == share
+    repeated = reduce(Pair.plus, [WON] * 9)
+    assert compared([repeated, WON, LOST]).p_value == 0.75  # 18, 2 and -2: 22, 18 and 18 of the sums 22, 18, 18 and 14 are as far
+    many = [WON] * 30 + [SPLIT] * 20 + [LOST] * 14
+    assert compared(many).p_value == pytest.approx(stats.binomtest(30, 44).pvalue, rel=0.5)
 
 
 AHEAD, BEHIND, LEVEL = Difference(90, 30, 150, 0.99), Difference(-90, -150, -30, 0.01), Difference(-5, -60, 50, 0.4)
