@@ -6,7 +6,7 @@
     clustered        means of values in clusters          solved_share      puzzles: solved shares and budgets
 
 Import names from `arena.stats` itself: each is loaded on first use. Ratings (`intervals`, `plackett_luce` and the
-modules below them: `bradley_terry`, `newton`, `prior`, `pairwise_likelihood`, `bootstrap`, `sandwich`) import numpy and scipy
+modules below them: `bradley_terry`, `newton`, `prior`, `pairwise_likelihood`, `bootstrap`, `sandwich`) import numpy
 with their module, so import their names inside a function. All other modules import libraries in the function that calls them.
 So the command line starts quickly, and processes that play never load them.
 """
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from arena.stats.calculator import elo_of_pairs as elo_of_pairs
     from arena.stats.clustered import clustered_mean as clustered_mean
     from arena.stats.clustered import mean_p_value as mean_p_value
+    from arena.stats.distributions import binomial_cdf as binomial_cdf
     from arena.stats.elo import effect_size as effect_size
     from arena.stats.elo import expected_score as expected_score
     from arena.stats.intervals import Difference as Difference

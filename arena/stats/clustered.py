@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
+from arena.stats.distributions import student_cdf, student_quantile
+
 FOLDS = 5
 """Parts into which clusters are divided to fit the coefficient of luck."""
 MIN_CLUSTERS = 10
@@ -32,11 +34,9 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int]) -> ClusteredMea
     mean = sum(total for total, _ in clusters) / size
     if len(clusters) < 2:
         return ClusteredMean(mean, None, None)
-    from scipy.special import stdtrit  # type: ignore[import-untyped]
-
     squares = sum((total - mean * count) ** 2 for total, count in clusters)
     freedom = len(clusters) - 1
-    reach = float(stdtrit(freedom, 0.975)) * sqrt(squares * len(clusters) / freedom) / size
+    reach = student_quantile(freedom, 0.975) * sqrt(squares * len(clusters) / freedom) / size
     return ClusteredMean(mean, mean - reach, mean + reach)
 
 
@@ -74,11 +74,9 @@ def mean_p_value(values: Sequence[float]) -> float:
     """
     if len(values) < 2:
         return 1.0
-    from scipy.special import stdtr
-
     mean = sum(values) / len(values)
     squares = sum((value - mean) ** 2 for value in values)
     if not squares:
         return 1.0 if not mean else 0.5 ** (len(values) - 1)
     freedom = len(values) - 1
-    return float(2 * stdtr(freedom, -abs(mean) / sqrt(squares / freedom / len(values))))
+    return 2 * student_cdf(freedom, -abs(mean) / sqrt(squares / freedom / len(values)))

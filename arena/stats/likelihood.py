@@ -10,6 +10,8 @@ from functools import lru_cache
 from math import log, sqrt
 from statistics import NormalDist
 
+from arena.stats.distributions import student_quantile
+
 ONE_IN_TWENTY = log(20)
 """The fall of the log-likelihood at a one-sided 95 % bound if all outcomes were equal: their probability is 1 in 20 there."""
 
@@ -78,11 +80,9 @@ def _mean_interval(counts: tuple[float, ...], values: tuple[float, ...]) -> tupl
     total = sum(counts)
     if total < 2:
         return None
-    from scipy.special import stdtrit  # type: ignore[import-untyped]
-
     low, high = min(values), max(values)
     middle = sum(n * v for n, v in zip(counts, values, strict=True)) / total
-    reach = ONE_IN_TWENTY if middle in {low, high} else float(stdtrit(total - 1, 0.975)) ** 2 / 2
+    reach = ONE_IN_TWENTY if middle in {low, high} else student_quantile(total - 1, 0.975) ** 2 / 2
     best = sum(n * log(n / total) for n in counts if n)
 
     def beyond(mean: float) -> float:
@@ -109,10 +109,7 @@ def superiority(counts: Sequence[float], values: Sequence[float], mean: float) -
 
 
 def bisect(rising: Callable[[float], float], low: float, high: float) -> float:
-    """The root of an increasing function between `low` and `high`, to the last bits of a float; an end if there is none inside.
-
-    (Not scipy's `brentq`: `scipy.optimize` takes another quarter of a second to import, which every leaderboard would pay.)
-    """
+    """The root of an increasing function between `low` and `high`, to the last bits of a float; an end if there is none."""
     for _ in range(200):
         middle = (low + high) / 2
         if not low < middle < high:

@@ -88,10 +88,7 @@ def constrained_inverse(information: Array, ratings: int) -> Array:
 
 def find_root(rising: Callable[[float], float], low: tuple[float, float], high: tuple[float, float], *, accuracy: float) -> float:
     """The root between two places, given with their values, by false position with the Illinois rule: the stale end's value is
-    halved.
-
-    Every value takes a fit, so a tenth of the evaluations of a bisection matters; `scipy.optimize` would cost every leaderboard
-    a quarter of a second for its import.
+    halved. Every value takes a fit, so a tenth of the evaluations of a bisection matters.
     """
     for _ in range(100):
         if high[0] - low[0] < accuracy or isclose(low[1], high[1]):

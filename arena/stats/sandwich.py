@@ -18,9 +18,9 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-from scipy.special import chdtrc, stdtr, stdtrit  # type: ignore[import-untyped]
 
 from arena.stats.bradley_terry import Fit
+from arena.stats.distributions import chi_squared_tail, student_cdf, student_quantile
 from arena.stats.newton import Array, constrained_inverse
 from arena.stats.observations import Competitor, Pair, Pairings, kinds_of
 from arena.stats.pairwise_likelihood import PairwiseLikelihood, statistics_of
@@ -85,13 +85,13 @@ class Sandwich:
     def interval(self, agent: int, other: int | None = None) -> tuple[float, float]:
         """The 95 % interval of a rating, or of its lead over another."""
         middle, error, freedom = self._estimate(agent, other)
-        reach = float(stdtrit(freedom, 0.975)) * error
+        reach = student_quantile(freedom, 0.975) * error
         return middle - reach, middle + reach
 
     def superiority(self, agent: int, other: int) -> float:
         """The likelihood of superiority over another, within [0, 1]."""
         middle, error, freedom = self._estimate(agent, other)
-        return float(stdtr(freedom, middle / error)) if error > 0 else 0.5
+        return student_cdf(freedom, middle / error) if error > 0 else 0.5
 
     def _estimate(self, agent: int, other: int | None) -> tuple[float, float, float]:
         """Return an estimate, its standard error, and the degrees of freedom of the error."""
@@ -160,7 +160,7 @@ def widen(strata: Sequence[Stratum], pairings: Sequence[PairingScore], competito
     information = np.array([pairing.information for pairing, _ in known])
     scatters = np.array([stratum.scatter[0, 0] for _, stratum in known])
     excess = float((scores**2 / scatters).sum()) - freedom
-    if chdtrc(freedom, excess + freedom) > MAX_CHANCE:
+    if chi_squared_tail(freedom, excess + freedom) > MAX_CHANCE:
         return list(strata), 0.0
     weights = information**2 / scatters
     first, second = (_laplacian(ends, weights**power, competitors) for power in (1, 2))

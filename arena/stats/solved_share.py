@@ -15,8 +15,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     """The Wilson score interval of a proportion, at 95 %; (0, 1) without trials.
 
     E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927. It never leaves [0, 1], and has a
-    width also at 0 and at all successes. (It is written out here, because scipy only has it in `scipy.stats`, which takes most of
-    a second to import.)
+    width also at 0 and at all successes.
 
     >>> [round(bound, 4) for bound in wilson(8, 10)]
     [0.4902, 0.9433]

@@ -8,7 +8,7 @@ from math import exp, log, sqrt
 from statistics import fmean
 from typing import NamedTuple
 
-from arena.stats import Z95, bisect
+from arena.stats import Z95, binomial_cdf, bisect
 
 
 class Solved(NamedTuple):
@@ -45,10 +45,8 @@ def mcnemar(only_one: int, only_other: int) -> float:
     >>> mcnemar(0, 6)
     0.03125
     """
-    from scipy.special import bdtr  # type: ignore[import-untyped]
-
     total = only_one + only_other
-    return min(1.0, 2 * float(bdtr(min(only_one, only_other), total, 0.5))) if total else 1.0
+    return min(1.0, 2 * binomial_cdf(min(only_one, only_other), total, 0.5)) if total else 1.0
 
 
 def flip_signs(leads: Sequence[int]) -> float:

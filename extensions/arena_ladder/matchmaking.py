@@ -10,7 +10,7 @@ from arena.api.results import Row, Strengths, versus_row
 from arena.stats import table_of
 from arena_ladder.season import Season
 
-if TYPE_CHECKING:  # numpy and scipy are loaded only to rate
+if TYPE_CHECKING:  # numpy is loaded only to rate
     from arena.stats import Fit, Ratings
 
 MAX_REPEATS = 5

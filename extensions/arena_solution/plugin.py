@@ -11,7 +11,7 @@ def arena_exports() -> list[Export]:
     """The format of Gambit and open_spiel."""
 
     def write(game: Game, state: State) -> Iterator[str]:
-        from arena_solution.extensive_form import efg_lines  # scipy is heavy
+        from arena_solution.extensive_form import efg_lines
 
         yield from efg_lines(game, state, instead="take smaller parameters with --set")
 

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,18 @@ EVERY = 9
 """One in so many matches of the store is played again."""
 
 
+def read_numbers(text: str) -> Any:
+    return json.loads(text, parse_float=lambda digits: float(f"{float(digits):.12g}"))
+
+
 @pytest.mark.parametrize("name", PRINTED)
 def test_a_store_prints_what_it_did(name: str) -> None:
-    assert make_golden.printed(*PRINTED[name]) == (FOLDER / name).read_text("utf-8")
+    """Texts to the letter; numbers in JSON to twelve digits, because the last ones depend on the mathematical library."""
+    printed, golden = make_golden.printed(*PRINTED[name]), (FOLDER / name).read_text("utf-8")
+    if name.endswith(".json"):
+        assert read_numbers(printed) == read_numbers(golden)
+    else:
+        assert printed == golden
 
 
 def test_schedules_have_the_ids_that_they_had() -> None:

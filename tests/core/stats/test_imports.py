@@ -37,7 +37,7 @@ RATINGS = {
     *("arena.stats.pairwise_likelihood", "arena.stats.plackett_luce", "arena.stats.position_effect"),
     *("arena.stats.prior", "arena.stats.sandwich"),
 }
-"""The modules that import numpy and scipy with themselves."""
+"""The modules that import numpy with themselves."""
 
 
 def test_no_other_module_loads_any_of_them_when_it_is_imported() -> None:
@@ -53,7 +53,7 @@ def test_no_other_module_loads_any_of_them_when_it_is_imported() -> None:
 
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_processes_that_play_load_none_of_them(tmp_path: Path, isolation: str) -> None:
-    """Not though the tournament's own process pairs a Swiss round with rustworkx, and rates the field with scipy."""
+    """Not though the tournament's own process pairs a Swiss round with rustworkx, and rates the field with numpy."""
     (tmp_path / "watching.py").write_text(WATCHING)
     spec = {
         "name": "watched",
