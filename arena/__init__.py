@@ -9,39 +9,35 @@ from arena.version import __version__ as __version__
 if TYPE_CHECKING:
     __all__: list[str]
 
-    from arena.agent import Agent as Agent
-    from arena.agent import Answer as Answer
-    from arena.agent import Hints as Hints
-    from arena.agent import Path as Path
+    from arena.agent import Agent as Agent, Answer as Answer, Hints as Hints, Path as Path
     from arena.columns import Column as Column
     from arena.encodings import encoding as encoding
-    from arena.errors import ArenaError as ArenaError
-    from arena.errors import BackendGone as BackendGone
-    from arena.errors import GameError as GameError
-    from arena.errors import OutOfBudget as OutOfBudget
-    from arena.errors import PluginError as PluginError
-    from arena.errors import Refused as Refused
-    from arena.errors import SpecError as SpecError
-    from arena.errors import SpecFault as SpecFault
-    from arena.errors import Unavailable as Unavailable
-    from arena.errors import UnknownName as UnknownName
-    from arena.format import Field as Field
-    from arena.format import Format as Format
-    from arena.format import Outcomes as Outcomes
-    from arena.format import Pairing as Pairing
-    from arena.format import Placing as Placing
-    from arena.game import CHANCE as CHANCE
-    from arena.game import Action as Action
-    from arena.game import Game as Game
-    from arena.game import Puzzle as Puzzle
-    from arena.game import State as State
-    from arena.game import overrides as overrides
-    from arena.game import uniform as uniform
+    from arena.errors import (
+        ArenaError as ArenaError,
+        BackendGone as BackendGone,
+        GameError as GameError,
+        OutOfBudget as OutOfBudget,
+        PluginError as PluginError,
+        Refused as Refused,
+        SpecError as SpecError,
+        SpecFault as SpecFault,
+        Unavailable as Unavailable,
+        UnknownName as UnknownName,
+    )
+    from arena.format import Field as Field, Format as Format, Outcomes as Outcomes, Pairing as Pairing, Placing as Placing
+    from arena.game import (
+        CHANCE as CHANCE,
+        Action as Action,
+        Game as Game,
+        Puzzle as Puzzle,
+        State as State,
+        overrides as overrides,
+        uniform as uniform,
+    )
     from arena.heuristics import heuristic as heuristic
     from arena.hookspecs import hookimpl as hookimpl
     from arena.limits import Limits as Limits
-    from arena.match.record import Decision as Decision
-    from arena.match.record import Record as Record
+    from arena.match.record import Decision as Decision, Record as Record
     from arena.plugins.registry import Registry as Registry
     from arena.plugins.sources import load_plugins as load_plugins
     from arena.search import Search as Search

@@ -63,7 +63,6 @@ class Agent(Configured, ABC):
     A subclass gives `name` and at least one of `choose` and `solve`. Its `__init__` takes the agent's options,
     keyword-only and hinted, straight from a spec. An exception that it raises while playing loses it the match.
 
-    >>> import arena
     >>> class First(Agent):
     ...     name = "first"
     ...     def choose(self, game, state, search):

@@ -43,11 +43,8 @@ Value = TypeVar("Value")
 class ArenaError(Exception):
     """The base of every error that arena raises on purpose.
 
-    >>> try:
-    ...     raise UnknownName("game", "otello", ["othello", "pig"])
-    ... except ArenaError as error:
-    ...     print(error)
-    unknown game 'otello'; did you mean 'othello'?
+    >>> issubclass(UnknownName, ArenaError)
+    True
     """
 
 
@@ -76,7 +73,6 @@ class SpecFault:
 class SpecError(ArenaError):
     """A spec cannot be played; `faults` holds every reason, in the order of the file.
 
-    >>> import arena
     >>> arena.run({"game": "tic-tac-toe", "agents": ["random", "gredy"]})
     Traceback (most recent call last):
     arena.errors.SpecError: <spec>: agents[1]: unknown agent 'gredy'; did you mean 'greedy'? (--plugin FILE loads others)
@@ -98,7 +94,6 @@ class ExtensionMissing(ArenaError):
 class PluginError(ArenaError):
     """A plugin cannot be used; `source` says which one, and `message` why.
 
-    >>> import arena
     >>> arena.load_plugins(["nowhere.py"])
     Traceback (most recent call last):
     arena.errors.PluginError: plugin nowhere.py: FileNotFoundError: no such file: nowhere.py
@@ -126,7 +121,6 @@ class UnknownName(ArenaError):
 class Refused(ArenaError):
     """An agent cannot play a game; the message says which trait is missing.
 
-    >>> import arena
     >>> arena.play("pig", ["minimax", "random"])
     Traceback (most recent call last):
     arena.errors.Refused: minimax cannot play pig: pig has chance
@@ -134,16 +128,7 @@ class Refused(ArenaError):
 
 
 class GameError(ArenaError):
-    """A game contradicts itself, for example with a seat that does not exist.
-
-    >>> import arena
-    >>> from arena_games.tic_tac_toe import TicTacToe
-    >>> class Broken(TicTacToe):
-    ...     def to_move(self, state):
-    ...         return 7
-    >>> arena.play(Broken(), ["random", "random"]).message
-    'GameError: tic-tac-toe: to_move gave seat 7 of 2'
-    """
+    """A game contradicts itself, for example with a seat that does not exist."""
 
 
 class CodeChanged(ArenaError):
@@ -179,34 +164,15 @@ class IsolationError(ArenaError):
 
 
 class Unavailable(ArenaError):
-    """The backend of an agent does not answer. The match is void, no agent loses it, and the next run plays it again.
-
-    >>> import arena
-    >>> class Remote(arena.Agent):
-    ...     name = "remote"
-    ...     def choose(self, game, state, search):
-    ...         raise Unavailable("no answer")
-    >>> arena.play("tic-tac-toe", [Remote(), Remote()]).message
-    'unavailable, but not declared by `waits: true`: no answer'
-    """
+    """The backend of an agent does not answer. The match is void, no agent loses it, and the next run plays it again."""
 
 
 class BackendGone(Unavailable):
-    """The backend of an agent has not answered for so long that the agent does not ask it again in this run.
-
-    >>> issubclass(BackendGone, Unavailable)
-    True
-    """
+    """The backend of an agent has not answered for so long that the agent does not ask it again in this run."""
 
 
 class OutOfBudget(BaseException):
-    """A decision has used up its nodes or its time. Raised by the game that an agent searches; let it pass.
-
-    >>> import arena
-    >>> record = arena.play("tic-tac-toe", ["greedy", "greedy"], limits={"nodes": 3})
-    >>> record.fallbacks  # six turns with more than three successors
-    6
-    """
+    """A decision has used up its nodes or its time. Raised by the game that an agent searches; let it pass."""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -54,11 +54,7 @@ class Field:
 
 
 class Pairing(NamedTuple):
-    """One match to play.
-
-    >>> Pairing(round=0, seats=(2, 1)).seats
-    (2, 1)
-    """
+    """One match to play, such as `Pairing(round=0, seats=(2, 1))`: entry 2 has the first seat."""
 
     round: int
     """The number of its position, from 0."""

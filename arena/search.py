@@ -74,7 +74,6 @@ class Search:
 
     The counts are kept by the game that the agent is given; the agent calls nothing for them.
 
-    >>> import arena
     >>> class Greedy(arena.Agent):
     ...     name = "my-greedy"
     ...     def choose(self, game, state, search):

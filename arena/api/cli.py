@@ -39,23 +39,22 @@ class Command(NamedTuple):
 # Looked up on first use, so that the lists of commands stay light.
 if TYPE_CHECKING:
     from arena.commands.leaderboard import format_option as format_option
-    from arena.commands.options import is_given as is_given
-    from arena.commands.options import plugin_option as plugin_option
-    from arena.commands.options import seed_option as seed_option
-    from arena.commands.options import workers_for as workers_for
-    from arena.console.notices import load as load
-    from arena.console.notices import say as say
-    from arena.console.notices import say_notes as say_notes
-    from arena.console.notices import tracebacks_wanted as tracebacks_wanted
-    from arena.console.output import LiveLine as LiveLine
-    from arena.console.output import draws as draws
-    from arena.console.output import results_alone as results_alone
-    from arena.console.output import room as room
-    from arena.console.output import terminal_size as terminal_size
-    from arena.console.progress import PercentLine as PercentLine
-    from arena.console.progress import duration as duration
+    from arena.commands.options import (
+        is_given as is_given,
+        plugin_option as plugin_option,
+        seed_option as seed_option,
+        workers_for as workers_for,
+    )
+    from arena.console.notices import load as load, say as say, say_notes as say_notes, tracebacks_wanted as tracebacks_wanted
+    from arena.console.output import (
+        LiveLine as LiveLine,
+        draws as draws,
+        results_alone as results_alone,
+        room as room,
+        terminal_size as terminal_size,
+    )
+    from arena.console.progress import PercentLine as PercentLine, duration as duration
     from arena.console.project import read_own_file as read_own_file
-    from arena.version import distribution as distribution
-    from arena.version import install_command as install_command
+    from arena.version import distribution as distribution, install_command as install_command
 else:
     __getattr__, __dir__ = pass_on(__name__, "Command")

@@ -34,7 +34,6 @@ CPU_SECONDS = "cpu_seconds"
 class Decision(NamedTuple):
     """The amounts that one call of `choose` or `solve` used. A named tuple, because a match makes one at every move.
 
-    >>> import arena
     >>> arena.play("sliding-tiles", "a-star", position="1 2 3 / 4 5 6 / 7 . 8").decisions[0].nodes
     3
     """
@@ -72,7 +71,6 @@ class Record(NamedTuple):
     Everything but the seconds in `decisions` is the same whenever and wherever the match is played, unless a time limit
     was set. (A named tuple, because a frozen dataclass of this size takes longer to make than a small match takes to play.)
 
-    >>> import arena
     >>> record = arena.play("sliding-tiles", "a-star", position="1 2 3 / 4 5 6 / . 7 8")
     >>> record.actions, record.cost, record.termination
     (('7', '8'), 2.0, 'normal')

@@ -69,7 +69,6 @@ class Registry:
     `games`, `agents` and `formats` hold classes by name, `heuristics` and `encodings` the decorated objects by (game, name), and
     `plugins` the result of loading every plugin.
 
-    >>> import arena
     >>> arena.load_plugins().heuristics_of("othello")
     ['corners-mobility', 'discs']
     """

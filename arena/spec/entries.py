@@ -14,8 +14,7 @@ from arena.match.match import IN_PROCESS
 from arena.spec.choices import Choices, read_choices
 from arena.spec.document import Path
 from arena.spec.games import Rules
-from arena.spec.isolation import KEY as ISOLATION
-from arena.spec.isolation import check_name, choose_isolation, is_closed
+from arena.spec.isolation import KEY as ISOLATION, check_name, choose_isolation, is_closed
 from arena.spec.labels import Features
 from arena.spec.model import DecisionLimits, EntryKeys
 from arena.spec.parameters import Report, add_hints, check_value, make_adapter

@@ -16,8 +16,7 @@ from arena.spec.boards import read_boards
 from arena.spec.document import Document, make_document, read_document
 from arena.spec.entries import read_entries
 from arena.spec.games import read_games
-from arena.spec.isolation import KEY as ISOLATION
-from arena.spec.isolation import check_name, isolation_names
+from arena.spec.isolation import KEY as ISOLATION, check_name, isolation_names
 from arena.spec.model import AdjudicateKeys, DrawKeys, EntryKeys, MatchLimits, ResignKeys, SpecKeys
 from arena.spec.reader import Faults, SpecReader
 from arena.spec.source import source_keys

@@ -16,37 +16,35 @@ from typing import TYPE_CHECKING
 from arena.lazy import pass_on
 
 if TYPE_CHECKING:
-    from arena.stats.bradley_terry import Fit as Fit
-    from arena.stats.bradley_terry import fit as fit
-    from arena.stats.calculator import EloEstimate as EloEstimate
-    from arena.stats.calculator import check_pentanomial as check_pentanomial
-    from arena.stats.calculator import elo_of_games as elo_of_games
-    from arena.stats.calculator import elo_of_pairs as elo_of_pairs
-    from arena.stats.clustered import clustered_mean as clustered_mean
-    from arena.stats.clustered import mean_p_value as mean_p_value
+    from arena.stats.bradley_terry import Fit as Fit, fit as fit
+    from arena.stats.calculator import (
+        EloEstimate as EloEstimate,
+        check_pentanomial as check_pentanomial,
+        elo_of_games as elo_of_games,
+        elo_of_pairs as elo_of_pairs,
+    )
+    from arena.stats.clustered import clustered_mean as clustered_mean, mean_p_value as mean_p_value
     from arena.stats.distributions import binomial_cdf as binomial_cdf
-    from arena.stats.elo import effect_size as effect_size
-    from arena.stats.elo import expected_score as expected_score
-    from arena.stats.intervals import Difference as Difference
-    from arena.stats.intervals import Ratings as Ratings
-    from arena.stats.intervals import rate as rate
-    from arena.stats.likelihood import bisect as bisect
-    from arena.stats.likelihood import likeliest as likeliest
-    from arena.stats.likelihood import log_likelihood as log_likelihood
-    from arena.stats.observations import PAIR_SCORES as PAIR_SCORES
-    from arena.stats.observations import Pair as Pair
-    from arena.stats.observations import WinDrawLoss as WinDrawLoss
-    from arena.stats.observations import ranking_of as ranking_of
-    from arena.stats.observations import swapped as swapped
-    from arena.stats.observations import table_of as table_of
-    from arena.stats.plackett_luce import fit_rankings as fit_rankings
-    from arena.stats.plackett_luce import rate_rankings as rate_rankings
+    from arena.stats.elo import effect_size as effect_size, expected_score as expected_score
+    from arena.stats.intervals import Difference as Difference, Ratings as Ratings, rate as rate
+    from arena.stats.likelihood import bisect as bisect, likeliest as likeliest, log_likelihood as log_likelihood
+    from arena.stats.observations import (
+        PAIR_SCORES as PAIR_SCORES,
+        Pair as Pair,
+        WinDrawLoss as WinDrawLoss,
+        ranking_of as ranking_of,
+        swapped as swapped,
+        table_of as table_of,
+    )
+    from arena.stats.plackett_luce import fit_rankings as fit_rankings, rate_rankings as rate_rankings
     from arena.stats.position_effect import fit_positions as fit_positions
-    from arena.stats.solved_share import Z95 as Z95
-    from arena.stats.solved_share import BudgetStep as BudgetStep
-    from arena.stats.solved_share import optimality_gap as optimality_gap
-    from arena.stats.solved_share import par2 as par2
-    from arena.stats.solved_share import share_at as share_at
-    from arena.stats.solved_share import solved_by_budget as solved_by_budget
+    from arena.stats.solved_share import (
+        Z95 as Z95,
+        BudgetStep as BudgetStep,
+        optimality_gap as optimality_gap,
+        par2 as par2,
+        share_at as share_at,
+        solved_by_budget as solved_by_budget,
+    )
 else:
     __getattr__, __dir__ = pass_on(__name__)

@@ -26,7 +26,6 @@ class PlayedMatch(NamedTuple):
 class Results:
     """A tournament that has been played: its spec and its matches, in memory or in a store.
 
-    >>> import arena
     >>> arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 1}).records[0].returns
     (0.0, 0.0)
     """

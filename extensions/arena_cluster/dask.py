@@ -14,8 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from arena.api.errors import ClusterLost, describe
-from arena_cluster import node as nodes
-from arena_cluster import wire
+from arena_cluster import node as nodes, wire
 from arena_cluster.address import Address
 from arena_cluster.connection import call_within, connect
 from arena_cluster.engine import Change, Order, Reply

@@ -12,8 +12,7 @@ import click
 from arena import ArenaError, UnknownName, load_plugins
 from arena.api.cli import format_option, is_given, load, plugin_option, results_alone, room, say
 from arena.api.errors import ExtensionMissing, StoreError
-from arena.api.results import DEFAULT, BoardInfo, Export, Tally, complete, folded, tallies_of
-from arena.api.results import Comparison as Measure
+from arena.api.results import DEFAULT, BoardInfo, Comparison as Measure, Export, Tally, complete, folded, tallies_of
 from arena.api.store import Run, Store
 from arena_compare.comparison import Comparison, GamesComparison, comparisons, corrected, distinct_of, without_refuted
 from arena_compare.measures import compare_means, gather_rounds

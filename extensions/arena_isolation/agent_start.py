@@ -18,8 +18,7 @@ from arena_isolation.agent_log import log_of
 from arena_isolation.child import ChildLost, ChildProcess, launch_command
 from arena_isolation.control_group import ControlGroup, new_group
 from arena_isolation.family_clock import FamilyClock
-from arena_isolation.sandbox import enclose, prove
-from arena_isolation.sandbox import environment as sandboxed
+from arena_isolation.sandbox import enclose, environment as sandboxed, prove
 from arena_isolation.stopped_family import StoppedFamily
 from arena_isolation.system_calls import filter_pipe
 from arena_isolation.versions import moved_path, readable_files, version_in

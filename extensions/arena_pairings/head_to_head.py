@@ -5,8 +5,7 @@ from dataclasses import asdict
 from math import ceil
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
-from pydantic import Field as Bounds
+from pydantic import BaseModel, ConfigDict, Field as Bounds
 
 from arena import ArenaError, Field, Format, Outcomes, Pairing
 from arena.api.results import result_points

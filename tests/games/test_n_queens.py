@@ -7,8 +7,7 @@ from time import process_time
 from typing import Any, get_type_hints
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from arena import play, run

@@ -6,8 +6,7 @@ from itertools import product
 from typing import Any, Literal, get_type_hints
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from arena import Agent, Answer, Path, Search, play

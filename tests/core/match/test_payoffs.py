@@ -10,8 +10,7 @@ from statistics import fmean, pvariance
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from arena import CHANCE, Agent, Game, Limits, Search, play
 from arena.counting import Meter, counting_view

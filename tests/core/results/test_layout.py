@@ -3,8 +3,7 @@
 import re
 from string import ascii_uppercase
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tabulate import tabulate
 
 from arena.results.layout import crossing, fits, folded, table

@@ -4,8 +4,7 @@ from math import comb, erf, isfinite, log, log10, sqrt
 from statistics import fmean, pstdev
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from arena.errors import ArenaError
 from arena.stats.calculator import elo_of_games, elo_of_pairs

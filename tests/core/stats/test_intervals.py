@@ -5,8 +5,7 @@ from itertools import combinations
 from math import isfinite
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from arena.errors import ArenaError
 from arena.stats.bradley_terry import chances

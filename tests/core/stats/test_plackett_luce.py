@@ -7,8 +7,7 @@ from math import exp, isfinite, log, log1p
 import choix
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 
 from arena.errors import ArenaError

@@ -6,8 +6,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
 from arena.stats.bootstrap import bootstrap

@@ -4,8 +4,7 @@ from itertools import pairwise
 from math import sqrt
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from arena.errors import ArenaError
 from arena.stats.solved_share import BudgetStep, optimality_gap, par2, share_at, solved_by_budget, wilson

@@ -9,8 +9,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from arena.errors import ClusterError
 from arena.match.record import Record

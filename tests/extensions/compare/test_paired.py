@@ -7,8 +7,7 @@ from statistics import fmean, median
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 from scipy.optimize import minimize_scalar  # type: ignore[import-untyped]
 

@@ -1,8 +1,7 @@
 """Knockout brackets: seeds, byes, and who goes on."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from arena.errors import ArenaError
 from arena_pairings.bracket import advances, first_round, next_round, rounds_of, seed_order

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from arena_pairings.swiss_pairing import NeighborGraph
 

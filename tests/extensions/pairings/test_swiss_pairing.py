@@ -5,8 +5,7 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from arena.errors import ArenaError
 from arena_pairings.swiss_pairing import Encounter, SwissStanding, draw_lots, scores, standings, swiss_round

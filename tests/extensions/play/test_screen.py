@@ -5,8 +5,7 @@ from textwrap import wrap
 from unicodedata import combining, east_asian_width
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from arena_play.screen import Screen, wrap_line
 

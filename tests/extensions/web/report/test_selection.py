@@ -4,8 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from arena_web.report.carried import FAILED, choose_matches, rank_of
 from arena_web.report.evidence import Evidence, MatchSummary, read
