@@ -80,7 +80,7 @@ def bootstrap(fit: Fit[Competitor], pairings: Pairings[Competitor], rng: random.
 
 
 Resampler: TypeAlias = Callable[[np.random.Generator, int], Array]
-"""Resamples one pairing: the summed statistics of its pairs, a row for each statistic, a column for every sample."""
+"""Resamples one pairing so many times: the summed statistics of its pairs, a row for each statistic, a column for each sample."""
 
 
 def _resampler(fit: Fit[Competitor], seats: tuple[Competitor, Competitor], pairs: Sequence[Pair]) -> Resampler:

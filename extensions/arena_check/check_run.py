@@ -158,7 +158,9 @@ class CheckRun:
         yield from self._describe(found, key, value)
 
     def _check_agent(self, key: Key, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
-        fitting = [game for game in self.games or self.registry.games_for(agent).values() if find_refusal(agent, game) is None]
+        playable, sources = self.registry.games_for(agent), self.registry.sources
+        own_first = [playable[name] for name in sorted(playable, key=lambda name: not sources["game", name].asked)]
+        fitting = [game for game in self.games or own_first if find_refusal(agent, game) is None]
         if not fitting:
             for name in sorted(read_games(agent)):
                 make_default(self.registry.game(name), _raise_refusal)

@@ -191,6 +191,7 @@ def tokens(obj: Any, authors: tuple[str, ...]) -> int:
 def ban(obj: Any, author: str) -> int:
     """Take AUTHOR's agents out of play, and take no more from him."""
     obj[1].ban(author, "admin")
+    click.echo(f"{author} is banned: no agent of this author plays any more")
     return 0
 
 
@@ -199,6 +200,7 @@ def ban(obj: Any, author: str) -> int:
 def pause(obj: Any) -> int:
     """Play nothing until `resume`; pages stay, and what is handed in is checked."""
     obj[1].set("paused", "yes", "admin")
+    click.echo("paused: no match begins until `resume`")
     return 0
 
 
@@ -207,6 +209,7 @@ def pause(obj: Any) -> int:
 def resume(obj: Any) -> int:
     """Go on after `pause`."""
     obj[1].set("paused", "no", "admin")
+    click.echo("resumed: matches begin again")
     return 0
 
 
@@ -220,6 +223,7 @@ def withdraw(obj: Any, agent: str) -> int:
     if not found:
         raise ArenaError(f"no submission {agent} here; expected its id, or a name such as ada/mine@3")
     ledger.withdraw(found[0].id, "admin", "withdrawn by the host of the ladder")
+    click.echo(f"{found[0].label} is withdrawn")
     return 0
 
 
@@ -229,6 +233,7 @@ def withdraw(obj: Any, agent: str) -> int:
 def backup(obj: Any, file: Path) -> int:
     """Write all of the ladder to FILE, also while it runs: matches, submissions, authors."""
     obj[1].backup(file)
+    click.echo(f"{file} has all matches, submissions and authors")
     return 0
 
 
@@ -237,6 +242,7 @@ def backup(obj: Any, file: Path) -> int:
 def reveal(obj: Any) -> int:
     """End the ladder for ever and reveal its seed: a ladder that runs does it, else the next start."""
     obj[1].set("over", "yes", "admin")
+    click.echo("the ladder ends, and its seed is revealed: at once if it runs, else when it is started")
     return 0
 
 

@@ -167,12 +167,12 @@ def test_claims_that_cannot_be_told_are_not_said_to_hold(tmp_path: Path) -> None
 
 
 def test_all_that_a_sound_file_brings_is_checked(tmp_path: Path) -> None:
-    """A line for the game, for the agent on every game that it can play, and for the heuristic."""
+    """A line for the game, for the agent on every game that it can play, first on the game of its file, and for the heuristic."""
     done = check(write(tmp_path, "mine.py", SOUND), "--matches", "5", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     headlines = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
     assert headlines == ["game nim: ok", "agent cautious: ok", "heuristic nim fours: ok"]
-    assert "  ok      nim: plays, one node, repeats, purity, threads, randomness" in done.stdout
+    assert "agent cautious: ok\n  ok      nim: plays, one node, repeats, purity, threads, randomness\n" in done.stdout
     assert "  ok      tic-tac-toe: plays, one node, repeats, purity, threads, randomness" in done.stdout
 
 
