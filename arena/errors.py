@@ -73,9 +73,9 @@ class SpecFault:
 class SpecError(ArenaError):
     """A spec cannot be played; `faults` holds every reason, in the order of the file.
 
-    >>> arena.run({"game": "tic-tac-toe", "agents": ["random", "gredy"]})
+    >>> arena.run({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 0})
     Traceback (most recent call last):
-    arena.errors.SpecError: <spec>: agents[1]: unknown agent 'gredy'; did you mean 'greedy'? (--plugin FILE loads others)
+    arena.errors.SpecError: <spec>: rounds: expected at least 1, got 0
     """
 
     def __init__(self, faults: Iterable[SpecFault]) -> None:

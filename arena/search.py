@@ -77,8 +77,8 @@ class Search:
     >>> class Greedy(arena.Agent):
     ...     name = "my-greedy"
     ...     def choose(self, game, state, search):
-    ...         seat = game.to_move(state)
-    ...         return search.best(game.actions(state), lambda action: search.evaluate(game.result(state, action), seat))
+    ...         value = lambda action: search.evaluate(game.result(state, action), game.to_move(state))
+    ...         return search.best(game.actions(state), value)
     >>> arena.play("tic-tac-toe", [Greedy(), Greedy()], position="xx./oo./...").actions
     ('3',)
     """

@@ -1,6 +1,7 @@
 """`arena check` on the command line: what it prints where, and with which code it ends."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -326,8 +327,8 @@ def test_the_users_interrupt_names_the_call_that_did_not_return(tmp_path: Path) 
         said = checking.stderr.read()
         assert checking.wait(10) == 130
     assert "while checking agent cautious\n" in said
-    assert "cautious on tic-tac-toe: " in said
-    assert "asked at: .../.../..." in said
+    assert "cautious on nim: " in said
+    assert re.search(r"asked at: \([5-9], 0\)\n", said)
     assert "mine.py:" in said
     assert said.endswith("interrupted\n")
 

@@ -258,6 +258,7 @@ def test_a_puzzle_and_a_form_are_still_there_after_a_reload(desktop: Any) -> Non
     page.wait_for_selector(".target")
     page.get_by_role("textbox", name="Position").fill("1 2 3 / 4 5 6 / . 7 8")
     page.get_by_role("button", name="Set up").click()
+    page.wait_for_selector("svg.board[aria-label$='blank 7 8']")
     page.get_by_role("button", name="slide tile 7").click()
     page.get_by_label("Agent", exact=True).select_option("ida-star")
     page.wait_for_selector(".status:has-text('1. you: 7')")
