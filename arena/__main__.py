@@ -1,4 +1,4 @@
-"""`python -m arena` is the command `arena`."""
+"""`python -m arena` runs the command `arena`."""
 
 from arena.cli import main
 

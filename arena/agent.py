@@ -1,4 +1,4 @@
-"""Agents, which choose actions (players) or solve puzzles (solvers) or do both, and the solutions that solvers return."""
+"""Agents, and the solutions that they return. A player chooses actions, and a solver solves puzzles; one agent may do both."""
 
 from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from arena.configured import Configured
-from arena.game import Action, Game, Puzzle, State, overrides
+from arena.game import Action, Game, State
 from arena.limits import Limits
 from arena.search import Search
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Path:
-    """A path from the position to a goal. The referee replays its `actions`, sums their cost and checks the goal.
+    """The actions that lead from a position to a goal. The referee replays `actions`, adds up their costs and checks the goal.
 
     >>> Path(iter(["8", "6"])).actions
     ('8', '6')
@@ -27,9 +27,9 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A final `state`, for puzzles in which the path does not matter. It counts as unsolved if it is not a goal.
+    """The final `state` for a puzzle in which the path does not matter. If it is not a goal, the puzzle counts as unsolved.
 
-    `steps` is the number of changes that the solver made on its way. None means that it did not count them.
+    `steps` is the number of changes that the solver made while it searched. None means that the solver did not count them.
 
     >>> Answer((2, 4, 1, 3), steps=7).state
     (2, 4, 1, 3)
@@ -41,27 +41,27 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """Hints about an agent for the tools that try agents or propose them. No match depends on them.
+    """Hints about an agent, for commands that test agents or suggest them. They do not affect any match.
 
     >>> Hints(reference="games", proposed={"two-player": 9}).uses_heuristic
     True
     """
 
     reference: bool | Literal["games", "puzzles"] = False
-    """Whether `arena try` sets new agents against this one, and gives it new heuristics if it wants one. `games` or `puzzles`
-    restricts this to one kind."""
+    """Whether `arena try` lets new agents play against this one. If this agent uses heuristics, `arena try` also tests new
+    heuristics with it. `games` or `puzzles` limits this to games or to puzzles."""
     proposed: Mapping[str, int] = field(default_factory=dict)
-    """Its priority as the default opponent, adviser or solver, by traits of the game, or by `heuristic` for games that have a
-    default heuristic. The largest value that applies counts, and the agent with the highest priority is proposed."""
+    """The agent's priority when a command needs a default opponent, a default solver, or an agent for hints. Each key is a trait
+    of a game, or `heuristic` for games with a default heuristic. If several keys apply to a game, the largest value counts."""
     uses_heuristic: bool = True
-    """False for an agent that never asks for an estimate: pages and `arena show` offer it no heuristic."""
+    """False for an agent that never uses a heuristic; web pages and `arena show` do not offer it one."""
 
 
 class Agent(Configured, ABC):
-    """One player or solver. The referee makes a fresh instance for every match.
+    """One player or solver. The referee creates a new instance for every match.
 
-    A subclass gives `name` and at least one of `choose` and `solve`. Its `__init__` takes the agent's options,
-    keyword-only and hinted, straight from a spec. An exception that it raises while playing loses it the match.
+    A subclass defines `name` and at least one of `choose` and `solve`. Its `__init__` takes the options of the agent as
+    keyword-only parameters with type hints; their values come from a spec. An agent that raises an exception loses the match.
 
     >>> class First(Agent):
     ...     name = "first"
@@ -72,92 +72,74 @@ class Agent(Configured, ABC):
     """
 
     name: ClassVar[str]
-    """The key in the registry: small letters, digits and dashes."""
+    """Its name in specs and on the command line: lowercase letters, digits and dashes."""
     needs: ClassVar[frozenset[str]] = frozenset()
-    """The traits that a game must have; see `arena.traits`."""
+    """The traits that a game must have for this agent; see `arena.traits`."""
     copes: ClassVar[frozenset[str]] = frozenset()
-    """Which of `chance` and `hidden-information` it can play. It is refused on a game with a trait that is not listed."""
+    """The agent is refused for games with `chance` or `hidden-information`, unless this set names the trait."""
     games: ClassVar[frozenset[str]]
-    """A frozenset of the names of the games that it is made for; it is refused on all others. Without this attribute it plays any
-    game."""
+    """The names of the games that the agent is made for, as a frozenset; optional. By default, the agent plays any game."""
     wants_heuristic: ClassVar[bool] = False
-    """Whether the agent is useless without a heuristic."""
+    """Whether the agent is of little use without a heuristic."""
     hints: ClassVar[Hints]
-    """Hints for the tools that try agents or propose them; optional. Subclasses do not inherit them."""
+    """Hints for commands that test agents or suggest them; optional. Subclasses do not inherit them."""
     optimal: Literal["cost", "length", "admissible"] | None = None
-    """The promise of a solver about every path that it returns before a budget ends: none is cheaper (`cost`), none is shorter
-    (`length`), or none is cheaper if the heuristic never overestimates (`admissible`). `arena check` tries to refute it from
-    small positions, and a board reports matches that refute it."""
+    """What a solver promises about each path that it returns, unless a limit stopped its search. `cost`: no path is cheaper.
+    `length`: no path is shorter. `admissible`: no path is cheaper if the heuristic never overestimates. `arena check` looks for
+    small positions that break the promise, and a leaderboard reports matches that break it."""
     waits: ClassVar[bool] = False
-    """Whether its decisions wait for something outside, such as a model behind a network, inside `with search.waiting()`. If so,
-    one process plays several matches at the same time."""
+    """Whether the agent waits for something outside the process, such as a model on a server. It must then wait inside `with
+    search.waiting()`, and one process plays several matches at the same time."""
+    incidental: ClassVar[frozenset[str]] = frozenset()
+    """Options that do not affect how the agent plays, such as a rate limit. They do not affect the ids of matches."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return a legal action for the seat to move. TypeError for agents that only solve."""
-        raise TypeError(f"{type(self).__name__} does not choose actions: it only solves")
+        """Return a legal action for the seat to move. Raises TypeError if the agent only solves."""
+        raise TypeError(f"{type(self).__name__} does not choose actions: it only solves puzzles")
 
     def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
-        """Return the way from `state` to a goal, or a final state, or None to give up. TypeError for agents that only choose."""
-        raise TypeError(f"{type(self).__name__} does not solve: it only chooses actions")
+        """Return a path from `state` to a goal, or a final state; None to give up. Raises TypeError if the agent only chooses."""
+        raise TypeError(f"{type(self).__name__} does not solve puzzles: it only chooses actions")
 
     if TYPE_CHECKING:
         engine: str | None
-        """The engine that it requests by `search.compiled`; optional. A run compiles it before its long part begins."""
+        """The search loop that the agent requests with `search.compiled`; optional. A long run compiles this loop in advance."""
 
         def policy(self, game: Game, observation: State) -> Sequence[float]:
-            """Return the probabilities with which it plays the legal actions, in their order; optional.
+            """Return the probability of each legal action, in the order of the actions; optional.
 
-            `observation` is the view of the seat to move. `arena exploit` is exact for agents that give this method.
+            `observation` is the view of the seat to move. `arena exploit` is exact for agents that define this method.
             """
 
         def check_backend(self) -> None:
-            """Raise ArenaError if the backend cannot be reached; optional, for agents that wait.
+            """Raise ArenaError if the backend cannot be reached; optional, for agents with `waits`.
 
             A run calls it once, before the first match.
             """
 
         @classmethod
-        def check_entries(cls, entries: Sequence[Mapping[str, Any]]) -> Iterable[tuple[int, str, str]]:
-            """Check the options of all entries of this agent in a spec against each other; optional.
+        def check_run(cls, spec: Any, store: Any, left: float, *, alone: bool) -> Iterable[str]:
+            """Prepare a run before its first match; optional, for agents with `waits`. `left` matches remain to be played.
 
-            Yield a fault as the number of the entry, the option that is wrong, and the message.
+            `spec` is the `arena.Spec`, and `store` is the open store or None. `alone` is true if one process plays all matches.
+            The method yields notes for the user. If it raises ArenaError, the run stops.
+            """
+
+        @classmethod
+        def check_entries(cls, entries: Sequence[Mapping[str, Any]]) -> Iterable[tuple[int, str, str]]:
+            """Check the options of all entries of this agent in a spec together; optional.
+
+            The method yields, for each fault, the number of the entry, the name of the wrong option, and a message.
             """
 
         def refuses(self, game: Game) -> str | None:
-            """Return why the agent, with its options, cannot play `game`; None if it can. Optional.
+            """Return the reason why the agent, with its options, cannot play `game`, or None if it can; optional.
 
-            It is called before the first match, after the checks of the spec and of the class's `needs`.
+            The method is called before the first match, after the spec and the traits in `needs` have been checked.
             """
 
         def needs_limit(self, limits: Limits) -> bool:
-            """Return True if a decision under `limits` may search every state that can be reached; optional, else False.
-
-            `arena validate` and `arena run` warn if such an agent meets a game of many states. It is not called if nodes or
-            seconds are limited, and nothing else depends on it.
+            """Return whether a decision under `limits` may search all states that can be reached. Optional; the default is False.
+            If it returns True, `arena validate` and `arena run` warn about a game with many states; it has no other effect. The
+            method is not called if a limit on nodes or seconds is set.
             """
-
-
-def chooses(agent: type[Agent] | Agent) -> bool:
-    """Return whether an agent gives `choose`."""
-    return _method(agent, "choose") is not Agent.choose
-
-
-def solves(agent: type[Agent] | Agent) -> bool:
-    """Return whether an agent gives `solve`."""
-    return _method(agent, "solve") is not Agent.solve
-
-
-def claim_of(agent: Agent, puzzle: Puzzle, *, admissible: bool) -> Literal["cost", "length"] | None:
-    """Return which measure the agent claims to minimize on this puzzle; None if it makes no claim that applies.
-
-    `agent` is the solver and `puzzle` the puzzle. `admissible` is true if the heuristic claims to be admissible, or if there is
-    none. If all steps cost the same, the shortest path is the cheapest.
-    """
-    claim = agent.optimal if puzzle.path_matters else None
-    if claim == "length":
-        return "length" if overrides(puzzle, "step_cost") else "cost"
-    return "cost" if claim == "cost" or (claim == "admissible" and admissible) else None
-
-
-def _method(agent: type[Agent] | Agent, name: str) -> Any:
-    return getattr(agent if isinstance(agent, type) else type(agent), name, None)

@@ -1,8 +1,9 @@
-"""The command line: its group, which imports a command when it is called, and the exit codes.
+"""The command line: the group of all commands, which imports a command when it is called, and the exit codes.
 
-Results go to stdout, everything else to stderr.
+Results are written to stdout, everything else to stderr.
 """
 
+import gc
 import os
 import sys
 import traceback
@@ -10,7 +11,6 @@ from collections import UserDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
 
@@ -20,14 +20,15 @@ from arena import __version__
 from arena.api.cli import GROUP, Command
 from arena.commands import COMMANDS as OWN
 from arena.console.project import no_project_option
-from arena.errors import ArenaError, ClusterLost, Interrupted, StoreConflict, StoreDamaged, StoreFull, describe
+from arena.errors import ArenaError, Interrupted, describe
+from arena.lazy import EntryPoint, find_entry_points
 from arena.processes.interrupts import abandoned, user_interrupts
 
 TRACEBACK = "ARENA_TRACEBACK"
 
 
 def want_tracebacks(_context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    """Show whole tracebacks, in this process and in the processes that it starts."""
+    """Show full tracebacks, in this process and in the processes that it starts."""
     if wanted:
         os.environ[TRACEBACK] = "1"
 
@@ -39,24 +40,22 @@ traceback_option = click.option(
     callback=want_tracebacks,
     help="Show whole tracebacks of errors; so does ARENA_TRACEBACK=1.",
 )
-"""The option that the group and every command have."""
+"""The option `--traceback`, which the group and every command have."""
 
 
 class Commands(UserDict[str, click.Command]):
-    """Every command by its name; it is imported when it is looked up.
+    """All commands by name. A command is imported when it is looked up.
 
-    The core's commands are known at once. Extensions are searched only for another name, or for the list of all commands.
+    The core's commands are known from the start. Extensions are searched only for other names, or to list all commands.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._listed: dict[str, Command] = {}
+        self._listed: dict[str, Command] = {command.name: command for command in OWN}
         self._complete = False
-        for command in OWN:
-            self._listed[command.name] = command
 
     def __getitem__(self, name: str) -> click.Command:
-        """Return the command; KeyError for an unknown name."""
+        """Return the command. Raises KeyError for an unknown name."""
         if name not in self.data:
             if name not in self._listed:
                 self.listed()
@@ -74,17 +73,17 @@ class Commands(UserDict[str, click.Command]):
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        """Return whether there is such a command, listed or hidden."""
+        """Return whether a command with this name exists, including hidden ones."""
         return name in self._listed or name in {command.name for command in self.listed()}
 
     def listed(self) -> list[Command]:
-        """Return all commands sorted by name, including the entry points of the group `arena.commands`."""
+        """Return all commands sorted by name, including the entry points in the group `arena.commands`."""
         if not self._complete:
             self._complete = True
-            for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+            for point in find_entry_points(GROUP):
                 try:
                     self._add(point)
-                except (Exception, SystemExit) as error:  # a broken extension costs one line; the others still work
+                except (Exception, SystemExit) as error:  # a broken extension only costs a line; other commands still work
                     click.echo(f"extension {point.name} ({point.value}) is left out: {describe(error)}", err=True)
         return sorted(self._listed.values())
 
@@ -100,7 +99,7 @@ class Commands(UserDict[str, click.Command]):
         for command in brought:
             known = self._listed.setdefault(command.name, command)
             if known != command:  # an editable install can be listed twice, with equal commands
-                click.echo(f"extension {point.name}: there is a command {command.name!r} already ({known.target})", err=True)
+                click.echo(f"extension {point.name}: the command {command.name!r} exists already ({known.target})", err=True)
 
 
 class CommandGroup(click.Group):
@@ -109,7 +108,7 @@ class CommandGroup(click.Group):
     commands: Commands
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of a call; UsageError names the extension that brings it, if it is known and missing."""
+        """Find the command of a call. If a missing extension is known to define it, the UsageError names this extension."""
         from arena.parts import explain_missing
 
         missing = explain_missing(f"arena {args[0]}")
@@ -118,16 +117,13 @@ class CommandGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the name and the first sentence of every command."""
+        """Write the name of every command, and the first sentence of its help."""
         shown = [click.Command(one.name, help=one.help) for one in self.commands.listed() if not one.hidden]
         click.Group(commands=shown).format_commands(ctx, formatter)
 
 
 @click.group(
-    cls=CommandGroup,
-    commands=Commands(),
-    context_settings={"help_option_names": ["-h", "--help"]},
-    invoke_without_command=True,
+    cls=CommandGroup, commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True
 )
 @click.version_option(__version__, prog_name="arena")
 @traceback_option
@@ -153,7 +149,9 @@ def _is_terminal(stream: Any) -> bool:
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    gc.set_threshold(100_000)  # otherwise, the garbage collector would often examine modules that are never freed
     code = _guarded()
+    gc.freeze()  # the process ends now, so collections at exit would be wasted time
     try:
         sys.stdout.flush()
     except OSError:
@@ -166,22 +164,21 @@ def main() -> None:
 
 
 def _guarded() -> int:
-    """The exit code of the command line, whatever it raises."""
+    """Run the command line and return its exit code, even if a command raises an exception."""
     try:
-        with user_interrupts(at_once=True):  # also while a spec or a plugin is loading
+        if sys.platform == "win32":  # it has neither the file locks nor the process groups of POSIX
+            raise ArenaError("arena needs Linux or macOS; on Windows, install and start it in WSL 2, which is a Linux")
+        with user_interrupts(at_once=True):  # Ctrl-C also works while a spec or a plugin is loaded
             return cli.main(standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
         return 2
-    except (StoreFull, StoreConflict, StoreDamaged, ClusterLost) as error:
-        click.echo(str(error), err=True)
-        return 1
     except ArenaError as error:
-        if os.environ.get(TRACEBACK, "") not in ("", "0"):
+        if error.EXIT_CODE == ArenaError.EXIT_CODE and os.environ.get(TRACEBACK, "") not in ("", "0"):
             click.echo("".join(traceback.format_exception(error)).rstrip("\n"), err=True)
         else:
             click.echo(str(error), err=True)
-        return 2
+        return error.EXIT_CODE
     except (Interrupted, KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return 130
@@ -189,9 +186,9 @@ def _guarded() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except OSError as error:
-        click.echo(f"cannot go on: {error}", err=True)
+        click.echo(f"cannot continue: {error}", err=True)
         return 1
     except Exception:
-        click.echo(f"arena {__version__}: an error of its own; please report it with what follows", err=True)
+        click.echo(f"arena {__version__}: an internal error; please report it with the text below", err=True)
         traceback.print_exc()
         return 1

@@ -1,6 +1,6 @@
-"""The columns of a board: the key in a row, the heading, the style of the cells, and when the column is shown.
+"""The columns of a board: their keys, their headings, the styles of their cells, and the conditions under which they are shown.
 
-`arena.results.cells` makes the text of a cell, which is the same in the terminal, in a report and on a page.
+`arena.results.cells` turns a cell into text. The terminal, a report and a web page show the same text.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ Style = Literal[
     "text", "count", "figure", "share", "elo", "score", "rank", "kinds", "elo interval", "share interval", "figure interval"
 ]
 STYLES = ("text", "count", "figure", "score", "share", "elo")
-"""The styles of columns of formats; the others make a cell of several values."""
+"""The styles that columns of formats can have. Arena's own columns have other styles, too, for cells with several values."""
 Shown = Literal["always", "known", "returns", "named"]
 
 
@@ -19,10 +19,10 @@ Shown = Literal["always", "known", "returns", "named"]
 class Column:
     """A column of a board.
 
-    `key` is its key in the rows of `--format json`; `columns` and `sort` of a spec use the same name. `heading` stands above the
-    column, and `description` explains it. `style` is the form of its cells: `text`; `count`, a whole number; `figure`, three
-    significant digits; `score`, points with their halves; `share`, a percentage; `elo`, with its sign. Arena's own columns have
-    further styles. An interval uses the keys that end in `_low` and `_high`.
+    `key` is its key in the rows of `--format json`; the keys `columns` and `sort` of a spec use it, too. `heading` is the text
+    above the column, and `description` explains the column. `style` says how its cells are written: `text`; `count`, a whole
+    number; `figure`, three significant digits; `score`, points, which may have halves; `share`, a percentage; `elo`, a number
+    with a sign. Arena's own columns also have other styles. The bounds of an interval have keys that end in `_low` and `_high`.
 
     >>> Column("tokens", "Tokens", "count", shown="named").left_out
     12
@@ -33,22 +33,22 @@ class Column:
     style: Style = "figure"
     description: str = ""
     shown: Shown = "always"
-    """When it is shown if a spec names no columns: `always`, if any row has a value (`known`), if the board is ranked by returns
-    or has chance (`returns`), or never (`named`)."""
+    """When the column is shown if a spec does not choose the columns. `always`: in any case. `known`: if any row has a value.
+    `returns`: if the board is ranked by returns or the game has chance. `named`: never."""
     left_out: int = 12
-    """The order in which columns are left out of a terminal that is too narrow: 1 goes first, LAST and later only after labels
-    are wrapped, 0 never."""
+    """The order in which columns are left out if the terminal is too narrow: columns with 1 are left out first. A column with 0
+    is never left out, and a column with LAST or more only after labels have been wrapped."""
     repeats: str = ""
-    """The key of a column that makes this one redundant if both have the same values."""
+    """The key of another column. If both columns have the same values in every row, this one is not shown."""
 
     @property
     def is_interval(self) -> bool:
-        """Return whether it shows bounds, and so has no key of its own."""
+        """Return whether the column shows an interval. Such a column has no key of its own."""
         return self.style.endswith("interval")
 
 
 LAST = 14
-"""The first place of the columns that are left out only if wrapping labels does not make room."""
+"""From this value of `left_out` on, columns are left out only if wrapping labels does not save enough space."""
 _RANK = Column("rank", "Rank", "rank", left_out=0)
 _AGENT = Column("agent", "Agent", "text", left_out=0)
 _CPU = Column("cpu_per_move", "CPU s/move", description="Processor time of a decision.", shown="known", left_out=3)
@@ -70,11 +70,7 @@ _ADJUSTED = (
     Column("adjusted_high", "Adjusted to", shown="named", left_out=15),
     Column("adjusted", "95 % interval", "figure interval", shown="known", left_out=10),
 )
-_EFFORT = (
-    Column("nodes_per_move", "Nodes/move", left_out=4),
-    Column("ms_per_move", "ms/move", left_out=2),
-    _CPU,
-)
+_EFFORT = (Column("nodes_per_move", "Nodes/move", left_out=4), Column("ms_per_move", "ms/move", left_out=2), _CPU)
 VERSUS = (
     _RANK,
     _AGENT,
@@ -122,14 +118,12 @@ PUZZLE = (
 )
 COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE, "score": SCORE}
 ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE, *SCORE)}
-ROW_KEYS |= {"level_with", "superiority", "refuted", "boards", "mean_rank", "mean_rating", "spent"}
-"""The row keys that a column of a format or a plugin may not use."""
+ROW_KEYS |= {"level_with", "apart", "superiority", "refuted", "spent"}
+"""Keys of rows that columns of formats and plugins may not use."""
 
 
 def with_own(kind: str, own: Iterable[Column], computed: Iterable[Column] = ()) -> tuple[Column, ...]:
-    """Return the columns of a kind of board. A format's `own` follow the interval; columns `computed` by plugins precede the
-    failures.
-    """
+    """Return the columns for a kind of board, with the `own` columns of the format and the columns `computed` by plugins."""
     usual = COLUMNS[kind]
     place = 1 + next(number for number, column in enumerate(usual) if column.is_interval)
     end = usual.index(_FAILURES[0])
@@ -137,7 +131,7 @@ def with_own(kind: str, own: Iterable[Column], computed: Iterable[Column] = ()) 
 
 
 def with_interval(column: Column) -> tuple[Column, ...]:
-    """Return an estimate with the columns of its interval: one for each bound, which a spec may name, and one for both."""
+    """Return the column of an estimate, with a column for each bound of its interval and one for the whole interval."""
     low, high = (replace(column, key=f"{column.key}_{end}", shown="named") for end in ("low", "high"))
     bounds = replace(low, heading=f"{column.heading} from"), replace(high, heading=f"{column.heading} to")
     style: Style = "elo interval" if column.style == "elo" else "share interval" if column.style == "share" else "figure interval"
@@ -145,5 +139,5 @@ def with_interval(column: Column) -> tuple[Column, ...]:
 
 
 def by_key(columns: Iterable[Column]) -> dict[str, Column]:
-    """The columns that a spec can name, by their keys."""
+    """Return the columns that a spec can choose, by their keys."""
     return {column.key: column for column in columns if not column.is_interval}

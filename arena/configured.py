@@ -1,4 +1,4 @@
-"""Objects that remember the parameters with which they were made, at no cost to their authors."""
+"""A base class for objects that remember the arguments of their constructor. Subclasses need no code for this."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -7,16 +7,17 @@ from typing import Annotated, Any, Self, TypeVar
 Made = TypeVar("Made")
 SPEC_FILE = "a file of the spec"
 SpecFile = Annotated[str, SPEC_FILE]
-"""The hint of a parameter that names a file.
+"""The type hint of a parameter that names a file.
 
-A relative path in a spec is relative to the spec. A sandbox shows the file to the agent, and a store records its content."""
+A relative path in a spec is relative to the folder of the spec. An agent in a sandbox may read the file, and a store records it.
+"""
 
 
 class Configured:
-    """Keeps the keyword arguments of its constructor; subclasses need not call `super().__init__`."""
+    """Keeps the keyword arguments of its constructor. Subclasses need not call `super().__init__`."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Make the object and note the arguments; TypeError for arguments if the class takes none."""
+        """Create the object and keep the arguments. Raises TypeError if there are arguments but the class takes none."""
         if (args or kwargs) and cls.__init__ is object.__init__:
             raise TypeError(f"{cls.__name__} takes no parameters, got {', '.join([*map(repr, args), *kwargs])}")
         made = super().__new__(cls)
@@ -26,22 +27,22 @@ class Configured:
 
 
 def name_of(made: Configured | type[Configured]) -> str:
-    """The registry key of a game, an agent or a format; the name of the class if it has none."""
+    """Return the name under which a game, an agent or a format is registered, or the name of its class if it has no `name`."""
     kind = made if isinstance(made, type) else type(made)
     name: str = getattr(kind, "name", kind.__name__)
     return name
 
 
 def initializer(constructor: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that takes the parameters of a class, its `__init__`; a function is returned unchanged."""
+    """Return the function that takes the parameters: for a class, its `__init__`; for a function, the function itself."""
     init: Callable[..., Any] = getattr(constructor, "__init__") if inspect.isclass(constructor) else constructor  # noqa: B009 - mypy would object
     return init
 
 
 def parameters_of(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a class, by name, without `self`; none if the class has no `__init__`.
+    """Return the parameters of a class by name, without `self`; empty if the class has no `__init__`.
 
-    `*args` and `**kwargs` are left out: a spec cannot name them.
+    `*args` and `**kwargs` are left out, because a spec cannot name them.
     """
     init = initializer(constructor)
     if init is object.__init__:
@@ -54,7 +55,7 @@ def parameters_of(constructor: Callable[..., Any]) -> Mapping[str, inspect.Param
 
 
 def settings(made: Configured) -> dict[str, Any]:
-    """The parameters that `made` was constructed with, defaults filled in, in the order of its signature."""
+    """Return the values of all parameters of `made`, including defaults, in the order of the signature."""
     args, kwargs = made.__dict__.get("_given", ((), {}))
     known = parameters_of(type(made))
     filled = {name: p.default for name, p in known.items() if p.default is not p.empty}
@@ -64,9 +65,9 @@ def settings(made: Configured) -> dict[str, Any]:
 
 
 def make_default(kind: Callable[[], Made], left_out: Callable[[Exception], None] = lambda _: None) -> Made | None:
-    """Make an object with default parameters. If the constructor raises, call `left_out` with the exception and return None."""
+    """Make an object with default parameters. If the constructor fails, pass the exception to `left_out` and return None."""
     try:
         return kind()
-    except Exception as error:  # it needs a parameter, or its author made a mistake
+    except Exception as error:  # the constructor needs a parameter, or its author made a mistake
         left_out(error)
         return None

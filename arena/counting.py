@@ -1,6 +1,6 @@
-"""The game as an agent sees it: the same rules, with every generated state counted and every limit kept.
+"""The view of a game that an agent gets: the rules are the same, but each generated state is counted and limits are enforced.
 
-A node is one state generated, by whatever method; the agent does not have to do anything for it. See `counting_view`.
+A node is one generated state, no matter which method generates it. Agents need not call anything for this; see `counting_view`.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,43 +14,46 @@ from arena.limits import Limits
 from arena.unmetered import WATCHED, copy_shallow, note_states, unwatched_copy
 
 CLOCK_STRIDE = 16
-"""How many nodes may pass between two looks at the clock."""
+"""The number of nodes between two readings of the clock."""
 
 
 class GoPlain(BaseException):
-    """The loop of a search engine cannot continue; the message says why. The agent repeats the decision without it."""
+    """The compiled loop of a search engine cannot continue; the message says why. The agent repeats the decision uncompiled."""
 
 
 class GoCompiled(BaseException):
-    """A search engine has a loop for the decision in progress. The agent repeats the decision with it."""
+    """A search engine now has a compiled loop for the decision in progress. The agent repeats the decision with it."""
 
 
 class Meter:
-    """Counts what one decision uses, and ends it at its limits.
+    """Counts what one decision uses, and ends the decision when a limit is reached.
 
-    `nodes` never exceeds the node limit: the state that would pass it is not handed out. The clock, or the processor time of this
-    process, is read every 16 nodes, so a limit of either holds to within 16 nodes. Without a node limit a count above
-    Limits.MAX_COUNT is a ValueError: no agent generates as many, but one may claim it.
+    `nodes` never exceeds the node limit: the agent does not get the state that would exceed it. If there is a limit of clock time
+    or processor time, it is checked every 16 nodes, so the agent may exceed it by 16 nodes. Without a node limit, a count above
+    Limits.MAX_COUNT raises ValueError. No agent can generate so many states, but it may report such a number.
     """
 
     __slots__ = (
-        "_cpu_deadline", "_deadline", "_limited", "_most", "errand", "evaluations", "exhausted", "game", "nodes", "paused",
-        "stop",
+        "_cpu_deadline", "_deadline", "_limited", "_most", "announce", "errand", "evaluations", "exhausted", "game", "nodes",
+        "paused", "stop",
     )  # fmt: skip
 
     game: Game | None
-    """The game that this meter counts."""
+    """The game whose states this meter counts."""
 
     def __init__(self) -> None:
         self.game = None
         self.errand: Callable[[], object] | None = None
-        """Called at the next node of the decision in progress. Another thread sets it, and then sets `stop` to -1."""
+        """A function to call at the next node of the decision in progress. Another thread sets it and then sets `stop` to -1."""
+        self.announce: Callable[[bool], object] | None = None
+        """If another process measures the time: a function that tells that process that a loop is being loaded (True) or that the
+        time begins anew (False)."""
         self.paused = 0.0
         """Seconds of this decision that are not charged to the agent."""
         self.begin(None, None)
 
     def begin(self, nodes: int | None, seconds: float | None, cpu_seconds: float | None = None) -> None:
-        """Start a decision with limits; None is unlimited."""
+        """Start a decision with these limits; None means no limit."""
         self.nodes = 0
         self.evaluations = 0
         self.exhausted = False
@@ -61,7 +64,7 @@ class Meter:
         self.stop = self._most if seconds is None and cpu_seconds is None else 0
 
     def count(self, nodes: int) -> None:
-        """Count states generated; OutOfBudget if a limit is passed, ValueError beyond Limits.MAX_COUNT without one."""
+        """Add a number of generated states. Raises OutOfBudget if a limit is exceeded, and ValueError above Limits.MAX_COUNT."""
         self.nodes += nodes
         if self.nodes > self.stop:
             self.look()
@@ -73,17 +76,17 @@ class Meter:
 
     @property
     def timed(self) -> bool:
-        """Whether there is a limit of time, by the clock or by the processor."""
+        """Whether there is a limit of clock time or processor time."""
         return self._deadline is not None or self._cpu_deadline is not None
 
     def reached(self) -> None:
-        """Report that the next state would exceed a limit, or that time has passed. OutOfBudget if a limit is reached."""
+        """Check the limits after a compiled loop has stopped at one of them. Raises OutOfBudget if a limit is reached."""
         if self.nodes >= self._most or self._late or self._spent:
             self.nodes += 1
             self.look()
 
     def pause(self, seconds: float, cpu_seconds: float) -> None:
-        """Exclude elapsed `seconds`, and `cpu_seconds` of its process, from the time of this decision."""
+        """Extend the deadlines of this decision by `seconds` of clock time and `cpu_seconds` of processor time."""
         self.paused += seconds
         if self._deadline is not None:
             self._deadline += seconds
@@ -99,7 +102,7 @@ class Meter:
         return self._cpu_deadline is not None and process_time() >= self._cpu_deadline
 
     def look(self) -> None:
-        """Decide whether the decision may go on; called when `nodes` has passed `stop`."""
+        """Decide whether the decision may continue. It is called when `nodes` exceeds `stop`."""
         if self.errand is not None:
             errand, self.errand = self.errand, None
             errand()
@@ -109,18 +112,18 @@ class Meter:
             nodes, self.nodes = self.nodes, min(self.nodes, self._most)
             if not (self._limited or late):
                 raise ValueError(f"expected at most {Limits.MAX_COUNT:,} nodes in a decision, got {nodes:,}")
-            self.stop = -1  # an agent that swallows the exception meets it again at the next node
+            self.stop = -1  # if the agent catches the exception, the next node raises it again
             self.exhausted = True
             raise OutOfBudget("cpu_seconds" if spent else "seconds" if late else "nodes")
         self.stop = min(self._most, self.nodes + CLOCK_STRIDE) if self.timed else self._most
 
 
 def counting_view(game: Game, meter: Meter) -> Game:
-    """A shallow copy of `game` whose generating methods count on `meter`.
+    """Return a shallow copy of `game` whose methods that generate states count them on `meter`.
 
-    It is an instance of the same class with the same attributes; only `result`, `parse_state` and those methods that the game has
-    of `neighbors`, `random_state`, `mutate`, `crossover` and `local` are shadowed, on the instance. Inside, the game calls its
-    own methods, which do not count. A state from `parse_state` is not a node; `arena.unmetered` counts it separately.
+    The copy is an instance of the same class with the same attributes. These methods are replaced on the copy: `result`,
+    `parse_state` and, if the game has them, `neighbors`, `random_state`, `mutate`, `crossover` and `local`. Calls that the game
+    itself makes are not counted. A state from `parse_state` is not a node; `arena.unmetered` counts it separately.
     """
     meter.game = game
     view = copy_shallow(game)
@@ -176,8 +179,6 @@ def _counted_neighbors(generate: Callable[[State], Sequence[State]], meter: Mete
 
 
 class _CountedLocal:
-    """A local view whose every `delta` is a node."""
-
     def __init__(self, view: Any, meter: Meter) -> None:
         self._view = view
         self.delta = _counted_delta(view.delta, meter)

@@ -1,4 +1,4 @@
-"""Encodings: observations as arrays of numbers, for learners; each belongs to one game."""
+"""Encodings turn observations into arrays of numbers for learning agents. Each encoding belongs to one game."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from arena.game import Game, State
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 Shape = tuple[int, ...]
-SHAPE = "a tuple of whole numbers from 1, as in (3, 8, 8)"
+SHAPE = "a tuple of positive whole numbers, as in (3, 8, 8)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +27,21 @@ class EncodingInfo:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class BoundEncoding:
-    """An encoding of one game object: calls give numbers in row-major order, flat or nested as `shape`, each in [low, high]."""
-
-    name: str
-    shape: Shape
-    low: float
-    high: float
-    encode: Callable[[State, int], Any]
-    """Returns the numbers of an observation of a seat, called as `(observation, seat)`."""
-
-
 _DECLARED: dict[str, dict[str, Callable[..., Any]]] = {}
-"""All encodings of the modules imported in this process, by game and name."""
+"""All encodings in the modules that this process has imported, by game and then by name."""
 
 
 def encoding(
     name: str, *, game: str, shape: Shape | Callable[[Any], Sequence[int]], low: float = 0.0, high: float = 1.0
 ) -> Callable[[Target], Target]:
-    """Declare a function or a class to be the encoding `name` of the game `game`.
+    """Declare that a function or a class is the encoding `name` for the game `game`.
 
-    A function is called as `(game, observation, seat)`, and returns numbers from `low` to `high`: a list, nested lists or an
-    array, with `shape`, or flat in row-major order. A class takes the game, once a board and process, and its instances are
-    called as `(observation, seat)`. `shape` is a tuple, or a function of the game if it depends on the parameters. The
-    observation belongs to `seat`, at its turn, at another's or at the end, so an encoding contains nothing that the seat may not
-    see. `arena check` checks its shape and range. ValueError for another shape or range.
+    A function is called as `(game, observation, seat)`. It returns numbers from `low` to `high` as a list, nested lists or an
+    array, either in the given `shape` or flat in row-major order. A class is created with the game, once per board and process,
+    and its instances are called as `(observation, seat)`. `shape` is a tuple, or a function of the game if it depends on the
+    parameters. The observation is always the view of `seat`, even if another seat is to move or the game is over, so an encoding
+    contains nothing hidden from the seat. `arena check` checks the shape and the range. An invalid `shape` or range raises
+    ValueError.
 
     >>> @encoding("marks", game="tic-tac-toe", shape=(9,))
     ... def marks(game, observation, seat):
@@ -80,14 +69,14 @@ def encoding_info_of(target: object) -> EncodingInfo | None:
 
 
 def encodings_of(game: Game) -> Mapping[str, Callable[..., Any]]:
-    """The encodings of a game that were imported in this process, by name, in the order in which they were declared."""
+    """Return the encodings of a game in the modules that this process has imported, by name, in the order of declaration."""
     return _DECLARED.get(name_of(game), {})
 
 
-def bind_encoding(target: Callable[..., Any] | str, game: Game) -> BoundEncoding:
-    """Bind an encoding, given by `target` itself or its name, to one game object.
+def bind_encoding(target: Callable[..., Any] | str, game: Game) -> "BoundEncoding":
+    """Prepare an encoding for one game object. `target` is the encoding or its name.
 
-    UnknownName for a name that no plugin brings for this game; ValueError for an encoding of another game or without a shape.
+    Raises UnknownName if no plugin defines this name for the game; ValueError if the encoding fits another game or has no shape.
     """
     if isinstance(target, str):
         known = encodings_of(game)
@@ -103,8 +92,22 @@ def bind_encoding(target: Callable[..., Any] | str, game: Game) -> BoundEncoding
     return BoundEncoding(info.name, shape, info.low, info.high, encode)
 
 
+@dataclass(frozen=True, slots=True)
+class BoundEncoding:
+    """An encoding for one game object. It returns numbers from `low` to `high`, either flat in row-major order or nested."""
+
+    name: str
+    shape: Shape
+    low: float
+    high: float
+    encode: Callable[[State, int], Any]
+    """The function that returns the numbers for the observation of a seat. It is called as `(observation, seat)`."""
+
+    bind = staticmethod(bind_encoding)
+    info_of, find_all = staticmethod(encoding_info_of), staticmethod(encodings_of)
+
+
 def _check_shape(name: str, given: Any) -> Shape:
-    """Return a shape as a tuple; ValueError if it is invalid."""
     if not isinstance(given, (tuple, list)) or not given or not all(type(side) is int and side > 0 for side in given):
         raise ValueError(f"encoding {name}: shape: expected {SHAPE}, got {abbreviate(given)}")
     return tuple(given)

@@ -1,27 +1,26 @@
-"""The errors of arena, as one tree.
+"""The errors of arena.
 
     ArenaError                  every error that a caller may want to catch
-    +-- SpecError               faults in a spec, all of them at once, each a SpecFault
-    +-- PluginError             a plugin that does not load, with its source
-    +-- UnknownName             a name that no plugin brought, with the nearest known ones
-    +-- Refused                 an agent that cannot play a game, with the reason
+    +-- SpecError               a spec with faults; it lists all of them, each as a SpecFault
+    +-- PluginError             a plugin that cannot be loaded, with its source
+    +-- UnknownName             a name that no plugin defines; the message suggests similar names
+    +-- Refused                 an agent that cannot play a game; the message gives the reason
     +-- GameError               a game that broke its own rules while it was played
-    +-- CodeChanged             a plugin that was edited while a run that uses it was going on
-    +-- StoreError              a store that cannot be used as it was asked to
+    +-- CodeChanged             a plugin that was edited during a run that uses it
+    +-- StoreError              a store that cannot be used as requested
     |   +-- StoreFull           there is no room for more records
-    |   +-- StoreDamaged        something in it is not as it was written
-    |   +-- StoreConflict       two stores have different records under one id
-    +-- ClusterError            a cluster that cannot play what it was asked to
-    |   +-- ClusterLost         a cluster that was there and is gone
-    +-- Unavailable             an agent's backend that does not answer
-    |   +-- BackendGone         one that is not asked again in this run
-    +-- IsolationError          an agent that cannot be given the process that its entry asks for
+    |   +-- StoreDamaged        a row differs from the one that was written
+    +-- PlayersLost             the connection to an executor, such as a cluster, was lost during a run
+    +-- Unavailable             the backend of an agent does not answer
+    |   +-- BackendGone         this run does not ask the backend again
+    +-- IsolationError          an agent cannot get the process that its entry asks for
 
-    Errors of a single part are declared there: NoAgentProcess and SandboxError in `arena_isolation`, CannotWrite in
-    `arena_check.new`, and the internal errors of pages and of nodes.
+    Errors that only one part of arena raises are declared in that part: ClusterError in `arena_cluster.engine`, StoreConflict in
+    `arena_records.merger`, NoAgentProcess and SandboxError in `arena_isolation`, CannotWrite in `arena_check.new`, and the
+    internal errors of web pages and cluster nodes.
 
-    OutOfBudget                 a decision passed a limit (BaseException: `except Exception` must not swallow it)
-    Interrupted                 the user pressed Ctrl-C (KeyboardInterrupt: not an agent's fault)
+    OutOfBudget                 a decision exceeded a limit (a BaseException, so that `except Exception` does not catch it)
+    Interrupted                 the user pressed Ctrl-C (a KeyboardInterrupt, which is not a fault of an agent)
 
 Only the command line turns errors into exit codes.
 """
@@ -47,13 +46,16 @@ class ArenaError(Exception):
     True
     """
 
+    EXIT_CODE = 2
+    """The exit code of a command that fails with this error: 2 for a fault in the spec or the call, 1 for anything else."""
+
 
 @dataclass(frozen=True, slots=True)
 class SpecFault:
-    """One fault in a spec: its place, and how to correct it.
+    """One fault in a spec: where it is, and how to correct it.
 
-    `file` is the spec. `line` and `column` count from 1; 0 means that the fault has no place in the file. `where` is the
-    path of keys, such as `agents[2].depth`, or empty. `message` says what was expected, what came, and what to write.
+    `file` is the spec. `line` and `column` count from 1; 0 means that the line or column is unknown. `where` is the path of the
+    key, such as `agents[2].depth`, or empty. `message` says what was expected, what was found, and what to write.
 
     >>> print(SpecFault("cup.yaml", 3, 5, "agents[0].depth", "expected at least 1, got 0"))
     cup.yaml:3:5: agents[0].depth: expected at least 1, got 0
@@ -71,7 +73,7 @@ class SpecFault:
 
 
 class SpecError(ArenaError):
-    """A spec cannot be played; `faults` holds every reason, in the order of the file.
+    """A spec cannot be played; `faults` lists all its faults, in the order of the file.
 
     >>> arena.run({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 0})
     Traceback (most recent call last):
@@ -87,12 +89,8 @@ class GameTooLarge(ArenaError):
     """A game has more states than fit into memory; the message gives an estimate of their number and an alternative."""
 
 
-class ExtensionMissing(ArenaError):
-    """Something needs an extension that is not installed."""
-
-
 class PluginError(ArenaError):
-    """A plugin cannot be used; `source` says which one, and `message` why.
+    """A plugin cannot be used; `source` names the plugin, and `message` says why.
 
     >>> arena.load_plugins(["nowhere.py"])
     Traceback (most recent call last):
@@ -105,9 +103,9 @@ class PluginError(ArenaError):
 
 
 class UnknownName(ArenaError):
-    """No plugin brought a `kind` (agent, game, ...) of that `name`; the message says which of the `known` ones are near it.
+    """No plugin defines a `kind` (agent, game, ...) with this `name`. The message suggests similar names from `known`.
 
-    `loadable` says that a plugin could bring it, so that the message names `--plugin`.
+    `loadable` says that a plugin could define it; then the message mentions `--plugin`.
 
     >>> print(UnknownName("game", "otello", ["othello", "pig"]))
     unknown game 'otello'; did you mean 'othello'?
@@ -128,62 +126,63 @@ class Refused(ArenaError):
 
 
 class GameError(ArenaError):
-    """A game contradicts itself, for example with a seat that does not exist."""
+    """The rules of a game contradict themselves; for example, `to_move` returns a seat that does not exist."""
 
 
 class CodeChanged(ArenaError):
-    """A plugin was edited while a run that uses it was going on. Earlier records belong to the old code."""
+    """A plugin was edited during a run that uses it. Earlier records belong to the old code."""
 
 
 class StoreError(ArenaError):
-    """A store cannot be used: it is in use, of a newer version, not a store at all, or not where it should be."""
+    """A store cannot be used: it is in use, has a newer format, is not a store at all, or is not at its path."""
 
 
 class StoreFull(StoreError):
-    """A disk is full. Everything written before is safe."""
+    """The disk is full. Everything that was written before is safe."""
+
+    EXIT_CODE = 1
 
 
 class StoreDamaged(StoreError):
     """A row of a store does not match its hash, so no result that depends on it can be trusted."""
 
-
-class StoreConflict(StoreError):
-    """Two stores have different records under one id; the message names it."""
+    EXIT_CODE = 1
 
 
-class ClusterError(ArenaError):
-    """A cluster cannot be reached, or none of its machines can play the match."""
+class PlayersLost(ArenaError):
+    """An executor, such as a cluster, has lost its players during a run. All matches that had finished before are safe."""
 
-
-class ClusterLost(ClusterError):
-    """The scheduler of a cluster is gone in the middle of a run. All matches played before are safe."""
+    EXIT_CODE = 1
 
 
 class IsolationError(ArenaError):
-    """An agent cannot get the process or the sandbox that its entry requests, through no fault of its own."""
+    """An agent cannot get the process or the sandbox that its entry requests. This is not a fault of the agent."""
 
 
 class Unavailable(ArenaError):
-    """The backend of an agent does not answer. The match is void, no agent loses it, and the next run plays it again."""
+    """The backend of an agent does not answer. The match is void, no agent loses it, and the next run repeats it."""
+
+    MARK = "an agent was unavailable: "
+    """How the message of such a void match begins."""
 
 
 class BackendGone(Unavailable):
-    """The backend of an agent has not answered for so long that the agent does not ask it again in this run."""
+    """The backend of an agent has not answered for a long time, so the agent does not ask it again in this run."""
 
 
 class OutOfBudget(BaseException):
-    """A decision has used up its nodes or its time. Raised by the game that an agent searches; let it pass."""
+    """A decision has used up its nodes or its time. Methods of the game raise it in the agent. Do not catch it."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user interrupted the run. Any other KeyboardInterrupt is a fault of an agent or a plugin."""
+    """The user interrupted the run. Any other KeyboardInterrupt counts as a fault of an agent or a plugin."""
 
     EXIT_CODE = 130
     """The exit code of an interrupted run."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Suggest up to three `known` names that are about as near to `name` as the nearest, or all of them if none is near."""
+    """Suggest up to three `known` names that are similar to `name`, or list all of them if none is similar."""
     names, wanted = sorted(set(known)), name.lower()
     near = get_close_matches(wanted, names, n=3, cutoff=0.6)
     likeness = [SequenceMatcher(None, other, wanted).ratio() for other in near]
@@ -194,13 +193,13 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 MAX_LIKENESS_LOSS = 0.15
-"""A name is suggested only if it is less than this behind the nearest one, of 1."""
+"""Names are suggested if their similarity, from 0 to 1, is less than this number below the highest similarity of any name."""
 
 
 def describe(error: BaseException) -> str:
-    """One line for an exception: its type, its message, and the file and line that raised it.
+    """Return a line that describes an exception: its type, its message, and the file and line that raised it.
 
-    It names the deepest frame that belongs neither to arena nor to an installed library, so that authors see their own line.
+    The file and line are from the deepest frame outside arena and installed libraries, so that authors see their own code.
     """
     message = call_foreign(lambda: str(error), lambda _: "an exception that cannot be shown")
     text = ADDRESS.sub("0x...", " ".join(message.split()))
@@ -215,24 +214,24 @@ _brief.maxlist = _brief.maxtuple = 12
 
 
 def abbreviate(value: object) -> str:
-    """A value as a message shows it, with the middle of long parts left out, whatever its `repr` does."""
+    """Return a value as messages show it: long parts are shortened in the middle. This also works if `repr` fails."""
     text = call_foreign(lambda: _brief.repr(value), lambda _: f"an object of type {type(value).__name__}")
     return ADDRESS.sub("0x...", text)
 
 
 def cut(text: str, most: int = 60) -> str:
-    """A text of at most `most` characters: the start of a longer one, and three dots."""
+    """Return a text, shortened to at most `most` characters; a shortened text ends with three dots."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
-)  # and of the direction of text
+_DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))  # they turn text or end a line
+_CONTROLS = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *_DIRECTIONS)
+_ESCAPES = {code: chr(code).encode("unicode_escape").decode() for code in _CONTROLS}
 
 
 def escape_controls(text: str) -> str:
-    """Return a text of several lines with terminal control characters escaped; tabs and line ends stay."""
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    """Return a text of several lines with terminal control characters escaped. Tabs and line ends are kept."""
+    return text.translate(_ESCAPES)
 
 
 def escape_line(text: str) -> str:
@@ -241,7 +240,7 @@ def escape_line(text: str) -> str:
 
 
 def call_foreign(call: Callable[[], Value], otherwise: Callable[[BaseException], Value]) -> Value:
-    """Run `call` of a plugin and return its value, or that of `otherwise` for any exception except the user's interrupt."""
+    """Call `call`, which runs code of a plugin, and return its value. If it raises anything but Interrupted, call `otherwise`."""
     try:
         return call()
     except Interrupted:
@@ -251,7 +250,7 @@ def call_foreign(call: Callable[[], Value], otherwise: Callable[[BaseException],
 
 
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
-"""The address of an object in memory, which says nothing about the event itself."""
+"""The memory address of an object in a text. Messages leave it out, because it differs from run to run."""
 
 
 def _find_place(error: BaseException) -> str:
@@ -259,7 +258,7 @@ def _find_place(error: BaseException) -> str:
         return f"{error.filename}:{error.lineno}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
     written = [frame for frame in frames if not frame.filename.startswith(_LIBRARY)]
-    if not written:  # an installed plugin lies among the libraries
+    if not written:  # the code of an installed plugin is below the folder of Python's library
         written = [frame for frame in frames if "site-packages" in frame.filename]
     return f"{written[-1].filename}:{written[-1].lineno}" if written else ""
 
@@ -269,39 +268,37 @@ def _is_ours(filename: str) -> bool:
 
 
 def is_authors(filename: str) -> bool:
-    """Whether code belongs neither to arena nor to Python itself."""
+    """Return whether code belongs neither to arena nor to Python itself."""
     library = filename.startswith(_LIBRARY) and "site-packages" not in filename
-    return not (_is_ours(filename) or library or filename == "<string>")  # dataclasses write code of the last name
+    return not (_is_ours(filename) or library or filename == "<string>")  # `<string>` is code that dataclasses generates
 
 
-EXTENSIONS = ("check", "cluster", "compare", "compiled", "duel", "isolation", "ladder", "play", "solution", "web")
-"""The extensions of this distribution. Tracebacks for authors leave out their frames, like the frames of the core."""
+EXTENSIONS = ("check", "cluster", "compare", "compiled", "duel", "isolation", "ladder", "play", "solution", "tune", "web")
+"""The extensions in this distribution. Tracebacks for authors leave out the frames of these extensions and of the core."""
 _ABOVE = __file__.removesuffix("arena/errors.py")
 _HOMES = (f"{_ABOVE}arena/", *(f"{_ABOVE}{lead}arena_{name}/" for lead in ("", "extensions/") for name in EXTENSIONS))
 _LIBRARY = sysconfig.get_path("stdlib")
-
-
 MAX_TRACEBACK_FRAMES = 20
 
 
 def author_traceback(error: BaseException) -> str:
-    """Return the traceback of `error` without the frames of arena itself, cut to the last MAX_TRACEBACK_FRAMES."""
+    """Return the traceback of `error` without the frames of arena itself. Only the last MAX_TRACEBACK_FRAMES frames are kept."""
     frames: TracebackType | None = error.__traceback__
     while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
     lines = call_foreign(
         lambda: traceback.format_exception(type(error), error, frames, limit=-MAX_TRACEBACK_FRAMES, chain=False),
-        lambda _: traceback.format_tb(frames, limit=-MAX_TRACEBACK_FRAMES),  # the exception cannot be shown
+        lambda _: traceback.format_tb(frames, limit=-MAX_TRACEBACK_FRAMES),  # used if the exception has no readable text
     )
     return ADDRESS.sub("0x...", "".join(lines))
 
 
 def import_extension(module: str, wanted_by: str) -> ModuleType:
-    """Import a `module` of an extension. If it is not installed, ExtensionMissing names the feature `wanted_by` it."""
+    """Import a `module` of an extension. If it is not installed, ArenaError says that `wanted_by` needs it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         name = module.partition(".")[0]
         if error.name != name:
             raise
-        raise ExtensionMissing(f"{wanted_by} needs the extension {name}, which is not installed") from error
+        raise ArenaError(f"{wanted_by} needs the extension {name}, which is not installed") from error

@@ -1,4 +1,4 @@
-"""Tournament formats: the schedule of a board as a pure function of the field and the results so far, and the board's ranking."""
+"""Tournament formats. A format schedules the matches of a board, and may rank the board. A schedule may depend on results."""
 
 import random
 from abc import ABC, abstractmethod
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from arena.schedule.board_info import BoardInfo
 
 Kind = Literal["versus", "puzzle", "score"]
-"""The kinds of boards: agents against each other, agents against a puzzle, and agents that each collect a score alone."""
-RankedBy = Literal["score", "rating", "returns"]
+"""The kinds of boards: agents play against each other, agents solve a puzzle, or each agent plays alone for a score."""
+RankedBy = Literal["score", "rating", "returns", "seconds"]
 Competitor = TypeVar("Competitor", bound=Hashable)
 DEFAULT_ROUNDS = 10
-"""The rounds of a board if neither the spec nor the format gives another number."""
+"""The rounds of a board if neither the spec nor the format gives a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,42 +33,42 @@ class Field:
     """
 
     entries: int
-    """The number of entries, which are numbered from 0 in the order of the spec."""
+    """The number of entries. Entries are numbered from 0, in the order of the spec."""
     players: int
     """The number of seats of the game."""
     rounds: int
-    """The number of positions; in a Swiss tournament the number of rounds."""
+    """The number of positions; in a Swiss tournament, the number of rounds."""
     keys: tuple[str, ...] = ()
-    """The identity of each entry, whatever its place in the spec."""
+    """A key for each entry, which does not depend on the place of the entry in the spec."""
     seed: Seed = 0
     """The seed of the spec."""
     drawn: bool = True
-    """True if positions are drawn without end; False if the spec gives `rounds` of them."""
+    """Whether positions are drawn at random, so that any number can be played. False if the spec lists `rounds` positions."""
 
     def lots(self, purpose: str) -> random.Random:
-        """Return the generator from which a format draws lots for a `purpose`: a text such as the name of the format.
+        """Return a random generator with which a format draws lots. `purpose` is a text, such as the name of the format.
 
-        It depends only on the set of entries, in any order, and on the seed.
+        The generator depends only on `purpose`, on the seed and on the set of entries. The order of the entries has no effect.
         """
         return Stream(canonical([self.seed, purpose, sorted(self.keys)]))
 
 
 class Pairing(NamedTuple):
-    """One match to play, such as `Pairing(round=0, seats=(2, 1))`: entry 2 has the first seat."""
+    """One match to play. For example, in `Pairing(round=0, seats=(2, 1))`, entry 2 has the first seat."""
 
     round: int
-    """The number of its position, from 0."""
+    """The index of its position, from 0."""
     seats: tuple[int, ...]
-    """The number of the entry in each seat."""
+    """The index of the entry in each seat."""
 
 
 def result_points(got: float, other: float) -> float:
-    """Return the points for a return of `got` against one of `other`: 1 for more, a half for as much, else 0."""
+    """Return the points for the return `got` if the opponent got `other`: 1 for a higher return, 0.5 for an equal one, else 0."""
     return 1.0 if got > other else 0.5 if got == other else 0.0
 
 
 class Outcomes:
-    """The results of a board so far, by pairing. They are kept for formats that schedule or rank by results.
+    """The results of a board so far, by pairing, for formats whose schedule or ranking depends on results.
 
     >>> outcomes = Outcomes()
     >>> outcomes.add(Pairing(0, (0, 1)), (1.0, -1.0))
@@ -90,8 +90,8 @@ class Outcomes:
     ) -> None:
         """Add the `returns` of every seat of a `pairing`; None if the match was void.
 
-        `play_hash` is a hash of the moves if no seat used random numbers, so that a replay would be the same.
-        `adjusted` are the returns without the luck of chance, if they are known.
+        `play_hash` is a hash of the moves; it is None if a seat used random numbers, because a replay could then differ.
+        `adjusted` are the returns after a correction for the luck of chance, if known.
         """
         self._returns[pairing] = returns
         if adjusted is not None:
@@ -104,7 +104,7 @@ class Outcomes:
         return self._play_hashes.get(pairing)
 
     def luck(self, pairing: Pairing, seat: int) -> float:
-        """Return the luck that a `seat` of a `pairing` had, in units of returns; 0 if it is not known."""
+        """Return the part of the return of a `seat` in a `pairing` that is due to luck; 0 if it is unknown."""
         returns = self._returns[pairing]
         return 0.0 if returns is None or pairing not in self._adjusted else returns[seat] - self._adjusted[pairing][seat]
 
@@ -113,56 +113,57 @@ class Outcomes:
         return len(self._returns)
 
     def of(self, pairing: Pairing) -> tuple[float, ...] | None:
-        """Return the returns of every seat of a `pairing`; None if the match was void. KeyError for one without a result."""
+        """Return the returns of every seat of a `pairing`; None if the match was void. Raises KeyError if there is no result."""
         return self._returns[pairing]
 
     def scored(self) -> Iterator[tuple[Pairing, tuple[float, ...]]]:
-        """Yield every pairing that has a result and was not void, with the returns of every seat, in no certain order."""
+        """Yield every pairing that has a result and was not void, with the returns of every seat, in no particular order."""
         return ((pairing, returns) for pairing, returns in self._returns.items() if returns is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """The place of an entry by its format: the numbers that rank it, and the values of the format's own columns.
+    """What a format computes for an entry: the numbers that rank it, and the values for the columns of the format.
 
     >>> Placing((3.0, 5.5), {"buchholz": 5.5}).merit
     (3.0, 5.5)
     """
 
     merit: tuple[float, ...]
-    """Entries are ranked by the first number, the largest first, then by the next. Entries with equal numbers share a rank."""
+    """The numbers that decide the rank. A larger first number ranks higher; if first numbers are equal, the next ones are
+    compared. Entries with equal numbers share a rank."""
     values: Mapping[str, float | str | None] = field(default_factory=dict)
-    """The values by the keys of `Format.columns`; None, or a missing key, means no value."""
+    """The values for `Format.columns`, by key. None or a missing key means no value."""
 
 
 class Tie(NamedTuple, Generic[Competitor]):
-    """A meeting of two competitors in a bracket, the upper one first, or a bye of one."""
+    """A meeting of two competitors in a bracket, the upper one first; or a single competitor that has a bye."""
 
     one: Competitor
     two: Competitor | None
     points: tuple[float, float] | None
-    """The points of each, with all replays; None for a bye, and before anything has been played."""
+    """The points of each competitor, including replays; None for a bye or before the first match."""
     winner: Competitor | None
-    """The competitor that advances; None before anything has been played."""
+    """The competitor that advances to the next round; None before the first match."""
 
     def named(self, names: Mapping[Competitor, str]) -> "Tie[str]":
-        """Return the same tie with the `names` of its competitors."""
+        """Return this tie with `names` in the place of its competitors."""
         winner = None if self.winner is None else names[self.winner]
         return Tie(names[self.one], None if self.two is None else names[self.two], self.points, winner)
 
     @property
     def bye(self) -> bool:
-        """Return whether it is a bye."""
+        """Return whether it is a bye: the competitor advances without a match."""
         return self.two is None
 
     @property
     def by_seed(self) -> bool:
-        """Return whether the points were equal, so that the better seed advanced."""
+        """Return whether the points were equal, so that the competitor with the better seed advanced."""
         return self.points is not None and self.points[0] == self.points[1]
 
 
 class Format(Configured, ABC):
-    """A way to schedule the matches of a board, and to rank it. Options come from the spec as keyword arguments of `__init__`.
+    """A way to schedule the matches of a board, and to rank it. Its options come from the spec, as keywords of `__init__`.
 
     >>> from arena_pairings.formats import Swiss
     >>> Swiss().size(Field(entries=5, players=2, rounds=3))
@@ -170,22 +171,23 @@ class Format(Configured, ABC):
     """
 
     name: ClassVar[str]
-    """The key in the registry: small letters, digits and dashes."""
+    """Its name in specs: lowercase letters, digits and dashes."""
     kind: ClassVar[Kind]
-    """`versus` for agents against each other, `puzzle` for agents on their own: against a puzzle, or for a score."""
+    """`versus` if agents play against each other; `puzzle` if each agent plays alone, on a puzzle or for a score."""
     follows_results: ClassVar[bool] = False
-    """True if the schedule depends on the results so far. Then `outcomes` holds the results of all pairings before a None."""
+    """Whether the schedule depends on results. If so, `schedule` waits at each None until `outcomes` has the results so far."""
     columns: ClassVar[Sequence[Column]] = ()
-    """The columns of this format's boards beside the usual ones; `ranking` gives their values."""
+    """Columns that boards with this format have in addition to the usual ones. `ranking` returns their values."""
     ranked_by: ClassVar[RankedBy] = "score"
-    """The order of a versus board if there is no `ranking`: by `score`, or by `rating` if scores cannot be compared.
+    """How a versus board is ranked if the format has no `ranking`: by `score`, or by `rating` if scores cannot be compared.
 
-    If the spec says `rank: returns`, or the game is not zero-sum, the mean return takes the place of both."""
+    If the spec says `rank: returns`, or the game is not zero-sum, the board is ranked by the mean return instead.
+    """
     sequential_test: Mapping[str, Any] | None = None
-    """The test of a board of two entries: `elo0`, `elo1`, `alpha`, `beta` and `model` of an SPRT; None if there is none."""
+    """The sequential test (SPRT) of a board with two entries: `elo0`, `elo1`, `alpha`, `beta` and `model`; None without one."""
 
     def default_rounds(self, entries: int) -> int:
-        """Return the number of rounds for so many `entries` if a spec gives none."""
+        """Return the default number of rounds for a board with this number of `entries`."""
         return DEFAULT_ROUNDS
 
     def refusal(self, field: Field) -> str | None:
@@ -197,72 +199,70 @@ class Format(Configured, ABC):
         return None
 
     def status(self, outcomes: Outcomes) -> str | None:
-        """Return the state of a board with these `outcomes` in a few words; None if the counts are enough.
+        """Return a few words on the progress of a board with these `outcomes`; None if the number of matches says enough.
 
-        It is called when all matches so far have a result.
+        This method is called when all matches so far have a result.
         """
         return None
 
     def expected_size(self, outcomes: Outcomes) -> int | None:
-        """Return the number of matches that a board with these `outcomes` is expected to have at its end; None for `size`.
+        """Return the number of matches that a board with these `outcomes` will probably need in all; None to use `size`.
 
-        It is called together with `status`, to estimate the time that is left.
+        This method is called together with `status`, to estimate the time that is left.
         """
         return None
 
     def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
-        """Return the placing of every entry, by its number; optional. `entries` is the number of entries.
+        """Return the placing of every entry, in the order of the indices; optional. `entries` is the number of entries.
 
-        `outcomes` holds the results so far, and the board may be unfinished. TypeError for formats without this method;
-        `ranked_by` ranks their boards.
+        `outcomes` holds the results so far; the board may be unfinished. The default raises TypeError; `ranked_by` then decides.
         """
         raise TypeError(f"{name_of(self)} has no ranking")
 
     def bracket(self, entries: int, outcomes: Outcomes) -> Sequence[Sequence[Tie[int]]]:
-        """Return the rounds of a bracket so far, the first one first, each from the top down; none if the format has no bracket.
+        """Return the rounds of the bracket so far, each with its ties from top to bottom; empty if the format has no bracket.
 
-        It is called for formats with a `ranking`, with the number of `entries` and the `outcomes` so far.
+        This method is called for formats with a `ranking`, with the number of `entries` and the `outcomes` so far.
         """
         return ()
 
     def test_state(self, board: "BoardInfo", games: "PairedGames", luck: Mapping[int, float]) -> Any:
-        """Return the state of the sequential test of a `board`, a dataclass with `describe(finished=...)`; None without one.
+        """Return the state of the sequential test of a `board`: a dataclass with `describe(finished=...)`. None without a test.
 
-        It is called for formats with a `sequential_test`. `games` are the games so far, and `luck` is the luck of the first entry
-        by round.
+        It is for formats with a `sequential_test`. `games` are the games so far; `luck` is the luck of the first entry by round.
         """
         return None
 
     @abstractmethod
     def fewest(self, players: int) -> int:
-        """Return the least number of entries of a board for a game of `players` seats."""
+        """Return the smallest number of entries that a board needs for a game with `players` seats."""
 
     @abstractmethod
     def size(self, field: Field) -> int:
-        """Return the number of matches of the schedule of a `field`, the most there can be if it depends on results."""
+        """Return the number of matches in the schedule for a `field`, or the largest possible number if it depends on results."""
 
     @abstractmethod
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
-        """Yield every match of a `field` once, always in the same order; None if it goes on when all have a result.
+        """Yield every match of a `field` once, in a fixed order. Yield None to wait for the results of all matches so far.
 
-        `outcomes` holds the results of all matches before such a None, for formats that follow results.
+        For formats with `follows_results`, `outcomes` has these results after a None.
         """
 
 
 def ranks(format_: Format | type[Format]) -> bool:
-    """Return whether a format has a ranking of its own. This is the one place that decides it."""
+    """Return whether a format has its own ranking. All code that needs to know this calls this function."""
     given = getattr_static(format_ if isinstance(format_, type) else type(format_), "ranking", None)
     if given is Format.ranking or not isfunction(given):
         return False
     try:
         signature(given).bind(*[None] * 3)
-    except TypeError:  # a method of that name with another meaning
+    except TypeError:  # a method that only happens to have this name
         return False
     return True
 
 
 def own_columns(format_: Format | type[Format]) -> tuple[Column, ...]:
-    """Return the columns that a format declares; none if its `columns` are something else."""
+    """Return the columns that a format declares; empty if the class uses the name `columns` for something else."""
     given = getattr_static(format_ if isinstance(format_, type) else type(format_), "columns", ())
     fits = isinstance(given, (list, tuple)) and all(isinstance(column, Column) for column in given)
     return tuple(given) if fits else ()

@@ -1,30 +1,30 @@
-"""The rules: a `Game` for two or more seats in turns, a `Puzzle` for one seat and a goal.
+"""The rules of games: a `Game` has one or more seats that take turns; a `Puzzle` has one seat and a goal.
 
-A game object holds rules and parameters, never a position: a position is a state, a plain immutable value that is passed in and
-returned. This makes searches safe, records replayable and worker processes cheap.
+A game object holds rules and parameters, but never a position. A position is a state: an immutable value that methods take and
+return. For this reason, searches cannot change a match, records can be replayed, and worker processes need little data.
 """
 
 import ast
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cache
-from inspect import getattr_static, isclass, signature
-from typing import TYPE_CHECKING, Any, ClassVar
+from inspect import isclass, signature
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from arena.configured import Configured, name_of
 
 State = Any
-"""A state of a game: hashable and immutable. Authors may annotate with their own types."""
+"""A state of a game: hashable and immutable. Authors may use their own types in annotations."""
 Action = Any
 """An action: hashable and immutable."""
 
 CHANCE = -1
-"""The seat that `to_move` returns when chance moves; then `actions` are the outcomes of chance."""
+"""The value that `to_move` returns instead of a seat when chance moves; `actions` then returns the outcomes of chance."""
 
 
 def uniform(outcomes: Iterable[Action]) -> list[tuple[Action, float]]:
-    """Return `outcomes` of chance, each with the same probability. ValueError without any.
+    """Return all `outcomes` with the same probability. Raises ValueError if there are none.
 
     >>> uniform(["heads", "tails"])
     [('heads', 0.5), ('tails', 0.5)]
@@ -35,12 +35,39 @@ def uniform(outcomes: Iterable[Action]) -> list[tuple[Action, float]]:
     return [(outcome, 1.0 / len(listed)) for outcome in listed]
 
 
-class Game(Configured, ABC):
-    """The rules of a game in turns: seats and chance move, and every seat gets an observation of the state.
+class Disguise(NamedTuple):
+    """The same game told as another story, in other words. A language model that plays it cannot rely on memories of the game.
 
-    A game without `chance_outcomes` and `observation` is deterministic, with perfect information. A subclass
-    gives `name` and the abstract methods. Its `__init__` takes the parameters of the game, keyword-only and hinted, straight from
-    a spec; it raises ValueError if they do not fit together.
+    >>> disguise = Disguise({"x": "ruby"}, {"1": "kav"}, "Take stones.", lambda state: {"1": "x" * state})
+    >>> disguise.write_action("1"), disguise.write_state(2)
+    ('kav', 'kav: ruby ruby')
+    """
+
+    symbols: Mapping[str, str]
+    """Words for the signs of positions, such as marks and cards, and for actions that name no square, such as `pass`."""
+    squares: Mapping[str, str]
+    """Names for squares, and words for actions. Each key is the text that the game itself uses."""
+    rules_text: str
+    """The complete rules in the words of the disguise, without the name of the game."""
+    signs: Callable[[State], Mapping[str, Sequence[str]]]
+    """Returns the signs on each square of an observation."""
+
+    def write_action(self, text: str) -> str:
+        """Return the `text` of an action in the words of the disguise."""
+        return self.squares.get(text) or self.symbols.get(text, text)
+
+    def write_state(self, observation: State) -> str:
+        """Return an `observation` in the words of the disguise, with its squares in the order of their new names."""
+        words = {name: [self.symbols.get(sign, sign) for sign in signs] for name, signs in self.signs(observation).items()}
+        return "; ".join(sorted([f"{self.squares[name]}: {' '.join(found) or '-'}" for name, found in words.items()]))
+
+
+class Game(Configured, ABC):
+    """The rules of a turn-based game. Seats and chance make the moves, and each seat gets an observation of the state.
+
+    A game that does not define `chance_outcomes` and `observation` is deterministic and has perfect information. A subclass
+    defines `name` and the abstract methods. Its `__init__` takes the parameters of the game as keyword-only parameters with type
+    hints; their values come from a spec. `__init__` raises ValueError if the values do not fit together.
 
     >>> from arena_games.tic_tac_toe import TicTacToe
     >>> game = TicTacToe()
@@ -52,35 +79,36 @@ class Game(Configured, ABC):
     """
 
     name: ClassVar[str]
-    """The key in the registry: small letters, digits and dashes."""
+    """Its name in specs and on the command line: lowercase letters, digits and dashes."""
     players: int = 2
     """The number of seats."""
     zero_sum: bool = True
     """Whether the returns of all seats add up to 0 at every terminal state."""
     perfect_recall: bool = True
-    """Whether an observation contains everything that its seat has seen and done, so that it identifies the information set."""
+    """Whether an observation contains all that its seat has seen and done so far. If so, it identifies the information set."""
     min_return: float = -1.0
-    """The lowest result of a seat at the end, and the price of a fault: a finite number."""
+    """The lowest result of a seat at the end of a game; a seat that commits a fault gets it, too. It must be finite."""
     max_return: float = 1.0
-    """The highest result of a seat at the end; inf if there is no bound."""
+    """The highest result of a seat at the end of a game; inf without a bound."""
     default_moves: int | None = None
-    """The move limit of a match if a spec and a caller give none; None for the default of Limits."""
+    """The move limit of a match if neither a spec nor a caller sets one; None for the default of `Limits`."""
     native: ClassVar[bool] = False
-    """Whether its rules run code that may crash the process, such as a library in C++. Such a game is played only in worker
-    processes, and no agent is blamed if one of them ends."""
+    """Whether its rules run code that may crash the process, such as a C++ library. Such a game is played only in worker
+    processes, and a crash of such a process is not a fault of an agent."""
     default_heuristic: ClassVar[str | None] = None
-    """The name of the heuristic that agents get if a spec names none."""
+    """The name of the heuristic that agents get if a spec does not name one."""
     board: ClassVar[str | None]
-    """The JavaScript module that draws states in reports and on pages: its path relative to the file of the class, in the same
-    package, as in `boards/othello.js`. Without it, states are drawn by `grid`, or shown by `render`. `board`, `grid_colors` and
-    `grid` are optional. They have no value here, because it would become the default of a dataclass field of that name."""
+    """The JavaScript module that draws states in reports and on web pages: a path relative to the file of the class and in the
+    same package, such as `boards/othello.js`. Without a module, the page draws `grid`, or else shows the text of `render`. Like
+    `grid_colors` and `grid`, it is optional and has no value here: a dataclass would take that value for the default of a
+    field."""
     grid_colors: ClassVar[Mapping[str, str]]
-    """Colours of cells by the mark that `grid` puts into them, as `#d33`, `#dd3333` or the name of a CSS colour; the text is
-    black or white, whichever is readable."""
+    """The colour of each cell, by the text of the cell in `grid`: `#d33`, `#dd3333` or the name of a CSS colour. The text is
+    black or white, whichever is easier to read."""
 
     @abstractmethod
     def initial(self, rng: random.Random) -> State:
-        """Return a starting state; all randomness comes from `rng`."""
+        """Return a start state; all random numbers come from `rng`."""
 
     @abstractmethod
     def to_move(self, state: State) -> int:
@@ -88,96 +116,103 @@ class Game(Configured, ABC):
 
     @abstractmethod
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the legal actions in a fixed order without duplicates; empty if no seat can act."""
+        """Return the legal actions in a fixed order without duplicates; empty if no seat can move."""
 
     @abstractmethod
     def result(self, state: State, action: Action) -> State:
         """Return the state after a legal `action`; `state` itself does not change."""
 
     def is_terminal(self, state: State) -> bool:
-        """Return whether play is over."""
+        """Return whether the game is over."""
         return not self.actions(state)
 
     @abstractmethod
     def returns(self, state: State) -> Sequence[float]:
-        """Return the result of each seat at a terminal state, each from `min_return` to `max_return`."""
+        """Return the result of each seat at a terminal state; each is between `min_return` and `max_return`."""
 
-    if TYPE_CHECKING:  # optional, and without a default: the methods that a class defines decide its traits
+    if TYPE_CHECKING:  # optional: the methods that a class defines decide its traits, so these have no default
+
+        @property
+        def rules_text(self) -> str:
+            """Return the rules in words, as for a language model; by default, the docstring. It may be a class attribute."""
+
+        def disguise(self, rng: random.Random) -> Disguise:
+            """Return a disguise drawn by `rng`; optional. Raises ValueError if these parameters allow none."""
 
         def chance_outcomes(self, state: State) -> Sequence[tuple[Action, float]]:
-            """Return the `actions` of a state in which chance moves, in their order, with probabilities that add up to 1."""
+            """Return the `actions` of a state in which chance moves, in the same order, with probabilities that add up to 1."""
 
         def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-            """Return a random state that is consistent with the `observation` of `seat`; randomness comes from `rng`."""
+            """Return a random state that is consistent with the `observation` of `seat`; all random numbers come from `rng`."""
 
         def action_space(self) -> Sequence[Action]:
-            """Return every action that may ever be legal, in a fixed order: for learning, and for bridges."""
+            """Return every action that can ever be legal, in a fixed order. Learning agents and bridges use it."""
 
         def standing(self, state: State) -> Sequence[float]:
-            """Return what each seat has so far: its result at the move limit, or if another seat commits a fault."""
+            """Return the result of each seat so far, for a match that ends at the move limit or by a fault of another seat."""
 
         def dialects(self) -> Mapping[str, Any]:
-            """Return how positions and actions are written for engines, keyed by protocol: an `arena.Uci`, an `arena.Gtp`."""
+            """Return the notations of positions and actions for engines: an `arena.Uci` or an `arena.Gtp`, by protocol."""
 
     def chance_stream(self, state: State) -> Hashable:
-        """Return the name of the stream from which chance is drawn in `state`: dice are named after the seat that throws."""
+        """Return the name of the random stream for chance in `state`. For example, each seat may have its own stream of dice."""
         return ""
 
     def observation(self, state: State, seat: int) -> State:
-        """Return `state` as `seat` sees it: a state without the facts that it may not know. By default the whole state."""
+        """Return `state` as `seat` sees it, without the facts that are hidden from this seat. The default is the whole state."""
         return state
 
     def threats(self, state: State, seat: int) -> Collection[Action]:
-        """Return the actions that would win at once if it were `seat`'s turn; optional."""
+        """Return the actions that would win at once if it were the turn of `seat`; optional."""
         return ()
 
     def is_quiet(self, state: State) -> bool:
-        """Return whether no seat can win with one action; True for games that do not give `threats`."""
+        """Return whether no seat can win with one action; True for games that do not define `threats`."""
         return not any(self.threats(state, seat) for seat in range(self.players))
 
     def render(self, state: State) -> str:
-        """Return the state as readable text of several lines: its `grid` if the game gives one."""
+        """Return the state as readable text of several lines. The default shows `grid`, if the game defines it."""
         try:
             rows = self.grid(state)
             width = max([len(mark) for row in rows for mark in row])
             return "\n".join([" ".join([(mark or ".").center(width) for mark in row]).rstrip() for row in rows])
-        except Exception:  # there is none, or the author uses the name for something else
+        except Exception:  # the game has no grid, or its author uses the name for something else
             return self.format_state(state)
 
     if TYPE_CHECKING:
 
         def grid(self, state: State) -> list[list[str]]:
-            """Return the state as rows of cells, to be drawn in reports, on pages and in the terminal; optional.
+            """Return the state as rows of cells, which reports, web pages and the terminal draw; optional.
 
-            Each cell is a text of at most 8 characters, '' if it is empty; rows have one length; at most 4,096 cells.
+            Each cell is a text of at most 8 characters, or '' if it is empty. Rows have equal lengths, and at most 4,096 cells.
             """
 
         def cells(self, state: State, action: Action) -> Sequence[tuple[int, int]]:
-            """Return the cells of `grid` that stand for an action, as (row, column): a click on one plays it; optional."""
+            """Return the cells of `grid` for an action, as (row, column); optional. A click on one of them plays the action."""
 
     def format_state(self, state: State) -> str:
-        """Return the one-line text notation of a state. The default is its Python literal."""
+        """Return the text notation of a state, in one line. The default is its Python literal."""
         return repr(state)
 
     def parse_state(self, text: str) -> State:
-        """Return the state that `text` stands for; ValueError describes the fault."""
+        """Return the state with the notation `text`. Raises ValueError with a description of the fault."""
         try:
             return ast.literal_eval(text)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
             raise ValueError(f"expected a Python literal, got {text!r}") from error
 
     def format_action(self, state: State, action: Action) -> str:
-        """Return the one-line text notation of an action that is legal in `state`."""
+        """Return the text notation of an action that is legal in `state`, in one line."""
         return str(action)
 
     def parse_action(self, state: State, text: str) -> Action:
-        """Return the action of `state` that `text` stands for; ValueError says what was expected."""
+        """Return the action of `state` with the notation `text`. Raises ValueError with a description of the expected text."""
         wanted, legal = text.strip(), self.actions(state)
         for action in legal:
             if self.format_action(state, action) == wanted:
                 return action
         texts = ", ".join([self.format_action(state, action) for action in legal])
-        raise ValueError(f"expected one of {texts or 'no action'}, got {text!r}")
+        raise ValueError(f"expected {f'one of {texts}' if texts else 'no action'}, got {text!r}")
 
 
 class Puzzle(Game):
@@ -190,29 +225,29 @@ class Puzzle(Game):
     """
 
     players: int = 1
-    """One: the solver."""
+    """A puzzle has one seat, for the solver."""
     zero_sum: bool = False
-    """False: no opponent loses when the solver wins."""
+    """False, because no opponent loses if the solver wins."""
     path_matters: ClassVar[bool] = True
     """Whether the solution is the path to the goal; False if only the final state counts."""
 
     @abstractmethod
     def is_goal(self, state: State) -> bool:
-        """Return whether `state` solves the puzzle."""
+        """Return whether `state` is a solution of the puzzle."""
 
     def is_answer(self, position: State, state: State) -> bool:
-        """Return whether an Answer with the final `state` solves the puzzle set by `position`; by default whether it is a goal.
+        """Return whether an Answer with this `state` solves the puzzle that starts at `position`; by default, if it is a goal.
 
-        Optional, for puzzles whose goals do not show the start of the search, such as a full sudoku.
+        Optional, for puzzles in which a goal does not show how the puzzle started, such as a full sudoku.
         """
         return self.is_goal(state)
 
     def step_cost(self, state: State, action: Action, successor: State) -> float:
-        """Return the cost of one action, which leads to the state `successor`: 0 or more, 1 unless a subclass says otherwise."""
+        """Return the cost of an action that leads from `state` to `successor`; at least 0. The default is 1."""
         return 1
 
     def to_move(self, state: State) -> int:
-        """Return 0: a puzzle has one seat."""
+        """Return 0, because a puzzle has one seat."""
         return 0
 
     def is_terminal(self, state: State) -> bool:
@@ -220,21 +255,21 @@ class Puzzle(Game):
         return self.is_goal(state) or not self.actions(state)
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return (1.0,) at a goal and (0.0,) elsewhere."""
+        """Return (1.0,) at a goal and (0.0,) at any other state."""
         return (1.0,) if self.is_goal(state) else (0.0,)
 
-    # The complete-state view, for local and genetic search. All four are optional and share the state type.
+    # Complete states, for local and genetic search. All these methods are optional and use the same type of state.
 
     def random_state(self, rng: random.Random) -> State:
-        """Return a complete state drawn at random; optional."""
+        """Return a random complete state; optional."""
         raise _missing(self, "random_state")
 
     def neighbors(self, state: State) -> Sequence[State]:
-        """Return the complete states one change away; optional."""
+        """Return the complete states that differ by one change; optional."""
         raise _missing(self, "neighbors")
 
     def crossover(self, a: State, b: State, rng: random.Random) -> State:
-        """Return a complete state that takes after both states `a` and `b`; optional."""
+        """Return a complete state that combines the states `a` and `b`; optional."""
         raise _missing(self, "crossover")
 
     def mutate(self, state: State, rng: random.Random) -> State:
@@ -261,32 +296,41 @@ _ARGUMENTS = {
 
 
 def gives(game: Game | type[Game], method: str) -> bool:
-    """Return whether the author of `game` gave one of the optional methods of chance and observations.
+    """Return whether the author of `game` has defined an optional method about chance or observations.
 
-    A member of that name that is not a `method`, or takes another number of arguments, does not count.
+    A member with the name of the method does not count if it is not a method or takes another number of arguments.
     """
     return _gives(game if isinstance(game, type) else type(game), method)
 
 
 @cache
 def _gives(kind: type[Game], method: str) -> bool:
-    return overrides(kind, method) and takes(getattr_static(kind, method), _ARGUMENTS[method])
+    return overrides(kind, method) and takes(find_member(kind, method), _ARGUMENTS[method])
 
 
 def takes(given: Any, arguments: int) -> bool:
-    """Return whether `given`, a member as stored in its class, is a method that can be called with so many `arguments`."""
+    """Return whether `given`, as its class stores it, is a method that can be called with this number of arguments."""
     function = given.__func__ if isinstance(given, (staticmethod, classmethod)) else given
+    count = arguments + (not isinstance(given, staticmethod))
     if isclass(function) or not callable(function):
         return False
+    code = getattr(function, "__code__", None)
+    if code is not None and code.co_argcount == count and not code.co_kwonlyargcount:
+        return True  # computing a signature would take much longer
     try:
-        signature(function).bind(*[None] * (arguments + (not isinstance(given, staticmethod))))
+        signature(function).bind(*[None] * count)
     except (TypeError, ValueError):
         return False
     return True
 
 
+def find_member(kind: type, name: str, default: Any = None) -> Any:
+    """Return a member as it is stored in a class or in one of its bases. Descriptors are not called."""
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), default)
+
+
 def overrides(game: Game | type[Game], method: str) -> bool:
-    """Return whether the author of `game` gave an optional `method`, named by a text. This is the one place that decides it.
+    """Return whether the author of `game` has defined the optional method `method`. All other code asks this function.
 
     >>> from arena_games.tic_tac_toe import TicTacToe
     >>> overrides(TicTacToe, "threats"), overrides(TicTacToe, "chance_outcomes")
@@ -297,4 +341,4 @@ def overrides(game: Game | type[Game], method: str) -> bool:
 
 
 def _missing(game: Game, method: str) -> TypeError:
-    return TypeError(f"{name_of(game)} has no {method}: its traits do not promise it")
+    return TypeError(f"{name_of(game)} has no {method}: it lacks the trait that promises this method")

@@ -1,4 +1,4 @@
-"""Heuristics: estimates of a state, each belonging to one game."""
+"""Heuristics: functions that estimate the value of a state. Each belongs to one game."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from arena.unmetered import for_heuristic
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 Evaluation = Callable[..., float]
-"""A heuristic bound to its game: `(state, player=0) -> float`."""
+"""A heuristic that has been prepared for a game object. It is called as `(state, player=0)` and returns a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +24,29 @@ class HeuristicInfo:
     admissible: bool
     consistent: bool
 
+    @staticmethod
+    def of(target: object) -> "HeuristicInfo | None":
+        """Return the declaration of `target`; None if it is not a heuristic."""
+        info = getattr(target, "heuristic_info", None)
+        return info if isinstance(info, HeuristicInfo) else None
+
 
 def heuristic(name: str, *, game: str, admissible: bool = False, consistent: bool = False) -> Callable[[Target], Target]:
-    """Declare a function or a class to be the heuristic `name` of the game `game`.
+    """Declare that a function or a class is the heuristic `name` for the game `game`.
 
-    A function is called as `(game, state, player=0)`, with its keyword-only parameters as a spec gives them. A class takes the
-    game and its own keyword-only parameters, once a board and process, and its instances are called as `(state, player=0)`. Of a
-    puzzle, the result is the estimated cost to go: 0 or more, and 0 at every goal. Of a game, it is the value of an unfinished
-    state to `player`, within [-0.99, 0.99]; on the scale of the returns if `min_return` or `max_return` is infinite. `admissible`
-    claims that it never overestimates, `consistent` that it drops by no more than the cost of a step; `arena check` tries to
-    refute both. `@name.compiled` decorates a function of (game, rules) that returns the `arena.compiled.Estimate` of a function;
-    a class gives a method `compiled(rules)`.
+    A function is called as `(game, state, player=0)`. A class is created once per board and process, with the game as its
+    argument, and its instances are called as `(state, player=0)`. A spec can set the keyword-only parameters of both.
+
+    For a puzzle, the result is the estimated cost to a goal: 0 or more, and 0 at every goal. For a game, it is the value of an
+    unfinished state for `player`, from -0.99 to 0.99, or on the scale of the returns if one of their bounds is infinite.
+    `admissible` claims that the estimate never exceeds the cost; `consistent` claims that a step lowers it by at most the cost of
+    the step. `arena check` tries to disprove both claims. For compiled searches, write a function of (game, rules) that returns
+    an `arena.compiled.Estimate`, and decorate it with `@name.compiled`. A class defines a method `compiled(rules)` instead.
 
     >>> @heuristic("corner", game="tic-tac-toe")
     ... def corner(game, state, player=0):
     ...     return 0.1 if game.format_state(state)[0] == "xo"[player] else 0.0
-    >>> info_of(corner).name
+    >>> HeuristicInfo.of(corner).name
     'corner'
     """
 
@@ -58,23 +65,17 @@ def heuristic(name: str, *, game: str, admissible: bool = False, consistent: boo
     return declare
 
 
-def info_of(target: object) -> HeuristicInfo | None:
-    """Return the declaration of `target`; None if it is not a heuristic."""
-    info = getattr(target, "heuristic_info", None)
-    return info if isinstance(info, HeuristicInfo) else None
-
-
 def count_given(target: Callable[..., Any]) -> int:
-    """Return how many leading parameters arena gives: the game to a class; the game, a state and a player to a function."""
+    """Return how many leading parameters arena sets: for a class, only the game; for a function, also a state and a player."""
     if isclass(target):
         return 1
     return sum([parameter.kind is not parameter.KEYWORD_ONLY for parameter in parameters_of(target).values()])
 
 
 def bind(target: Callable[..., Any], game: Game, parameters: Mapping[str, Any] | None = None) -> Evaluation:
-    """Make a heuristic ready for one game object: a call with a state, and a player if there are several.
+    """Prepare a heuristic for one game object. The result is called with a state and, if the game has several seats, a player.
 
-    It is given a copy of the game, through which the states that it generates are seen.
+    The heuristic gets a copy of the game that counts the states that the heuristic generates.
     """
     given = for_heuristic(game)
     if isclass(target):

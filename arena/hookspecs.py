@@ -1,4 +1,4 @@
-"""The hooks that a plugin may implement. Each takes no argument and returns an iterable."""
+"""The hooks that a plugin may implement. A hook takes no arguments and returns an iterable."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,7 +8,7 @@ import pluggy
 from arena.agent import Agent
 from arena.format import Format
 from arena.game import Game
-from arena.parts import AgentSource, BoardColumn, Comparison, Executor, Export, Isolation, SearchEngine
+from arena.parts import AgentSource, BoardColumn, Comparison, Correction, Executor, Export, Isolation, SearchEngine
 
 PROJECT = "arena"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -42,34 +42,39 @@ def arena_formats() -> Iterable[type[Format]]:  # type: ignore[empty-body]
 
 @hookspec
 def arena_executors() -> Iterable[Executor]:  # type: ignore[empty-body]
-    """Return ways to play tournaments elsewhere, each with an option of `arena run`."""
+    """Return executors, which play tournaments elsewhere. Each adds an option to `arena run`."""
 
 
 @hookspec
 def arena_exports() -> Iterable[Export]:  # type: ignore[empty-body]
-    """Return formats of `arena export` and of the page of `arena compare`."""
+    """Return file formats for `arena export` and for the page that `arena compare` writes."""
 
 
 @hookspec
 def arena_columns() -> Iterable[BoardColumn]:  # type: ignore[empty-body]
-    """Return columns of boards that are computed from the matches of a run."""
+    """Return columns for boards, which are computed from the matches of a run."""
 
 
 @hookspec
 def arena_comparisons() -> Iterable[Comparison]:  # type: ignore[empty-body]
-    """Return measures of `arena compare --by NAME`."""
+    """Return quantities by which `arena compare --by NAME` can compare agents."""
+
+
+@hookspec
+def arena_corrections() -> Iterable[Correction]:  # type: ignore[empty-body]
+    """Return methods that remove the luck of chance from the returns of matches."""
 
 
 @hookspec
 def arena_isolations() -> Iterable[Isolation]:  # type: ignore[empty-body]
-    """Return isolated places in which agents may run."""
+    """Return isolations: kinds of places in which agents run apart from arena, such as processes."""
 
 
 @hookspec
 def arena_search_engines() -> Iterable[SearchEngine]:  # type: ignore[empty-body]
-    """Return other forms of the inner loops of searches."""
+    """Return search engines, which run the inner loops of searches in another form, for example compiled."""
 
 
 @hookspec
 def arena_agent_sources() -> Iterable[AgentSource]:  # type: ignore[empty-body]
-    """Return ways in which an entry of a spec gets its agent, beside its name in the registry."""
+    """Return agent sources: ways to get the agent of an entry that does not name an agent in the registry."""

@@ -1,7 +1,7 @@
-"""Identities: canonical text, keys of positions and matches, and the random streams that follow from them.
+"""Identities: canonical texts, keys for positions and matches, and the random streams that are derived from the keys.
 
-A key is a hash of everything that defines a thing, and of nothing else: never a place in a list, never Python's
-own `hash`. So a match keeps its key, and with it its random streams, when agents are added, reordered or played elsewhere.
+A key is a hash of everything that defines a position or a match, and of nothing else. It never depends on a place in a list or on
+Python's own `hash`. So a match keeps its key and its random streams if agents are added or reordered, and on any machine.
 """
 
 import json
@@ -14,7 +14,7 @@ KEY_BYTES = 16
 
 
 def canonical(value: Any) -> str:
-    """Return the one JSON text of a value: keys sorted, no spaces. Types that JSON cannot express appear by name."""
+    """Return the canonical JSON text of a value: sorted keys, no spaces, and type names for values that JSON does not have."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_type_name)
 
 
@@ -24,23 +24,23 @@ def _type_name(value: object) -> str:
 
 
 def key(text: str) -> str:
-    """The key of a canonical text: blake2b with 128 bits, as 32 hexadecimal digits."""
+    """Return the key for a canonical text: its blake2b hash of 128 bits, as 32 hexadecimal digits."""
     return blake2b(text.encode(), digest_size=KEY_BYTES).hexdigest()
 
 
 class Stream(random.Random):
-    """A random generator that is seeded when it is first used, and is an ordinary one from then on.
+    """A random generator that is seeded when it is first used, and becomes an ordinary generator then.
 
-    Seeding takes longer than a whole small game, and most streams are never drawn from. On first use the object becomes a plain
-    `random.Random`, so it costs nothing after that, and `is_used` returns whether it has been used. It holds a number and not the
-    text behind it, so that one stream reveals nothing about the others.
+    Seeding takes longer than a whole small game, and most streams are never used. On first use, the object becomes an ordinary
+    `random.Random`, so later calls are as fast as usual, and `is_used` can see that it has been used. The object holds a number
+    and not the text from which the number was derived, so that one stream reveals nothing about the others.
     """
 
     gauss_next: float | None = None
 
     def __init__(self, seed: int | str) -> None:
-        """Make a stream of a number, or of a text whose hash is the number."""
-        self.first_seed = seed if isinstance(seed, int) else stream_seed(seed)  # no seeding here, and so no super().__init__()
+        """Create a stream from a number, or from a text that is hashed to a number."""
+        self.first_seed = seed if isinstance(seed, int) else stream_seed(seed)  # seeded later: no super().__init__()
 
     def random(self) -> float:
         """Return the next number in [0, 1)."""
@@ -51,7 +51,7 @@ class Stream(random.Random):
         return _awake(self).getrandbits(k)
 
     def seed(self, a: Any = None, version: int = 2) -> None:
-        """Seed anew, as `random.Random` does."""
+        """Seed the generator again, as `random.Random` does."""
         _awake(self).seed(a, version)
 
     def getstate(self) -> tuple[Any, ...]:
@@ -65,42 +65,42 @@ class Stream(random.Random):
     def __reduce__(self) -> Any:
         return _awake(self).__reduce__()
 
+    @classmethod
+    def of_position(cls, position_key: str, use: str = "initial") -> "Stream":
+        """Return the random stream for one `use` of a position, such as drawing its start. It is the same for all agents."""
+        return cls(position_seed(position_key, use))
+
+    @staticmethod
+    def seed_of_seat(match_id: str, seat: int) -> int:
+        """Return the seed for the stream of one seat in one match."""
+        return stream_seed(f"{match_id}/seat/{seat}")
+
 
 def _awake(generator: random.Random) -> random.Random:
-    """The generator as an ordinary one. A method that was bound before the first draw may ask for it again."""
+    """Turn a stream into an ordinary generator and return it. Methods that were bound before may call this again later."""
     if isinstance(generator, Stream):
         seed = generator.first_seed
         generator.__class__ = random.Random  # type: ignore[assignment]
         generator.gauss_next = None
-        Twister.seed(generator, seed)  # what `random.Random.seed` does with a whole number, without its questions
+        Twister.seed(generator, seed)  # as `random.Random.seed` does for a whole number, but without its checks
     return generator
 
 
 def is_used(generator: random.Random) -> bool:
-    """Return whether a stream has been used."""
+    """Return whether a random stream has been used."""
     return not isinstance(generator, Stream)
 
 
 def stream_seed(purpose: str) -> int:
-    """Return the seed of the stream named by `purpose`: 64 bits of the hash of the text."""
+    """Return the seed for the stream that `purpose` names: 64 bits of the hash of the text."""
     return int.from_bytes(blake2b(purpose.encode(), digest_size=8).digest(), "big")
 
 
 def position_seed(position_key: str, use: str) -> int:
-    """Return the seed of the stream of a position for one use, such as its start."""
+    """Return the seed for the stream of a position and one use, such as its start."""
     return stream_seed(f"{position_key}/{use}")
 
 
-def seat_seed(match_id: str, seat: int) -> int:
-    """Return the seed of the stream of one seat of one match."""
-    return stream_seed(f"{match_id}/seat/{seat}")
-
-
-def position_stream(position_key: str, use: str = "initial") -> Stream:
-    """Return the stream from which a position is drawn, the same for all agents."""
-    return Stream(position_seed(position_key, use))
-
-
 def seat_stream(match_id: str, seat: int) -> Stream:
-    """Return the stream of one seat of one match."""
-    return Stream(seat_seed(match_id, seat))
+    """Return the stream of one seat in one match."""
+    return Stream(Stream.seed_of_seat(match_id, seat))

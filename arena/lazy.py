@@ -1,25 +1,32 @@
-"""Modules that only pass names on: each name is imported from its home when it is first used."""
+"""Looks up names on first use: names that a module re-exports, and entry points of packages."""
 
 import ast
+import os
+import re
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, NamedTuple
 
 
 def pass_on(module: str, *own: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a module that passes on the names that it imports for type checkers.
+    """Return `__getattr__` and `__dir__` for a module that re-exports names but imports them only for type checkers.
 
-    A type checker reads the block and sees every type. At run time the same block is the table of the names and their homes, so
-    that a plugin that only registers itself imports nothing heavy. The table is read when a name is first used:
+    The module contains a block like this:
 
         if TYPE_CHECKING:
             from arena.identity import Stream as Stream
         else:
             __getattr__, __dir__ = pass_on(__name__)
 
-    `__all__` of the module is the sorted list of the names, with `own`, the public names that the module itself defines.
+    A type checker reads the block and sees every type. At run time, the source text of the block is read on the first use of a
+    name, as a table of names and modules. So a plugin that only registers itself imports nothing heavy. `__all__` of the module
+    is the sorted list of these names and of `own`, the public names that the module itself defines.
     """
 
     @cache
@@ -40,3 +47,59 @@ def pass_on(module: str, *own: str) -> tuple[Callable[[str], Any], Callable[[], 
         return sorted([*homes(), *own])
 
     return find, names
+
+
+class EntryPoint(NamedTuple):
+    """An entry point of an installed package, and the folder with the metadata of the package."""
+
+    name: str
+    value: str
+    group: str
+    metadata: str
+
+    def load(self) -> Any:
+        """Import the module, or the attribute of a module, that the entry point names."""
+        return resolve_name(self.value.partition("[")[0].replace(" ", ""))
+
+    @property
+    def owner(self) -> tuple[str | None, str | None]:
+        """The name and the version of its package; None if they are unknown."""
+        return _read_owner(self.metadata)
+
+
+def find_entry_points(group: str) -> list[EntryPoint]:
+    """Return the entry points of a group, sorted. The packages are read only once, because this takes some milliseconds."""
+    return sorted([point for point in _read_entry_points(tuple(sys.path)) if point.group == group])
+
+
+@cache
+def _read_entry_points(path: tuple[str, ...]) -> list[EntryPoint]:
+    """Return all entry points. To import `importlib.metadata` for this would take as long as the rest of `arena --help`."""
+    points, known = list[EntryPoint](), set[str]()
+    for folder in path:
+        with suppress(OSError), os.scandir(folder or ".") as entries:
+            for folder_name, place in [(one.name, one.path) for one in entries if one.name.endswith((".dist-info", ".egg-info"))]:
+                package = re.sub("[-_.]+", "-", os.path.splitext(folder_name)[0].partition("-")[0]).lower()  # noqa: PTH122
+                group = ""
+                for line in [] if package in known else _read_lines(place, "entry_points.txt"):
+                    name, equals, value = map(str.strip, line.partition("="))
+                    if line.startswith("["):
+                        group = line.strip("[]")
+                    elif equals and not line.startswith("#"):
+                        points.append(EntryPoint(name, value, group, place))
+                known.add(package)  # of several packages with the same name, only the first is used
+    return points
+
+
+def _read_lines(folder: str, file: str) -> list[str]:
+    try:
+        return Path(folder, file).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+@cache
+def _read_owner(metadata: str) -> tuple[str | None, str | None]:
+    lines = _read_lines(metadata, "METADATA") or _read_lines(metadata, "PKG-INFO")
+    fields = dict([line.partition(": ")[::2] for line in takewhile(str.strip, lines)])
+    return fields.get("Name"), fields.get("Version")

@@ -1,4 +1,4 @@
-"""Limits of a decision and of a match, and bounds of the numbers and texts that an agent may report about a decision."""
+"""The limits of a decision and of a match, and bounds for the numbers and texts that an agent may report about a decision."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -6,39 +6,38 @@ from math import isfinite
 from operator import index
 from typing import Any, ClassVar, TypeGuard
 
-from arena.errors import abbreviate
+from arena.errors import abbreviate, escape_controls
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a decision (`nodes`, `seconds`, `depth`, `cpu_seconds`), of a match (`moves`, `start_seconds`) and of an agent
-    (`memory_mb`).
+    """Limits of decisions (`nodes`, `seconds`, `depth`, `cpu_seconds`), matches (`moves`, `start_seconds`), agents (`memory_mb`).
 
-    None is unlimited. At the move limit a game is a draw and a puzzle unsolved. ValueError names the value that is not a limit.
+    None means no limit. At the move limit, a game is a draw and a puzzle is unsolved. ValueError names an invalid value.
 
     >>> Limits(nodes=1000).budget, Limits(depth=4).budget
     (True, False)
     """
 
     MARGIN_SECONDS: ClassVar = 0.1
-    """The most seconds that a decision may run over its limit before it is lost on time, and its process killed."""
+    """The most seconds by which a decision may exceed its limit. After that, the agent loses and its process is killed."""
     MAX_COUNT: ClassVar = 10**15
-    """No count may be larger, so that sums of them can be kept anywhere."""
+    """The largest count that is accepted, so that sums of counts can be stored anywhere."""
 
     nodes: int | None = None
-    """States that an agent may generate for one decision."""
+    """The number of states that an agent may generate for one decision."""
     seconds: float | None = None
-    """Seconds on the clock for one decision."""
+    """Clock time for one decision, in seconds."""
     depth: int | None = None
-    """Plies that `Search.depths` goes to."""
+    """The largest depth in plies that `Search.depths` yields."""
     moves: int = 1000
-    """Actions of a match, of all seats together."""
+    """The largest number of actions in a match, of all seats together."""
     memory_mb: int | None = None
-    """MiB of the process of an agent and its children."""
+    """The memory that the process of an agent and its child processes may use, in MiB."""
     start_seconds: float = 10.0
-    """Seconds of an agent in a process of its own before its first decision of a match."""
+    """Seconds that an agent in its own process may use before its first decision of a match."""
     cpu_seconds: float | None = None
-    """Seconds of processor time for one decision, of all processes and threads of the agent together."""
+    """Processor time for one decision in seconds, of all processes and threads of the agent together."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -51,66 +50,66 @@ class Limits:
             if not value > 0:
                 raise ValueError(f"limits.{field.name}: expected more than 0, got {value!r}")
             if not whole:
-                object.__setattr__(self, field.name, float(value))  # 5 and 5.0 are one limit, and one identity
+                object.__setattr__(self, field.name, float(value))  # 5 and 5.0 are the same limit and need the same identity
+
+    @classmethod
+    def of(cls, given: "Limits | Mapping[str, Any] | None") -> "Limits":
+        """Return the limits from a mapping of names to values, or `given` itself if it is a Limits; None means unlimited."""
+        if isinstance(given, Limits):
+            return given
+        try:
+            return Limits(**(given or {}))
+        except TypeError:
+            names = [field.name for field in fields(Limits)]
+            unknown = [name for name in given or {} if name not in names]
+            raise ValueError(f"limits: unknown {', '.join(unknown) or given!r}; known: {', '.join(names)}") from None
+
+    @staticmethod
+    def is_count(value: Any) -> TypeGuard[int]:
+        """Return whether `value` is a whole number from 0 to `Limits.MAX_COUNT`."""
+        return type(value) is int and 0 <= value <= Limits.MAX_COUNT
+
+    @staticmethod
+    def clip_text(text: str) -> str:
+        """Return a text as a record stores it: cut if it is too long, with surrogates and control characters escaped."""
+        return escape_controls(text[:MAX_TEXT_CHARACTERS]).encode("utf-8", "backslashreplace").decode()
 
     @property
     def budget(self) -> bool:
-        """Return whether a decision can run out. If so, an agent should deepen step by step and report as it goes."""
+        """Return whether a decision can run out of nodes or time. If so, agents should search in steps and report each result."""
         return self.nodes is not None or self.timed
 
     @property
     def margin(self) -> float:
-        """Seconds for an answer after the limit: a quarter of `seconds`, at least 0.02 and at most MARGIN_SECONDS."""
+        """Seconds past the limit during which an answer counts: a quarter of `seconds`, at least 0.02, at most MARGIN_SECONDS."""
         return float(min(self.MARGIN_SECONDS, max(0.02, (self.seconds or 1.0) / 4)))
 
     @property
     def timed(self) -> bool:
-        """Whether a clock ends a decision, so that an agent need not decide the same again."""
+        """Whether a clock ends a decision. If so, an agent may decide differently when the same decision is repeated."""
         return self.seconds is not None or self.cpu_seconds is not None
 
 
-def limits_of(given: "Limits | Mapping[str, Any] | None") -> Limits:
-    """Limits from a mapping with their names as keys; unlimited from None."""
-    if isinstance(given, Limits):
-        return given
-    try:
-        return Limits(**(given or {}))
-    except TypeError:
-        names = [field.name for field in fields(Limits)]
-        unknown = [name for name in given or {} if name not in names]
-        raise ValueError(f"limits: unknown {', '.join(unknown) or given!r}; known: {', '.join(names)}") from None
-
-
 MAX_TEXT_CHARACTERS = 8 << 10
-"""Characters that are kept of a message or a traceback."""
-
-
-def is_count(value: Any) -> TypeGuard[int]:
-    """Return whether a value is a whole number from 0 to `Limits.MAX_COUNT`."""
-    return type(value) is int and 0 <= value <= Limits.MAX_COUNT
+"""The most characters of a message or a traceback that are kept."""
 
 
 def normalize_depth(depth: Any) -> int:
-    """Return a depth as a record holds it; ValueError unless it is a whole number of any type from 0 to `Limits.MAX_COUNT`."""
+    """Return a depth as a record stores it. ValueError unless it is an integer from 0 to `Limits.MAX_COUNT`."""
     try:
         whole = index(depth)
     except TypeError:
         whole = -1
-    if not is_count(whole):
+    if not Limits.is_count(whole):
         raise ValueError(f"expected a whole number of plies from 0 to {Limits.MAX_COUNT:,} as the depth, got {abbreviate(depth)}")
     return whole
 
 
 def normalize_value(value: Any) -> float | None:
-    """A value as a record holds it, without minus zero; None for an infinite one and nan, ValueError if it is not a number."""
+    """Return a value as a record stores it, without minus zero; None for infinity and nan. ValueError if it is not a number."""
     try:
-        isfinite(value)  # other than float, it takes no text
+        isfinite(value)  # unlike `float`, `isfinite` accepts no text
         number = float(value)
     except (TypeError, OverflowError):
         raise ValueError(f"expected a number that a float can hold as the value, got {abbreviate(value)}") from None
     return number + 0.0 if isfinite(number) else None
-
-
-def clip_text(text: str) -> str:
-    """Return a text for people as a record keeps it: cut if it is too long, with surrogates escaped."""
-    return text[:MAX_TEXT_CHARACTERS].encode("utf-8", "backslashreplace").decode()

@@ -1,6 +1,6 @@
-"""The parts that an extension may bring beside games, agents, heuristics, encodings and formats.
+"""The other parts that an extension may add, besides games, agents, heuristics, encodings and formats.
 
-A hook of `arena.hookspecs` returns each of them, and the registry holds it under its kind and name.
+For each kind of part, there is a hook in `arena.hookspecs`. The registry holds the parts by kind and name.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
-from arena.columns import Column, Style
+from arena.columns import ROW_KEYS, Column, Shown, Style
 
 if TYPE_CHECKING:
     from arena.agent import Agent
     from arena.game import Game
     from arena.heuristics import Evaluation
-    from arena.match.match import Match, Seat
+    from arena.match.match import Match, Position, Seat
     from arena.match.player import Player
     from arena.match.record import Record
     from arena.schedule.fingerprint import Fingerprint
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """Something that an extension brings under a name."""
+    """The base class for parts. A part has a name."""
 
     kind: ClassVar[str]
     name: str
@@ -40,19 +40,19 @@ class Players(Protocol):
     """Plays the matches of one run, on this machine or elsewhere."""
 
     def play(self, queue: "MatchQueue") -> "Matches":
-        """Take matches from a queue and yield each with its record. Closing the iterator ends the players."""
+        """Take matches from a queue, and yield each one with its record. Closing the iterator stops the players."""
 
     def staff(self) -> str:
-        """Return the number of players, as text for the progress line. Any thread may call this."""
+        """Return the number of players as text for the progress line. Any thread may call this."""
 
 
 @dataclass(frozen=True)
 class Executor(Part):
-    """Plays tournaments elsewhere than in processes of this machine.
+    """Plays tournaments elsewhere, not in processes on this machine.
 
-    `arena run` gets its option `--NAME`, such as `--cluster ADDRESS`. `open` gets the value of the option, the spec, the code
-    that plays, and a function for notices. It returns a context manager. An ArenaError from it stops the run before anything is
-    played.
+    It adds an option `--NAME` to `arena run`, such as `--cluster ADDRESS`. `open` gets the value of the option, the spec, a
+    description of the code that plays, and a function for notices. It returns a context manager that yields the Players. If it
+    raises ArenaError, the run stops before the first match.
 
     >>> Executor("cluster", "ADDRESS", "Play on a Dask cluster.", open=lambda *_: None).option
     '--cluster'
@@ -71,12 +71,12 @@ class Executor(Part):
 
 @dataclass(frozen=True)
 class Export(Part):
-    """A format of `arena export`, or of a page that `arena compare` writes.
+    """A format for `arena export`, or for a page that `arena compare` writes.
 
     `write` yields the lines of the text, without line ends. It gets the open store if `of` is "store", and the game and one of
-    its states if `of` is "game". If `of` is "comparison", it gets the path of the page, the open store and, by the number of a
-    board, the `names` that are compared, a `legend`, and `pairs` with the findings of `arena compare`; it returns the number of
-    bytes.
+    its states if `of` is "game". If `of` is "comparison", it gets the path of the page, the open store and three mappings whose
+    keys are indices of boards: the `names` that are compared, a `legend`, and `pairs` with the findings of `arena compare`. It
+    then writes the page and returns the number of bytes.
 
     >>> Export("efg", "game", ".efg", write=lambda game, state: iter(["EFG 2 R"])).suffix
     '.efg'
@@ -87,27 +87,27 @@ class Export(Part):
     suffix: str
     write: Callable[..., Any]
     needs: Callable[..., object] = lambda *_: None
-    """Raises an ArenaError if something is missing, such as a library. It is called before any work, for a page with its path."""
+    """A function that raises ArenaError if, say, a library is missing. It is called before `write`; for a page, with the path."""
 
 
 class Measured(NamedTuple):
-    """A number that describes one entry in one match."""
+    """A number that was measured for one entry in one match."""
 
     board: int
-    """The number of the board in the run."""
+    """The index of the board in the run."""
     round: int
-    """The number of the round. Matches of a round share their position, and dice and deals."""
+    """The index of the round. All matches in a round have the same position, dice and deals."""
     entry: int
-    """The number of the entry on the board."""
+    """The index of the entry on the board."""
     value: float
 
 
 @dataclass(frozen=True)
 class Comparison(Part):
-    """A measure of `arena compare --by NAME`.
+    """A quantity by which `arena compare --by NAME` can compare entries.
 
-    `read` gets the open store and yields a `Measured` for each entry of each match that it can measure. Two entries are
-    compared in the rounds that both have played, by the means of their values: the mean difference with a 95 % interval.
+    `read` gets the open store and yields a `Measured` for each entry of each match that it can measure. Two entries are compared
+    on the rounds that both have played. The result is the mean difference of their mean values, with a 95 % interval.
 
     >>> def read_lengths(store):
     ...     for record, place in store.records(boards=True):
@@ -124,12 +124,15 @@ class Comparison(Part):
 
 @dataclass(frozen=True)
 class BoardColumn(Part):
-    """A column of boards that is computed from the matches of a run. Its key in JSON is its name, with `_` for `-`.
+    """A column of boards that is computed from the matches of a run. Its key in JSON is its name with `_` instead of `-`.
 
-    Give either `amount` or `read`. `amount` names an amount that agents report by `Search.spend`: a cell is the sum over all
-    decisions, and the column is shown as soon as there is any. `read` gets the matches of a run that were not void, each as its
-    record and its place in the schedule, and yields a `Measured` for each entry of each match that it can measure: a cell is the
-    mean, with a 95 % interval by the rounds. `read` is called at the end of the run, and its cells are kept in the store.
+    Set one of `amount`, `read` and `open`. `amount` is the name of an amount that agents report by `Search.spend`. A cell is then
+    the sum over all decisions, and the column is shown if any decision reported the amount. `read` gets the matches of a run that
+    were not void, each as its record and its place in the schedule, and yields a `Measured` for each entry of each match that it
+    can measure. A cell is then the mean, with a 95 % interval that treats each round as one observation. For another kind of
+    interval, `read` yields a tuple for each entry: the indices of board and entry, the mean, and its bounds. It may also yield
+    remarks to show below a board, each as the index of the board and a line of text. `open` gets the spec of the run and returns
+    a function like `read`, which is called at the end of the run; its results are stored.
 
     >>> def read_lengths(matches):
     ...     for record, place in matches:
@@ -142,39 +145,62 @@ class BoardColumn(Part):
     """
 
     kind: ClassVar[str] = "column"
+    TAKEN: ClassVar = ROW_KEYS
+    """Keys that arena uses itself."""
     heading: str
     style: Style = "figure"
-    """As in `arena.Column`."""
+    """One of the styles of `arena.Column`."""
     description: str = ""
     amount: str | None = None
-    read: "Callable[[Iterable[tuple[Record, Scheduled]]], Iterable[Measured]] | None" = None
+    read: "Callable[[Iterable[tuple[Record, Scheduled]]], Iterable[Measured | tuple[Any, ...]]] | None" = None
+    open: "Callable[[Spec], Callable[[Iterable[tuple[Record, Scheduled]]], Iterable[Measured | tuple[Any, ...]]]] | None" = None
+    shown: Shown = "known"
+    """When the column is shown, as in `arena.Column`."""
+    agents: frozenset[str] = frozenset()
+    """The names of the agents for which the column is meant. Boards with none of these agents do not have the column, and `read`
+    is not called for them. Empty means all agents."""
 
     @property
     def column(self) -> Column:
-        """The column as boards have it, shown if any row has a value."""
-        return Column(self.name.replace("-", "_"), self.heading, self.style, self.description, shown="known", left_out=6)
+        """The `arena.Column` for boards."""
+        return Column(self.name.replace("-", "_"), self.heading, self.style, self.description, shown=self.shown, left_out=6)
+
+
+@dataclass(frozen=True)
+class Correction(Part):
+    """A method that removes the luck of chance from the returns of matches. The result is `adjusted` in records.
+
+    `open` gets the spec of a run and returns a function. This function gets a match of a game with chance, its record and its
+    position, and returns the corrected return of every seat, or None if it cannot correct the match.
+
+    >>> Correction("none", open=lambda spec: lambda scheduled, record, position: record.returns).name
+    'none'
+    """
+
+    kind: ClassVar[str] = "correction"
+    open: "Callable[[Spec], Callable[[Scheduled, Record, Position], Sequence[float] | None]]"
 
 
 class PlayerPool(Protocol):
-    """Makes players for the matches of one thread, and keeps their processes from match to match."""
+    """Creates players for the matches of one thread, and reuses their processes from match to match."""
 
     started: int
-    """The number of processes started so far. Each has loaded the code that was on the disk at its start."""
+    """The number of processes that have been started. Each of them has loaded the code that was on the disk at that time."""
 
     def player(self, match: "Match", number: int, start: "SharedStart", played: Sequence[str]) -> "Player":
-        """Return the player of a seat. It gets the actions of all seats in `played`, which grows as they are taken."""
+        """Return the player of a seat. The player reads the actions so far from `played`, a list that grows during the match."""
 
     def close(self) -> None:
-        """End all processes of the pool."""
+        """Stop all processes of the pool."""
 
 
 @dataclass(frozen=True)
 class Isolation(Part):
-    """A place apart for agents: entries of a spec ask for it by `isolation: NAME`.
+    """A separate place in which agents run, such as a process. Entries of a spec request it with `isolation: NAME`.
 
-    `open` starts a pool of players. Isolations with the same function share a pool, so that all agents of one match pause while
-    others decide, in every isolation. `check` gets a spec with agents that request this isolation, and raises an ArenaError if it
-    is not available here. `notes` returns lines for the user of such a spec.
+    `open` starts a pool of players. Isolations with the same `open` share a pool, so that the agents of a match can be paused
+    while others decide, even if their isolations differ. `check` gets a spec with agents that request this isolation, and raises
+    ArenaError if this machine does not offer it. `notes` returns lines for the user of such a spec.
 
     >>> Isolation("remote", open=lambda: None, closed=True).closed
     True
@@ -185,23 +211,24 @@ class Isolation(Part):
     check: "Callable[[Spec], object]" = lambda _: None
     notes: "Callable[[Spec], Iterable[str]]" = lambda _: ()
     default: bool = False
-    """Whether an entry runs here if it cannot run in arena's own processes and names no isolation."""
+    """Whether this isolation is chosen for an entry that names none but cannot run in arena's own processes."""
     closed: bool = False
-    """Whether agents reach neither the network nor any file but their own, and leave none."""
+    """Whether agents cannot reach the network, can read and write only their own files, and leave no files."""
     shields: Callable[[], bool] = lambda: True
-    """Whether agents cannot end other processes of the user."""
+    """A function that returns whether agents are prevented from ending other processes of the user."""
     why_plain: "Callable[[Seat, Game], str | None]" = lambda _seat, _game: None
-    """Returns why searches of a seat run plain, as far as this is known before a match; None if they do not.
+    """A function that returns why the searches of a seat run uncompiled, if this is known before a match; otherwise None.
 
-    IsolationError if the agent of the seat cannot be started."""
+    Raises IsolationError if the agent of the seat cannot be started.
+    """
 
 
 @dataclass(frozen=True)
 class AgentSource(Part):
-    """Gives agents to entries of a spec that have one of its keys, in place of the registry.
+    """A source of agents other than the registry. It handles entries of a spec that have one of its keys.
 
-    `open` starts a reader of the entries of one spec; see `arena.spec.source`. If several sources accept an entry, the one with
-    the highest `rank` gets it.
+    `open` returns a reader for the entries of one spec; see `arena.spec.source`. If several readers accept an entry, the one
+    whose source has the highest `rank` is used.
 
     >>> AgentSource("remote", open=lambda reading: None, keys={"address": "Where the agent runs."}).rank
     0
@@ -210,40 +237,42 @@ class AgentSource(Part):
     kind: ClassVar[str] = "source"
     open: "Callable[[SpecReader], SourceReader]"
     keys: Mapping[str, str] = field(default_factory=dict)
-    """Keys of an entry, each with its description."""
+    """The keys of an entry, each with its description."""
     agent_keys: Sequence[str] = ()
-    """Keys of a mapping that stands at the key `agent`."""
+    """The keys that it reads in a mapping that is the value of the key `agent`."""
     harmless_keys: Sequence[str] = ()
-    """The keys of both kinds whose values name no code: no file, no program, no module.
+    """The keys in `keys` and `agent_keys` whose values do not name code (a file, a program or a module).
 
-    The values of all other keys count as code. The spec in a store is loaded only if the user has named this code, too."""
+    The values of all other keys count as code. If a spec comes from a store, such code is loaded only if the user names it, too.
+    """
     rank: int = 0
 
 
 @dataclass
 class SeatUse:
-    """The decisions of one agent on one game, over the matches of a run, that asked for the loop of a search engine."""
+    """Counts, over a whole run, the decisions of one agent in one game that requested the loop of a search engine."""
 
     seat: "Seat"
     game: "Game"
     matches: int = 0
     first_compiled: int | None = None
-    """The number of matches played before the first with a compiled decision; None if there is no such match."""
+    """The number of matches that were played before the first one with a compiled decision; None without such a match."""
     plain_seconds: float = 0.0
     failure: str | None = None
-    """Why its loop could not be made, if this was tried."""
+    """Why its loop could not be compiled; None if it could, or if this was not tried."""
 
 
 @dataclass(frozen=True)
 class SearchEngine(Part):
-    """Runs inner loops of searches in a way of its own, with the same results, counts and random numbers.
+    """Runs the inner loops of searches in another form, for example compiled, with the same results, counts and random numbers.
 
-    `find_loop` gets the search of a decision, the name of a loop, such as `ida-star`, and its options, as an agent gives them to
-    `Search.compiled`. It returns the loop, or None if the agent must run its own. It may keep an object in `search.served`, whose
-    `ran` says whether a loop has run. A loop that cannot go on raises `arena.counting.GoPlain`. Then `undo(reason)` of that
-    object puts the random numbers back, and the agent decides once more. The agent also repeats the decision if the engine raises
-    `arena.counting.GoCompiled` in a decision that has begun without a loop; the reason is None then. `finish()` is called after
-    every decision, and `failure` says why no loop could be made, None if it was not tried.
+    `find_loop` gets the search of a decision, the name of a loop, such as `ida-star`, and its options, as an agent passes them to
+    `Search.compiled`. It returns the loop, or None if the agent must run its own loop. The engine may keep an object in
+    `search.served`. The method `finish()` of this object is called after every decision. Its attribute `ran` says whether a loop
+    has run, and `failure` says why no loop could be made (None if this was not tried). If a loop cannot go on, it raises
+    `arena.api.search.GoPlain`. If a decision began without a loop and a loop becomes available, the engine may raise
+    `arena.api.search.GoCompiled`. In both cases, the agent repeats the decision after `search.served.undo(reason)` has restored
+    the random numbers; the reason is None for GoCompiled.
 
     >>> SearchEngine("none", find_loop=lambda search, loop, options: None).kind
     'search-engine'
@@ -257,58 +286,57 @@ class SearchEngine(Part):
     def prepare(self, spec: "Spec", note: Callable[[str], object]) -> None:
         """Prepare the loops that the agents of a spec request, before anything is played.
 
-        `note` is given a line for each agent that runs plain, with the reason.
+        `note` is called with a line for each agent that runs uncompiled, with the reason.
         """
 
     def sum_up(self, uses: Iterable[SeatUse]) -> Iterable[str]:
-        """Yield lines for the end of a run: which agents ran a loop, and which took long without one, and why. `uses` are their
-        decisions.
+        """Yield lines for the end of a run. They say which agents ran a loop, and which took long without one and why.
+
+        `uses` has the counts for these agents.
         """
         return ()
 
-    def note_plain(self, agent: Any, game: "Game", evaluation: "Evaluation | None", seconds: float) -> None:
-        """Note that plain decisions of an agent in its own process have taken this many more seconds."""
+    def note_plain(self, agent: Any, game: "Game", evaluation: "Evaluation | None", seconds: float) -> str | None:
+        """Add up the seconds of uncompiled decisions of an agent in its own process. Return why compiling has failed, or None."""
 
     def loop_of(self, agent: Any, game: "Game | None" = None) -> str | None:
-        """Return the loop of this engine that an agent requests, in a game if one is given; None if it requests none."""
+        """Return the name of the loop that an agent requests from this engine, for `game` if given; None if it requests none."""
         return None
 
     def loops_for(self, game: "Game") -> frozenset[str]:
-        """Return the loops that it has for a game, as far as its rules decide this."""
+        """Return the names of the loops that the engine can run for a game, as far as this depends on the rules."""
         return frozenset()
 
     def why_plain(self, game: "Game", evaluation: "Evaluation | None" = None) -> str | None:
-        """Return why searches of a game run plain, with this heuristic or with any; None if they need not."""
+        """Return why searches of a game run uncompiled with a heuristic (None: with any heuristic); None if they run compiled."""
         return None
 
     def describe(self, game: "Game", evaluation: "Evaluation | None" = None) -> str | None:
-        """Return a line for `arena show`: the means by which searches of a game run, or why they do not; None if there is nothing
-        to say.
-        """
+        """Return a line for `arena show` that says how searches of a game run, or why they run uncompiled; None for no line."""
         return None
 
     def can_load(self) -> bool:
-        """Return whether the processes of agents should load loops before a clock runs."""
+        """Return whether the processes of agents should load loops before their time is measured."""
         return False
 
-    def compiles_own(self) -> bool:
-        """Return whether the process of an entry with its own plugin should prepare loops before its first decision."""
+    def compiles_own(self, seconds: float) -> bool:
+        """Return whether to call `compile_agent` for an entry with its own plugin after `seconds` of uncompiled decisions."""
         return False
 
-    def prepare_agent(
-        self, agent: Any, game: "Game", evaluation: "Evaluation | None", *, private: bool, compiling: bool
-    ) -> str | None:
-        """Load the loop that an agent requests, in the agent's own process; return why it runs plain, None if it does not.
-
-        If `private`, the process shares nothing that it makes, since its code is not trusted.
-        """
+    def prepare_agent(self, agent: Any, game: "Game", evaluation: "Evaluation | None", private: str | None) -> str | None:
+        """Load the loop of an agent in its process, also from folder `private`. Return why the agent runs uncompiled, or None."""
         return None
+
+    def compile_agent(self, agent: Any, game: "Game", evaluation: "Evaluation | None", private: str) -> "Mapping[str, bytes]":
+        """Compile an agent's loop in a separate process, and return new files for `private`. Raises NotCompilable on failure."""
+        return {}
 
     def checks(
         self, game: "Game", evaluation: "Evaluation | None", agents: "Mapping[str, type[Agent]]", reason: str | None
     ) -> Any:
-        """Return the comparisons that `arena check` makes for a game, None for none. A `reason` not to compile leaves compiled
-        code out.
+        """Return the comparisons of compiled and uncompiled code for `arena check`, or None.
+
+        `reason` says why some are skipped; None if none are.
         """
         return None
 
@@ -316,58 +344,43 @@ class SearchEngine(Part):
 PARTS: dict[str, type[Part]] = {
     "arena_columns": BoardColumn,
     "arena_comparisons": Comparison,
+    "arena_corrections": Correction,
     "arena_executors": Executor,
     "arena_exports": Export,
     "arena_isolations": Isolation,
     "arena_agent_sources": AgentSource,
     "arena_search_engines": SearchEngine,
 }
-"""The class of the parts of each hook."""
+"""The class of the parts that each hook returns."""
 KINDS = tuple(part.kind for part in PARTS.values())
 
-_HOMES = {
-    "--cluster": "arena_cluster",
-    "arena check": "arena_check",
-    "arena compare": "arena_compare",
-    "arena docs": "arena_catalog",
-    "arena duel": "arena_duel",
-    "arena exploit": "arena_solution",
-    "arena export": "arena_records",
-    "arena ladder": "arena_ladder",
-    "arena list": "arena_catalog",
-    "arena matches": "arena_records",
-    "arena matrix": "arena_catalog",
-    "arena merge": "arena_records",
-    "arena new": "arena_check",
-    "arena play": "arena_play",
-    "arena plugins": "arena_catalog",
-    "arena replay": "arena_records",
-    "arena report": "arena_web",
-    "arena serve": "arena_web",
-    "arena show": "arena_catalog",
-    "arena solve": "arena_play",
-    "arena stats": "arena_compare",
-    "arena submit": "arena_ladder",
-    "arena try": "arena_check",
-    "isolation: process": "arena_isolation",
-    "isolation: sandbox": "arena_isolation",
-    "command": "arena_isolation",
-    "plugin": "arena_isolation",
-    "version": "arena_isolation",
-    "protocol": "arena_bridges.engines",
-    "the format head-to-head": "arena_pairings",
-    "the format knockout": "arena_pairings",
-    "the format swiss": "arena_pairings",
+_FEATURES = {
+    "arena_bridges.engines": {"protocol"},
+    "arena_bundle": {"arena bundle", "arena verify"},
+    "arena_catalog": {"arena docs", "arena list", "arena matrix", "arena plugins", "arena show"},
+    "arena_check": {"arena check", "arena heuristic", "arena new", "arena try"},
+    "arena_cluster": {"--cluster"},
+    "arena_compare": {"arena compare", "arena stats"},
+    "arena_duel": {"arena duel"},
+    "arena_isolation": {"isolation: process", "isolation: sandbox", "command", "plugin", "version"},
+    "arena_ladder": {"arena ladder", "arena submit"},
+    "arena_pairings": {"the format head-to-head", "the format knockout", "the format swiss"},
+    "arena_play": {"arena play", "arena solve"},
+    "arena_records": {"arena export", "arena matches", "arena merge", "arena replay"},
+    "arena_review": {"arena review"},
+    "arena_solution": {"arena exploit"},
+    "arena_tune": {"arena tune"},
+    "arena_web": {"arena dataset", "arena report", "arena serve"},
 }
-"""The extensions of this distribution by the features that they bring, for messages if one is not installed."""
+"""The features of each extension in this distribution, for messages about an extension that is not installed."""
 
 
 def explain_missing(feature: str) -> str | None:
-    """Return a message that names the extension of this distribution for an unknown `feature`; None if no extension brings it.
+    """Return a message that names the extension that has an unknown `feature`; None if no extension has it.
 
     >>> explain_missing("isolation: sandbox")
     'isolation: sandbox needs the extension arena_isolation, which is not installed'
     >>> explain_missing("isolation: moon")
     """
-    home = _HOMES.get(feature)
+    home = next((extension for extension, features in _FEATURES.items() if feature in features), None)
     return None if home is None else f"{feature} needs the extension {home}, which is not installed"

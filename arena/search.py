@@ -1,4 +1,4 @@
-"""The object that the referee gives an agent for one decision: random numbers, evaluation, limits, and a place to report."""
+"""The object that an agent gets for one decision: random numbers, evaluations, limits, and methods to report results."""
 
 import json
 import random
@@ -13,8 +13,8 @@ from arena.counting import Meter
 from arena.errors import abbreviate, cut
 from arena.game import Game, Puzzle, State
 from arena.heuristics import Evaluation
-from arena.limits import Limits, is_count, normalize_depth, normalize_value
-from arena.returns import scale_return
+from arena.limits import Limits, normalize_depth, normalize_value
+from arena.returns import Returns
 from arena.waiting import waiting
 
 Item = TypeVar("Item")
@@ -27,18 +27,18 @@ class Comparable(Protocol):
 
 
 class SharedStart:
-    """The complete state that every local search of a round starts from, drawn once from the position's own stream."""
+    """The complete state from which all local searches in a round start. It is drawn once, from the position's random stream."""
 
     __slots__ = ("_game", "_rng", "_state")
 
     def __init__(self, game: Game, rng: random.Random | None) -> None:
-        """`rng` may be None if the game is not a puzzle, because nothing is drawn then."""
+        """`rng` may be None if the game is not a puzzle, because only puzzles need it."""
         self._game = game
         self._rng = rng
         self._state: list[State] = []
 
     def state(self) -> State:
-        """The state; the same object at every call."""
+        """The state. Every call returns the same object."""
         if not self._state:
             if self._rng is None or not isinstance(self._game, Puzzle):
                 raise TypeError(f"search.start() is for puzzles with random_state; {name_of(self._game)} is a game")
@@ -47,7 +47,7 @@ class SharedStart:
 
 
 FindLoop = Callable[["Search", str, dict[str, Any]], Any]
-"""Returns the loop of a search engine, by its name, for a decision with options; None if the agent must run its own."""
+"""A function that returns the loop of a search engine for a name and options; None if the agent must run its own loop."""
 
 
 class Report(NamedTuple):
@@ -65,14 +65,14 @@ NOTHING = Report()
 
 @cache
 def _is_puzzle(kind: type[Game]) -> bool:
-    """Return whether a class is a class of puzzles. Checking an abstract class is slow, and every decision needs the answer."""
+    """Return whether a class is a puzzle. It is cached, because checking an abstract class is slow and every decision does it."""
     return issubclass(kind, Puzzle)
 
 
 class Search:
-    """One decision. An agent reads `rng` and `limits`, evaluates states, and reports the best action so far.
+    """One decision of an agent, which can draw random numbers, evaluate states, read limits, and report its best action so far.
 
-    The counts are kept by the game that the agent is given; the agent calls nothing for them.
+    The game object that the agent gets counts the generated states; the agent need not do anything for this.
 
     >>> class Greedy(arena.Agent):
     ...     name = "my-greedy"
@@ -84,19 +84,19 @@ class Search:
     """
 
     MAX_AMOUNTS: ClassVar = 32
-    """The most names of amounts in one decision."""
+    """The largest number of different amounts that a decision may report."""
     MAX_AMOUNT_NAME_CHARACTERS: ClassVar = 64
-    """The longest such name, in characters."""
+    """The most characters in the name of an amount."""
     MAX_EXCHANGE_CHARACTERS: ClassVar = 4 << 20
     """The most characters that a decision may add to a transcript."""
 
     _last = NOTHING
     served: Any = None
-    """State that a search engine keeps during this decision, with `ran` and `undo`: see `arena.parts.SearchEngine`."""
+    """An object that a search engine keeps during this decision; see `arena.parts.SearchEngine`."""
     spent: Mapping[str, float] | None = None
-    """The amounts that this decision reported by `spend`; None if it was not called."""
+    """The amounts that this decision has reported by `spend`; None if it was not called."""
     exchanges: tuple[str, ...] = ()
-    """The exchanges that this decision reported by `transcribe`, as JSON."""
+    """The exchanges that this decision has reported with `transcribe`, as JSON."""
 
     def __init__(
         self,
@@ -113,19 +113,19 @@ class Search:
         self._evaluation = evaluation
         self._meter = meter
         self.rng = rng
-        """The seat's own random generator, seeded when first used."""
+        """The random generator of the seat, which is seeded on first use."""
         self._start = start
         self._find_loop = find_loop
         self.limits = limits
 
     @property
     def nodes(self) -> int:
-        """States generated in this decision so far."""
+        """The number of states generated in this decision so far."""
         return self._meter.nodes
 
     @property
     def evaluations(self) -> int:
-        """Calls of `evaluate` and `cost_to_go` in this decision so far."""
+        """The number of calls of `evaluate` and `cost_to_go` in this decision so far."""
         return self._meter.evaluations
 
     @property
@@ -140,7 +140,7 @@ class Search:
 
     @property
     def value(self) -> float | None:
-        """Its reported value for the seat that decides; None if none was reported."""
+        """The reported value for the seat that decides; None if none was reported."""
         return self._last.value
 
     @property
@@ -156,9 +156,7 @@ class Search:
     def evaluate(self, state: State, player: int = 0) -> float:
         """Return the value of `state` for `player`; higher is better.
 
-        In a game: the returns at a terminal state, mapped linearly from `min_return` and `max_return` to [-1, 1] (unchanged if
-        one of these is infinite). In other states: the heuristic, which is on the same scale, or 0.0 without one. In a puzzle:
-        0.0 at a goal, minus infinity at a dead end, otherwise minus the heuristic, or 0.0 without one.
+        In a puzzle, it is 0.0 at a goal, minus infinity at a dead end, and otherwise minus the heuristic, if any, or 0.0.
         """
         self._meter.evaluations += 1
         puzzle = self._puzzle
@@ -167,20 +165,20 @@ class Search:
                 return 0.0 if puzzle.is_goal(state) else -inf
             game = self._game
             value = game.returns(state)[player]
-            return value if game.min_return == -1.0 and game.max_return == 1.0 else scale_return(game, value)
+            return value if game.min_return == -1.0 and game.max_return == 1.0 else Returns(game).scale(value)
         if self._evaluation is None:
             return 0.0
         return self._evaluation(state, player) if puzzle is None else -self._evaluation(state)
 
     def cost_to_go(self, state: State) -> float:
-        """Return the heuristic of a puzzle: the estimated cost from `state` to a goal; 0.0 without a heuristic."""
+        """Return the estimate of the heuristic of a puzzle: the cost from `state` to a goal; 0.0 without a heuristic."""
         self._meter.evaluations += 1
         return 0.0 if self._evaluation is None else self._evaluation(state)
 
     def best(self, items: Iterable[Item], key: Callable[[Item], Comparable]) -> Item:
-        """Return one of `items` with the highest `key`; ties are broken by `rng`, which is not touched without a tie.
+        """Return one of `items` with the highest `key`. Ties are broken by `rng`, which is used only if there is a tie.
 
-        ValueError if there are no items, or if a key compares with nothing (nan).
+        Raises ValueError if there are no items, or if a key cannot be compared (nan).
         """
         listed: Sequence[Item] = list(items)
         values: list[Any] = list(map(key, listed))
@@ -193,11 +191,11 @@ class Search:
         return self.rng.choice(ties)
 
     def depths(self) -> Iterator[int]:
-        """Yield 1, 2, ... for iterative deepening, and stop if going deeper cannot change anything.
+        """Yield 1, 2, ... for iterative deepening, and stop if a deeper search cannot change anything.
 
-        It stops at `limits.depth`, after a `report(exact=True)`, and after two successive iterations that used the same numbers
-        of nodes and evaluations and reported the same value: as a rule the whole tree has been seen then. An agent that knows
-        better calls `report(exact=False)`, which overrides this.
+        It stops at `limits.depth`, or after `report(exact=True)`. It also stops after two iterations in a row that used equal
+        numbers of nodes and evaluations and reported the same value, because then the whole tree has usually been searched. An
+        agent can prevent this by `report(exact=False)`.
         """
         meter = self._meter
         before: tuple[int, int, float | None] | None = None
@@ -221,11 +219,11 @@ class Search:
         line: Iterable[Any] = (),
         exact: bool | None = None,
     ) -> None:
-        """Report the `best` result so far: an action, or for a solver a Path or an Answer. It counts if the budget runs out.
+        """Report the `best` result so far: an action or, for a solver, a Path or Answer. When a budget ends, the last one counts.
 
-        `depth` is the number of plies searched, a whole number from 0 to 10^15. `value` is any number from the view of the seat
-        that decides; infinite values and nan are not kept. ValueError for anything else. `line` holds the expected actions.
-        `exact` means that no deeper search can change the value; None lets `depths` guess.
+        `depth` is the number of plies searched, a whole number from 0 to 10^15. `value` is any number, from the point of view of
+        the seat that decides; infinite values and nan are not stored. Raises ValueError for anything else. `line` holds the
+        expected actions. `exact=True` means that no deeper search can change the value. If `exact` is None, `depths` guesses.
         """
         self._last = Report(
             best,
@@ -236,10 +234,10 @@ class Search:
         )
 
     def spend(self, **amounts: float) -> None:
-        """Report what else this decision has used: `amounts` by name, such as `tokens=812`.
+        """Report other `amounts` that this decision has used, by name, such as `tokens=812`.
 
-        Amounts of the same name add up, and the record of the decision holds them. ValueError for anything but finite numbers
-        from 0 to 10^15, and for more than 32 names.
+        Amounts with the same name are added up, and the record of the decision stores them. Raises ValueError for anything but
+        finite numbers from 0 to 10^15, and for more than 32 names.
         """
         spent = dict(self.spent or {})
         for name, amount in amounts.items():
@@ -257,9 +255,9 @@ class Search:
     def transcribe(self, exchange: Mapping[str, Any]) -> None:
         """Add an exchange between the agent and its backend to the transcript of the match.
 
-        A run with a store keeps transcripts in a file beside it, by the id of the match, which an agent never knows. No record
-        depends on it. `exchange` is a JSON object; ValueError for anything else, and for more than 4 million characters.
-        Transcripts of an entry's own `plugin` are dropped.
+        A run with a store writes transcripts to a file next to the store, under the id of the match, which agents never learn.
+        Records do not depend on transcripts. `exchange` is a JSON object. Raises ValueError for anything else, and for more than
+        4 million characters. If the entry uses its own `plugin`, transcripts are dropped.
         """
         try:
             text = json.dumps(dict(exchange), allow_nan=False)
@@ -272,31 +270,31 @@ class Search:
     def waiting(self) -> AbstractContextManager[None]:
         """Let other matches be played while this decision waits for something outside, such as an answer from a network.
 
-        Write `with search.waiting():` around the wait alone, and use nothing of the game in it. See `Agent.waits`.
+        Do nothing but wait inside `with search.waiting():`, and do not use the game there. See `Agent.waits`.
         """
         return waiting()
 
     def start(self) -> State:
-        """The complete state from which a local search starts, the same for every agent that meets this position.
+        """The complete state from which a local search starts. It is the same for every agent that plays this position.
 
-        For puzzles with `random_state`; TypeError elsewhere. It is not counted as a node.
+        It does not count as a node. Raises TypeError for puzzles without `random_state`.
         """
         return self._start.state()
 
     def compiled(self, engine: str, **options: Any) -> Any:
-        """Return the compiled inner loop of the search `engine`, such as `ida-star`; None if the plain one must run.
+        """Return the compiled loop for the search `engine`, such as `ida-star`; None if the agent must run its own loop.
 
-        Both have the same results, counts, reports and random numbers. `arena_compiled.engines` describes the calls of a loop and
-        its `options`, such as `weight` or `depth`.
+        Both loops have the same results, counts, reports and random numbers. `arena_compiled.engines` describes how a loop is
+        called and its `options`, such as `weight` or `depth`.
         """
         return None if self._find_loop is None else self._find_loop(self, engine, options)
 
     def count(self, nodes: int) -> None:
-        """Count `nodes`, states that were generated without the game object; OutOfBudget if a limit is passed.
+        """Count `nodes` states that were generated without the game object. Raises OutOfBudget if a limit is exceeded.
 
-        ValueError for anything but a whole number of 0 or more, because counts never decrease, and if a decision without a limit
-        would exceed 10^15.
+        Raises ValueError if `nodes` is not a whole number, or is negative, because counts never decrease. It also raises
+        ValueError if a decision without a limit would exceed 10^15.
         """
-        if not is_count(nodes):
+        if not Limits.is_count(nodes):
             raise ValueError(f"expected a whole number of nodes from 0 to {Limits.MAX_COUNT:,}, got {abbreviate(nodes)}")
         self._meter.count(nodes)

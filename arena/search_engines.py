@@ -1,38 +1,38 @@
-"""The search engines of this process: other forms of the inner loops of searches, which plugins give."""
+"""The search engines in this process. Plugins add them to run the inner loops of searches in another form, such as compiled."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.metadata import entry_points
 from time import perf_counter, process_time
 from typing import Any
 
+from arena.lazy import find_entry_points
 from arena.parts import SearchEngine
 from arena.search import Search
 
 PLAIN = "ARENA_PLAIN"
-"""The environment variable that is 1 if every search must run plain."""
+"""The environment variable that is set to 1 if every search must run uncompiled."""
 _engines: dict[str, SearchEngine] = {}
 _complete = False
 """Whether the installed plugins have been loaded."""
 
 
 def add_search_engine(engine: SearchEngine) -> None:
-    """Use an engine in this process from now on; it replaces one of the same name."""
+    """Use an engine in this process from now on. It replaces an engine with the same name."""
     _engines[engine.name] = engine
 
 
 def note_installed() -> None:
-    """Note that the installed plugins have been loaded, so that no decision looks for them."""
-    global _complete  # noqa: PLW0603 - it is the process that has loaded them
+    """Note that the installed plugins have been loaded, so that decisions need not load them."""
+    global _complete  # noqa: PLW0603 - a fact about the whole process
     _complete = True
 
 
 def search_engines() -> list[SearchEngine]:
-    """Return the engines of the plugins that are loaded; if none has been, as in a script, of the installed ones."""
+    """Return the engines of the plugins that are loaded. If none is loaded, as in a script, load the installed plugins."""
     if not _complete:
-        for point in entry_points(group="arena"):
-            with suppress(Exception):  # commands report the faults of a plugin
+        for point in find_entry_points("arena"):
+            with suppress(Exception):  # commands report faults of a plugin
                 for engine in getattr(point.load(), "arena_search_engines", list)():
                     add_search_engine(engine)
         note_installed()
@@ -40,11 +40,11 @@ def search_engines() -> list[SearchEngine]:
 
 
 def find_loop(search: Search, loop: str, options: dict[str, Any]) -> Any:
-    """Return the loop of the first engine that gives one for a decision; None if the agent must run its own."""
-    if not _complete:  # as in a script that calls `arena.play`
+    """Return the loop for a decision from the first engine that has one; None if the agent must run its own loop."""
+    if not _complete:  # for example in a script that calls `arena.play`
         began, used = perf_counter(), process_time()
         search_engines()
-        search._meter.pause(perf_counter() - began, process_time() - used)  # noqa: SLF001 - it is not the agent's time
+        search._meter.pause(perf_counter() - began, process_time() - used)  # noqa: SLF001 - not charged to the agent
     for engine in _engines.values():
         found = engine.find_loop(search, loop, options)
         if found is not None:
@@ -54,7 +54,7 @@ def find_loop(search: Search, loop: str, options: dict[str, Any]) -> Any:
 
 @contextmanager
 def running_plain(*, wanted: bool) -> Iterator[None]:
-    """Use no search engine for a while, in this process and in those that it starts, if that is `wanted`."""
+    """If `wanted` is true, use no search engine inside the block, in this process and in processes that it starts."""
     before = os.environ.get(PLAIN)
     if wanted:
         os.environ[PLAIN] = "1"

@@ -1,7 +1,7 @@
-"""Seeds that nobody can guess: everything that depends on them is unpredictable until they are revealed.
+"""Seeds that cannot be guessed. Until a seed is revealed, the random numbers that depend on it cannot be predicted.
 
-A secret is a text: 32 hexadecimal digits, 128 bits, for all rounds. If a run is extended after the first secret was revealed, it
-is a list such as `DIGITS,20:DIGITS`, whose second part is for the rounds from the 20th on, counted from 0.
+A secret is a text of 32 hexadecimal digits (128 bits), which is used for all rounds. If a run is extended after its secret was
+revealed, another part is added, as in `DIGITS,20:DIGITS`. The second part is used from round 20 on, counted from 0.
 """
 
 import re
@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from secrets import token_hex
 
-SECRET = "secret"  # noqa: S105 - the word of a spec
+SECRET = "secret"  # noqa: S105 - a word in specs, not a password
 """The value of `seed` in a spec that asks for a secret."""
 Seed = int | str
 """A number, or a secret."""
@@ -18,17 +18,17 @@ _DIGITS = re.compile(r"[0-9a-f]{32}")
 
 
 def is_digits(text: str) -> bool:
-    """Return whether a text is a secret for all rounds."""
+    """Return whether a text is a secret that covers all rounds."""
     return _DIGITS.fullmatch(text) is not None
 
 
 def draw_secret() -> str:
-    """Return a secret from the system's generator."""
+    """Return a secret from the random generator of the operating system."""
     return token_hex(16)
 
 
 def extend_secret(secret: str, first: int) -> str:
-    """Return a secret with a new one for the rounds from `first` on."""
+    """Return a secret with a new part for the rounds from `first` on."""
     return f"{secret},{first}:{draw_secret()}"
 
 
@@ -40,17 +40,17 @@ def split_secret(secret: str) -> tuple[tuple[int, str], ...]:
 
 
 def seed_of_round(seed: Seed, number: int) -> Seed:
-    """Return the seed of the position of a round: the number, or the digits of the part that contains the round."""
+    """Return the seed for the position of a round: the number, or the digits of the part that contains the round."""
     return seed if isinstance(seed, int) else [digits for first, digits in split_secret(seed) if first <= number][-1]
 
 
 def newest_digits(seed: Seed) -> Seed:
-    """Return the digits of the last part of a secret; a number as it is."""
+    """Return the digits of the last part of a secret. A number is returned unchanged."""
     return seed if isinstance(seed, int) else split_secret(seed)[-1][1]
 
 
 def commitment(secret: str) -> str:
-    """Return the hash of the newest digits of a secret, which later proves that they were chosen before: blake2b with 256 bits of
-    the 32 digits as ASCII, as 64 hexadecimal digits.
+    """Return the hash of the newest digits of a secret. The hash proves later that the digits were chosen in advance. It is
+    blake2b with 256 bits, computed from the 32 digits as ASCII and written as 64 hexadecimal digits.
     """
     return blake2b(split_secret(secret)[-1][1].encode(), digest_size=32).hexdigest()

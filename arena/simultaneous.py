@@ -1,7 +1,7 @@
-"""Games in which several seats choose at once, played in turns by a referee that only knows turns.
+"""Games in which several seats choose at the same time. The referee knows only turns, so these games are played in turns.
 
-The seats that move at once are asked one after another, and none sees the choices of the others. The state is the author's
-own until the first seat has chosen. Then it is an `OpenTurn`, which the author's methods never meet, until the last has chosen.
+The seats that choose at the same time are asked one after another, and none sees the choices of the others. Before the first
+choice, the state is the author's own. Until the last seat has chosen, it is an `OpenTurn`, which the author's methods never get.
 """
 
 import json
@@ -17,27 +17,27 @@ from typing import Any
 from arena.game import CHANCE, Action, Game, State
 
 CHOSEN = "chosen "
-"""How the text of an `OpenTurn` begins; the chosen actions follow as a JSON list, then a colon and the author's text."""
+"""How the text of an `OpenTurn` begins. Then come the chosen actions as a JSON list, a colon, and the author's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """A turn in which some of the movers have chosen."""
+    """A turn in which some of the seats have already chosen."""
 
     state: State
-    """The author's own state, in which the turn began."""
+    """The author's own state at the beginning of the turn."""
     chosen: tuple[Action, ...]
-    """The actions so far, in the order of the movers; None for one that the observer may not know."""
+    """The actions chosen so far, in the order of the movers; None for an action that the observer may not know."""
 
 
 class Simultaneous(Game):
-    """The rules of a game in which several seats act at once.
+    """The rules of a game in which several seats act at the same time.
 
-    A subclass gives `name`, `begin`, `movers`, `legal`, `joint` and `payoffs`, with `seen` if a seat does not see the whole
-    state, all in its own states; the methods for turns are supplied. `movers`, `legal`, `render` and the
-    notations also get what `seen` has returned. The optional `chance_outcomes`, `chance_stream`, `standing`, `resample`,
-    `threats`, `is_quiet` and `grid`, and own `render`, `format_state`, `parse_state`, `format_action` and `parse_action`,
-    get the author's states too. No action is None.
+    A subclass defines `name`, `begin`, `movers`, `legal`, `joint` and `payoffs`, and `seen` if a seat does not see the whole
+    state. These methods use the author's own states; this class adds the methods for turns. `movers`, `legal`, `render` and the
+    notations must also accept the values that `seen` returns. These methods also get the author's states, if the subclass defines
+    them: `chance_outcomes`, `chance_stream`, `standing`, `resample`, `threats`, `is_quiet`, `grid`, `render`, `format_state`,
+    `parse_state`, `format_action` and `parse_action`. None is not allowed as an action.
 
     >>> from arena_games.rock_paper_scissors import RockPaperScissors
     >>> game = RockPaperScissors()
@@ -47,44 +47,44 @@ class Simultaneous(Game):
 
     @abstractmethod
     def begin(self, rng: random.Random) -> State:
-        """Return a starting state; all randomness comes from `rng`."""
+        """Return a start state; all random numbers come from `rng`."""
 
     @abstractmethod
     def movers(self, state: State) -> Sequence[int]:
-        """Return the seats that act now, at once; `(CHANCE,)` if chance moves, `()` at the end."""
+        """Return the seats that act now, at the same time; `(CHANCE,)` if chance moves, `()` at the end of the game."""
 
     @abstractmethod
     def legal(self, state: State, seat: int) -> Sequence[Action]:
-        """Return the legal actions of `seat`, one of the movers, in a fixed order without duplicates; at least one."""
+        """Return the legal actions of `seat`, one of the movers, in a fixed order without duplicates. There is at least one."""
 
     @abstractmethod
     def joint(self, state: State, actions: Sequence[Action]) -> State:
-        """Return the state after all movers have acted; `actions` holds their choices in order, or the outcome of chance."""
+        """Return the state after all movers have acted; `actions` has their choices in order, or the outcome of chance."""
 
     @abstractmethod
     def payoffs(self, state: State) -> Sequence[float]:
-        """Return the result of each seat at the end, each from `min_return` to `max_return`."""
+        """Return the result of each seat at the end of the game; each is between `min_return` and `max_return`."""
 
     def seen(self, state: State, seat: int) -> State:
-        """Return `state` as `seat` sees it at the start of a turn; by default the whole state."""
+        """Return `state` as `seat` sees it at the beginning of a turn. The default is the whole state."""
         return state
 
     def settled(self, state: State) -> State:
-        """Return the author's own state. If some seats have chosen, this is the state in which the turn began. For heuristics."""
+        """Return the author's own state, for heuristics: the state itself or, in an unfinished turn, the one at its beginning."""
         return state.state if isinstance(state, OpenTurn) else state
 
     def initial(self, rng: random.Random) -> State:
-        """Return the starting state of `begin`."""
+        """Return the start state that `begin` returns."""
         return self.begin(rng)
 
     def to_move(self, state: State) -> int:
-        """Return the first of the movers that has not chosen; CHANCE if chance moves, 0 at the end."""
+        """Return the first mover that has not chosen; CHANCE if chance moves, 0 at the end of the game."""
         own, chosen = _split(state)
         movers = self.movers(own)
         return movers[len(chosen)] if len(movers) else 0
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the legal actions of the seat to move; the outcomes if chance moves."""
+        """Return the legal actions of the seat to move, or the outcomes when chance moves."""
         own, chosen = _split(state)
         movers = self.movers(own)
         if not len(movers):
@@ -93,25 +93,25 @@ class Simultaneous(Game):
         return [outcome for outcome, _ in self.chance_outcomes(own)] if seat == CHANCE else self.legal(own, seat)
 
     def result(self, state: State, action: Action) -> State:
-        """Return the turn with one more choice; after the last one, the result of `joint`. ValueError if a choice is unknown."""
+        """Return the turn with this choice or, after the last one, the state from `joint`. ValueError for an observation."""
         own, chosen = _split(state)
         chosen = (*chosen, action)
         if len(chosen) < len(self.movers(own)):
             return OpenTurn(own, chosen)
         if None in chosen:
-            raise ValueError("expected a state, got an observation in which what others have chosen is hidden")
+            raise ValueError("expected a state, got an observation, which hides the choices of the others")
         return self.joint(own, chosen)
 
     def is_terminal(self, state: State) -> bool:
-        """Return whether no seat moves any more."""
+        """Return whether no seat is to move."""
         return not isinstance(state, OpenTurn) and not len(self.movers(state))
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return the results of `payoffs`."""
+        """Return the results from `payoffs`."""
         return self.payoffs(state)
 
     def observation(self, state: State, seat: int) -> State:
-        """Return the view of `seat` before this turn, with its own choice and None for the choices of the others."""
+        """Return what `seat` sees: the state before this turn, its own choice, and None for the choices of the others."""
         if not isinstance(state, OpenTurn):
             return self.seen(state, seat)
         movers = self.movers(state.state)
@@ -119,15 +119,15 @@ class Simultaneous(Game):
         return OpenTurn(self.seen(state.state, seat), tuple(own))
 
     def format_state(self, state: State) -> str:
-        """Return the author's text; in a turn in which some have chosen, as `chosen ["rock", null]: TEXT`."""
+        """Return the author's text or, if some seats have already chosen in this turn, `chosen ["rock", null]: TEXT`."""
         return _format(Game.format_state, self, state)
 
     def parse_state(self, text: str) -> State:
-        """Return the state that `text` stands for; ValueError describes the fault."""
+        """Return the state with this notation. Raises ValueError with a description of the fault."""
         return _parse(Game.parse_state, self, text)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Wrap the author's methods so that they only meet the author's states."""
+        """Wrap the author's methods so that they only get the author's states."""
         super().__init_subclass__(**kwargs)
         for name in (*_OF_A_STATE, *_OF_TURNS):
             given = getattr_static(cls, name, None)
@@ -141,7 +141,7 @@ def _split(state: State) -> tuple[State, tuple[Action, ...]]:
 
 
 def _adapt(given: Any, adapt: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the method of an author as the referee and agents may call it: with any state."""
+    """Wrap an author's method, so that the referee and agents can call it with any state."""
 
     def call(game: Simultaneous, *arguments: Any) -> Any:
         return given.__get__(game, type(game))(*arguments)
@@ -149,7 +149,7 @@ def _adapt(given: Any, adapt: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Simultaneous, *arguments: Any) -> Any:
         return adapt(call, self, *arguments)
 
-    method.adapted = True  # type: ignore[attr-defined]  # classes that derive from this one leave it as it is
+    method.adapted = True  # type: ignore[attr-defined]  # subclasses do not wrap it again
     return update_wrapper(method, given) if isinstance(given, FunctionType) else method
 
 
@@ -158,7 +158,7 @@ def _call_settled(given: Callable[..., Any], game: Simultaneous, state: State, *
 
 
 def _resample(given: Callable[..., State], game: Simultaneous, observation: State, seat: int, rng: random.Random) -> State:
-    """Return a state of the author's `resample`; the other seats' choices of this turn are drawn evenly."""
+    """Return a state from the author's `resample`, with random choices, all equally likely, for the other seats in this turn."""
     own, chosen = _split(observation)
     state = given(game, own, seat, rng)
     if not chosen:
@@ -172,7 +172,7 @@ def _format(given: Callable[..., str], game: Simultaneous, state: State) -> str:
     text = given(game, own)
     if not chosen:
         return text
-    turns = [OpenTurn(own, chosen[:place]) if place else own for place in range(len(chosen))]  # the text may reveal the seat
+    turns = [OpenTurn(own, chosen[:place]) if place else own for place in range(len(chosen))]  # texts may depend on the seat
     texts = [None if act is None else game.format_action(turn, act) for turn, act in zip(turns, chosen, strict=True)]
     return f"{CHOSEN}{json.dumps(texts, ensure_ascii=False)}: {text}"
 
@@ -206,6 +206,6 @@ _OF_A_STATE = (
     "format_action",
     "parse_action",
 )
-"""Methods of an author that get his own state instead of a turn in which some have chosen."""
+"""The author's methods that get the author's own state if they are called with an `OpenTurn`."""
 _OF_TURNS: dict[str, Callable[..., Any]] = {"resample": _resample, "format_state": _format, "parse_state": _parse}
-"""Methods of an author that are called for his part of a turn."""
+"""Functions that replace these methods of an author: they call the method with the author's state and handle the choices."""

@@ -1,21 +1,22 @@
-"""The conformance kit, from the extension `check`: plays games, agents, heuristics and encodings and checks their promises.
+"""The test kit of the extension `check`. It plays matches to check games, agents, heuristics and encodings.
 
     from arena.testing import check_agent, check_game
 
     def test_my_agent():
         check_agent("my-agent")
 
-The functions that begin with `check` raise Violation, an AssertionError, for the first broken promise, with the actions, the
-expected and the actual value, and the seed. Those that end in `verdicts` go on and yield a Verdict for every promise.
+A promise is a property that a game or an agent must have. Functions whose names begin with `check` raise Violation, an
+AssertionError, for the first broken promise. The error holds the actions, the expected and the actual value, and the seed.
+Functions whose names end in `verdicts` continue after a broken promise, and yield a Verdict for each promise.
 """
 
-from importlib.metadata import entry_points
 from typing import Any
 
 from arena.errors import ArenaError
+from arena.lazy import find_entry_points
 
 GROUP = "arena.testing"
-"""The group of entry points that provide the names of this module."""
+"""The group of entry points that provide the names in this module."""
 __all__ = [  # noqa: F822 - each is looked up on first use
     "Finding",
     "Verdict",
@@ -34,12 +35,12 @@ __all__ = [  # noqa: F822 - each is looked up on first use
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'arena.testing' has no attribute {name!r}")
-    found = entry_points(group=GROUP, name="kit")
+    found = find_entry_points(GROUP)
     if not found:
         raise ArenaError("arena.testing needs the extension arena_check, which is not installed")
-    return getattr(next(iter(found)).load(), name)
+    return getattr(found[0].load(), name)
 
 
 def __dir__() -> list[str]:
-    """Return the public names, which tab completion and the manual list."""
+    """Return the public names, for tab completion and for the manual."""
     return __all__

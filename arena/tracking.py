@@ -1,7 +1,7 @@
-"""Progress of long work, such as building a table.
+"""Reports the progress of long work, such as building a table.
 
-Rules and heuristics never print. They call `tell_progress`, which does nothing without a listener. A listener decides how the
-progress is shown. It may also stop the work, as `arena validate` does, which only looks for faults.
+Rules and heuristics never print. They call `tell_progress`, which does nothing if no listener is set. A listener decides how
+progress is shown. A listener can also stop the work, as in `arena validate`, which only looks for faults.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 Listener = Callable[[str, int, int], None]
-"""(what is being done, how much is done, how much there is)."""
+"""A function that gets the description of the work, the number of steps done, and the total number of steps."""
 
 
 class Postponed(BaseException):
-    """Long work has begun that is not wanted now; nothing was wrong until then."""
+    """Raised to stop long work that is not needed now. This does not mean that anything is wrong."""
 
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
@@ -22,7 +22,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 def tell_progress(what: str, done: int, total: int) -> None:
     """Report that `done` of `total` steps of the work `what`, such as "building tables", are done.
 
-    Call it now and then from work that takes seconds.
+    Call it from time to time during work that takes seconds.
 
     >>> with listening(lambda what, done, total: print(f"{what}: {done}/{total}")):
     ...     tell_progress("building tables", 1, 4)
@@ -34,7 +34,7 @@ def tell_progress(what: str, done: int, total: int) -> None:
 
 
 def postpone(what: str, done: int, total: int) -> None:
-    """A listener that stops the work: Postponed."""
+    """A listener that stops the work by raising Postponed."""
     raise Postponed(what)
 
 

@@ -1,7 +1,8 @@
-"""States that are generated past an agent's view of the game, as far as they are seen: recorded, but never limited.
+"""Notices states that an agent generates without its counting view of the game. These are recorded, but limits do not apply.
 
-Seen are states that are read from texts, states that a heuristic makes through the game it is given and, in a process of the
-agent's own, the results of the class's own `result`. States that an agent builds itself are not seen.
+Three kinds of states are noticed: states that are parsed from texts; states that a heuristic generates with the game that it
+gets; and, if the agent has its own process, all states that the method `result` of the game's class returns. States that an agent
+builds itself are not noticed.
 """
 
 from collections.abc import Callable
@@ -12,32 +13,19 @@ from typing import Any
 
 from arena.game import Action, Game, State
 
-
-class Seen:
-    """The number of such states in this process, since the last decision began."""
-
-    __slots__ = ("states",)
-
-    def __init__(self) -> None:
-        self.states = 0
-
-
-seen = Seen()
-"""The count of this process."""
 WATCHED: dict[type[Game], Callable[..., State]] = {}
-"""The author's function for each class of games with a watched `result`."""
+"""The author's `result` for each class of games in which this method is watched."""
 
 
 @cache
 def _is_its_attributes(kind: type[Game]) -> bool:
-    """Whether a copy of the attributes is a copy of an object of this class."""
     return not (hasattr(kind, "__copy__") or any(vars(base).get("__slots__") for base in kind.__mro__))
 
 
 def copy_shallow(game: Game) -> Game:
     """Return a copy of a game with the same attributes.
 
-    They are in a plain dict: in one that CPython shares among the objects of a class every look-up by name takes longer.
+    The attributes are in an ordinary dict. Look-ups are slower in dicts that CPython shares among the objects of a class.
     """
     if not _is_its_attributes(type(game)):
         return copy(game)
@@ -47,7 +35,7 @@ def copy_shallow(game: Game) -> Game:
 
 
 def note_states(generate: Callable[..., State]) -> Callable[..., State]:
-    """Return a function that does the same, and whose states are seen."""
+    """Return a function that does the same and notices the states that it generates."""
 
     def generate_one(*arguments: Any) -> State:
         seen.states += 1
@@ -57,16 +45,16 @@ def note_states(generate: Callable[..., State]) -> Callable[..., State]:
 
 
 def for_heuristic(game: Game) -> Game:
-    """Return the copy of a game that a heuristic gets, whose `result` is seen."""
+    """Return the copy of a game that a heuristic gets; the states from its `result` are noticed."""
     given = copy_shallow(game)
     given.__dict__["result"] = note_states(unwatched_copy(game).result)
     return given
 
 
 def watch(kind: type[Game]) -> None:
-    """See the `result` of a class from now on, in this process, if it is called on objects of exactly this class.
+    """Notice, from now on and in this process, calls of `result` on objects of exactly this class.
 
-    The framework's own calls avoid this: see `unwatched_copy`.
+    The calls of arena itself are not noticed: see `unwatched_copy`.
     """
     written = kind.result
     if kind in WATCHED or not isinstance(vars(kind).get("result"), FunctionType):
@@ -83,10 +71,25 @@ def watch(kind: type[Game]) -> None:
 
 
 def unwatched_copy(game: Game) -> Game:
-    """Return the game, or a copy of it, whose own calls of `result` are not seen."""
+    """Return the game, or a copy of it that can call its own `result` unnoticed."""
     written = WATCHED.get(type(game))
     if written is None:
         return game
     made = copy_shallow(game)
     made.__dict__["result"] = written.__get__(made)
     return made
+
+
+class Seen:
+    """The number of states that were noticed in this process since the last decision began."""
+
+    __slots__ = ("states",)
+    WATCHED = WATCHED
+    watch, unwatched_copy = staticmethod(watch), staticmethod(unwatched_copy)
+
+    def __init__(self) -> None:
+        self.states = 0
+
+
+seen = Seen()
+"""The count of this process."""

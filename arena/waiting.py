@@ -1,4 +1,4 @@
-"""Several matches at the same time in one process: one of them is played while the others wait for something outside.
+"""Plays several matches at the same time in one process: while some matches wait for something outside, another is played.
 
 Games and agents need not be thread-safe, because only the thread that holds the baton runs their code.
 """
@@ -13,16 +13,16 @@ from arena.unmetered import seen
 
 
 class Baton:
-    """The thread that holds it plays; a thread lays it down to wait."""
+    """The right to run code of games and agents. Only one thread holds it at a time; a thread that waits releases it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.ended = False
-        """Whether the run is over. If so, a thread that comes back from waiting is interrupted."""
+        """Whether the run is over. If so, each thread is interrupted when it stops waiting."""
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold it for a match, in this thread."""
+        """Hold the baton during a match, in this thread."""
         with self._lock:
             token = _held.set(self)
             try:
@@ -32,7 +32,7 @@ class Baton:
 
     @contextmanager
     def laid_down(self) -> Iterator[None]:
-        """Release it to other threads inside the block; Interrupted at the end if the run is over."""
+        """Release the baton inside the block. At the end of the block, Interrupted is raised if the run is over."""
         states = seen.states
         self._lock.release()
         try:
@@ -49,7 +49,7 @@ _held: ContextVar[Baton | None] = ContextVar("baton", default=None)
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Let other matches be played while this thread waits for something outside; the block must not use the game."""
+    """Let other matches be played while this thread waits for something outside. The block must not use the game."""
     baton = _held.get()
     if baton is None:
         yield

@@ -1,4 +1,4 @@
-"""Writes a file whole or not at all."""
+"""Writes files so that a file is either written completely or not changed at all."""
 
 import os
 import tempfile
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def write_whole(place: Path, *parts: bytes, mode: int = 0o644) -> None:
-    """Put a file in its place in one step, so that no reader ever sees half of it.
+    """Write a file in one step, so that readers never see an incomplete file.
 
-    The `parts` are written one after the other, with `mode`, into a new file beside the `place`, which is then renamed. If this
-    fails, it raises OSError and leaves the old file.
+    The `parts` are written one after the other, with `mode`, into a new file in the same folder, which is then renamed to
+    `place`. If this fails, OSError is raised and the old file stays.
 
     >>> place = Path(tempfile.mkdtemp()) / "table"
     >>> write_whole(place, b"head ", b"body")

@@ -19,25 +19,25 @@ default_role = "code"  # single backticks in docstrings are names
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
-autodoc_default_options = {"undoc-members": True}  # some are explained where their class is
+autodoc_default_options = {"undoc-members": True}  # the docstring of a class may explain its attributes
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 nitpicky = False
 
 
 def named(_app: Any, _page: str, source: list[str]) -> None:
-    """Show the names of files, which stand in comments so that the tests find them."""
+    """Turn the comments that name files into captions. The tests find the files by these comments."""
     source[0] = re.sub(
         r"^<!-- file: (\S+) -->\n```(\w+)\n", r"```{code-block} \2\n:caption: \1\n\n", source[0], flags=re.MULTILINE
     )
 
 
 def readable(_app: Any, _what: str, _name: str, _value: Any, _options: Any, signature: str | None, returns: str | None) -> Any:
-    """A signature that Sphinx can set: a default that is made anew for each object is left open."""
+    """Return a signature that Sphinx can parse. A default from a factory is shown as `...`."""
     return (signature or "").replace("<factory>", "...") or signature, returns
 
 
 def setup(app: Any) -> None:
-    """Called by Sphinx."""
+    """Connect these functions to Sphinx, which calls `setup`."""
     app.connect("autodoc-process-signature", readable)
     app.connect("source-read", named)

@@ -1,7 +1,14 @@
-"""Draws the manual's figures as SVG, from matches played here: `make figures`."""
+"""Draws the figures of the manual as SVG, from matches that this script plays: `make figures`."""
 
+import json
+import subprocess
+import sys
 from html import escape
+from math import log10
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
 
 import arena
 from arena import load_plugins
@@ -12,7 +19,7 @@ INK, SOFT, ONE, TWO = "#24292f", "#8c959f", "#0072b2", "#d55e00"
 
 
 class Drawing:
-    """Shapes on a white card, readable on light and dark pages."""
+    """A drawing on a white background, so that it is readable on light and dark pages."""
 
     def __init__(self, width: int, height: int, title: str) -> None:
         self.lines = [
@@ -23,17 +30,17 @@ class Drawing:
         ]
 
     def line(self, points: list[tuple[float, float]], color: str = INK, width: float = 2, dash: str = "") -> None:
-        """A line through points."""
+        """Draw a line through points."""
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         more = f' stroke-dasharray="{dash}"' if dash else ""
         self.lines.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width}"{more}/>')
 
     def text(self, x: float, y: float, words: str, color: str = INK, anchor: str = "start") -> None:
-        """Words at a place."""
+        """Write words at a point."""
         self.lines.append(f'<text x="{x:.1f}" y="{y:.1f}" fill="{color}" text-anchor="{anchor}">{escape(words)}</text>')
 
     def box(self, x: float, y: float, width: float, height: float, words: list[str], color: str = INK) -> None:
-        """A box with lines of words in it."""
+        """Draw a box with lines of words in it."""
         self.lines.append(
             f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="none" stroke="{color}" stroke-width="2"/>'
         )
@@ -41,24 +48,24 @@ class Drawing:
             self.text(x + width / 2, y + height / 2 + 5 + 18 * (number - (len(words) - 1) / 2), line, anchor="middle")
 
     def dot(self, x: float, y: float, color: str = INK, radius: float = 4) -> None:
-        """A dot."""
+        """Draw a dot."""
         self.lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{color}"/>')
 
     def save(self, name: str) -> None:
-        """Write the figure."""
+        """Write the figure to a file."""
         FOLDER.mkdir(exist_ok=True)
         (FOLDER / name).write_text("\n".join([*self.lines, "</svg>"]) + "\n", "utf-8")
 
 
 def axes(drawing: Drawing, width: int, height: int, across: str, up: str) -> None:
-    """Two axes with their names."""
+    """Draw two axes with their names."""
     drawing.line([(60, 20), (60, height - 50), (width - 20, height - 50)], SOFT, 1)
     drawing.text((width + 40) / 2, height - 12, across, anchor="middle")
     drawing.text(60, 14, up, anchor="start")
 
 
 def greedy() -> None:
-    """Manhattan's estimate along a shortest way and along that of an agent that is stuck."""
+    """Draw how the Manhattan distance changes along a shortest solution, and along the path of an agent that gets stuck."""
     registry = load_plugins(environ=False)
     game = registry.game("sliding-tiles")(shuffle=30)
     manhattan = bind(registry.heuristic("sliding-tiles", "manhattan"), game)
@@ -81,7 +88,7 @@ def greedy() -> None:
         for x, y in points:
             drawing.dot(x, y, color)
         x, y = points[-1]
-        if color == ONE:  # beside the line, which falls from the left
+        if color == ONE:  # the name stands above the line, which falls
             drawing.text(x - 50, y - 62, name, color)
         else:
             drawing.text(x - 4, y - 14, name, color, "end")
@@ -93,7 +100,7 @@ def greedy() -> None:
 
 
 def seeds() -> None:
-    """From the seed of a spec to the streams."""
+    """Draw how the random streams of the seats follow from the seed of a spec."""
     drawing = Drawing(680, 250, "From the seed of a spec to every stream")
     drawing.box(20, 95, 80, 50, ["seed"])
     drawing.box(140, 20, 220, 70, ["position k", "game, parameters, seed, k"], ONE)
@@ -114,11 +121,11 @@ def seeds() -> None:
 
 
 LEVELS = (50.0, 110.0, 170.0, 225.0, 280.0)
-"""How far down the plies of a tree are drawn."""
+"""The vertical positions of the plies of a tree."""
 
 
 def tree(drawing: Drawing, x: float) -> list[tuple[float, float]]:
-    """Two plies of a tree with three actions in each state; the line in the middle is returned."""
+    """Draw two plies of a tree with three actions in each state. Return the line in the middle."""
     root = (x, LEVELS[0])
     for across in (-90.0, 0.0, 90.0):
         child = (x + across, LEVELS[1])
@@ -132,7 +139,7 @@ def tree(drawing: Drawing, x: float) -> list[tuple[float, float]]:
 
 
 def quiet() -> None:
-    """A line that is cut off in the middle of an exchange, and one that goes on."""
+    """Draw a line of moves that is cut off in the middle of an exchange, and one that is searched farther."""
     drawing = Drawing(680, 310, "A search that stops too early")
     drawing.line([(20, LEVELS[2]), (660, LEVELS[2])], SOFT, 1, "4 4")
     drawing.text(340, LEVELS[2] + 20, "the depth", SOFT, "middle")
@@ -151,7 +158,7 @@ def quiet() -> None:
 
 
 def budget() -> None:
-    """Solved shares of two heuristics against nodes."""
+    """Draw the share of positions that two heuristics solve, against the number of nodes."""
     spec = {
         "game": {"name": "sliding-tiles", "shuffle": 40},
         "rounds": 150,
@@ -181,6 +188,71 @@ def budget() -> None:
     drawing.save("budget.svg")
 
 
+TOURNAMENTS = Path(__file__).parent.parent / "tournaments"
+
+
+def heuristics() -> None:
+    """Draw how a stronger heuristic changes the nodes of A*, by puzzle, and what it solves, from `tournaments/heuristics.yaml`.
+
+    Only the two entries with A* are played, which takes about two minutes. They get the same positions as in the whole spec.
+    """
+    spec = yaml.safe_load((TOURNAMENTS / "heuristics.yaml").read_text("utf-8"))
+    spec["agents"] = [entry for entry in spec["agents"] if entry["agent"] == "a-star"]
+    names = [entry["label"] for entry in spec["agents"]]
+    with TemporaryDirectory() as folder:
+        store = Path(folder) / "heuristics.db"
+        records = arena.run(spec, store=store, workers=2).records
+        command = [sys.executable, "-m", "arena", "compare", str(store), *names, "--across", "--by", "nodes", "--format", "json"]
+        (pair,) = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["pairs"]  # noqa: S603
+    sizes = {"sliding-tiles": " {rows}x{columns}", "grid-path": ", {map}"}
+    titles = [one["name"] + sizes.get(one["name"], "").format(**{"rows": 3, "columns": 3, **one}) for one in spec["games"]]
+    rows = zip(titles, pair["domains"], strict=True)
+    draw_ratios([(title, row["value"], row["low"], row["high"]) for title, row in rows], pair["overall"])
+    width, height = 640, 320
+    drawing = Drawing(width, height, "Positions that A* solves with a stronger and with a weaker heuristic, by nodes")
+    axes(drawing, width, height, "nodes", "solved, over all puzzles")
+    for name, color, dash in zip(names, (ONE, TWO), ("", "6 4"), strict=True):
+        mine = [record for record in records if record.labels == (name,)]
+        points, share = [(60.0, float(height - 50))], 0.0
+        for nodes in sorted(max(1, record.decisions[0].nodes) for record in mine if record.solved and record.decisions):
+            x = 60 + 135 * log10(nodes)
+            share += 1 / len(mine)
+            points += [(x, points[-1][1]), (x, height - 50 - 240 * share)]
+        drawing.line([*points, (600, points[-1][1])], color, 2.5, dash)
+        drawing.text(
+            60 + 135 * 2, height - 50 - 240 * (0.75 if color == ONE else 0.12), name, color, "end" if color == ONE else "start"
+        )
+    for percent in (0, 25, 50, 75, 100):
+        drawing.text(52, height - 45 - 2.4 * percent, f"{percent} %", SOFT, "end")
+    for power in range(5):
+        drawing.text(60 + 135 * power, height - 32, f"{10**power:,}", SOFT, "middle")
+    drawing.save("heuristics-solved.svg")
+
+
+def draw_ratios(rows: list[tuple[str, float, float, float]], overall: dict[str, float]) -> None:
+    """Draw the ratio of the nodes in each domain and over all of them, each with its interval, on a logarithmic axis."""
+    left, unit, step = 160, 220, 28
+    height = 110 + step * len(rows)
+    drawing = Drawing(720, height, "Nodes of A* with the stronger heuristic, divided by those with the weaker one")
+    rows = [*rows, ("all domains", overall["value"], overall["low"], overall["high"])]
+
+    def across(ratio: float) -> float:
+        return left + unit * (2 + log10(ratio))
+
+    drawing.line([(across(1), 20), (across(1), height - 50)], SOFT, 1, "4 4")
+    drawing.line([(across(0.01), height - 50), (across(3), height - 50)], SOFT, 1)
+    for number, (name, value, low, high) in enumerate(rows):
+        y = 34 + step * number
+        color = TWO if name == "all domains" else ONE
+        drawing.text(left - 10, y + 5, name, INK, "end")
+        drawing.line([(across(max(low, 0.01)), y), (across(high), y)], color, 3)
+        drawing.dot(across(value), y, color, 5)
+    for ratio in (0.01, 0.1, 1):
+        drawing.text(across(ratio), height - 32, f"{ratio:g}", SOFT, "middle")
+    drawing.text(across(0.1), height - 12, "nodes, stronger / weaker", INK, "middle")
+    drawing.save("heuristics-nodes.svg")
+
+
 if __name__ == "__main__":
-    for draw in (greedy, seeds, quiet, budget):
+    for draw in (greedy, seeds, quiet, budget, heuristics):
         draw()

@@ -1,7 +1,8 @@
-"""Draws the picture of the map, `figures/map.svg`, from the imports of the package: `make figures`.
+"""Draws the map of the code, `figures/map.svg`, from the imports of the packages: `make figures`.
 
-A box is a package, or the modules of the root that plugin authors use; a box stands above all that it imports. Thin lines are
-imports, without those that follow from others; the two thick ways are named in `WAYS`, and each step of them must be an import.
+A box is a package, or stands for the modules of the root that plugin authors use. It is drawn above all boxes that it imports.
+Thin lines are imports; an import that follows from others has no line. The two thick paths are given in `WAYS`, and each of their
+steps must be an import.
 """
 
 import ast
@@ -17,7 +18,7 @@ PACKAGE = TOP / "arena"
 EXTENSIONS = TOP / "extensions"
 API = "game agent search heuristic ..."
 ABOVE = ("__init__", "__main__", "testing")
-"""Modules of the root that only hand on what is below."""
+"""Modules of the root that only re-export names of the packages."""
 WAYS = (
     (
         "a spec becomes a leaderboard",
@@ -49,7 +50,7 @@ def imports() -> dict[str, set[str]]:
 
 
 def _imports(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree without those that type checkers alone read."""
+    """Yield the nodes of a tree, except those that only type checkers read."""
     for child in ast.iter_child_nodes(tree):
         if not (isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING"):
             yield child
@@ -73,7 +74,7 @@ def _box(parts: "tuple[str, ...] | list[str]") -> str | None:
 
 
 def levels(graph: dict[str, set[str]]) -> dict[str, int]:
-    """Return the level of every box, 0 for what imports nothing; RecursionError where imports run in a circle."""
+    """Return the level of every box: 0 for a box that imports nothing. Raises RecursionError if the imports have a cycle."""
     known: dict[str, int] = {}
 
     def level(box: str) -> int:
@@ -87,7 +88,7 @@ def levels(graph: dict[str, set[str]]) -> dict[str, int]:
 
 
 def reduced(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
-    """Return the imports that do not follow from others."""
+    """Return the imports that do not follow from other imports."""
 
     def below(box: str) -> set[str]:
         return graph[box].union(*map(below, graph[box])) if graph[box] else set()

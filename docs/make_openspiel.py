@@ -1,7 +1,8 @@
-"""Writes the table of `bridges/openspiel.md`: every game that open_spiel has registered, held to the conformance kit.
+"""Writes the table in `how-to/openspiel.md`: the results of the conformance kit for every game that open_spiel registers.
 
-`make openspiel`; it takes half an hour. Each game is checked in a process of its own, which may take long, raise, or crash. With
-names of games it checks these, and leaves the rows of all others as they are.
+`make openspiel` runs it, which takes half an hour. Each game is checked in a process of its own, because the check may take long,
+raise an exception, or crash. If the names of games are given, only these games are checked, and the rows of all others stay as
+they are.
 """
 
 import os
@@ -14,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-PAGE = Path(__file__).parent / "bridges" / "openspiel.md"
+PAGE = Path(__file__).parent / "how-to" / "openspiel.md"
 BEGIN, END = "<!-- games: written by make openspiel -->\n", "<!-- end of games -->\n"
 SECONDS = 120
-"""What a game may take."""
+"""The time limit for the check of a game."""
 MATCHES = 2
 AT_ONCE = 2
 NICE = 10
@@ -26,7 +27,7 @@ ORDER = (PASSED, SLOW, FAILED, CRASHED, REFUSED)
 
 
 class Outcome(NamedTuple):
-    """What came of a game: a word of ORDER, with what there is to say."""
+    """The result of the check of a game: a word of ORDER, with details."""
 
     game: str
     word: str
@@ -35,17 +36,17 @@ class Outcome(NamedTuple):
 
 
 def names() -> list[str]:
-    """Return the names of all games, those in Python too."""
+    """Return the names of all games, including those written in Python."""
     from arena_bridges.openspiel.library import with_python_games
 
     return list(with_python_games().registered_names())
 
 
 def check(game: str) -> None:
-    """Hold one game to the kit, and print its traits and the outcome, a line each."""
+    """Check one game with the kit. Print its traits, the word for the outcome and the details, each on a line."""
     from arena.errors import cut
     from arena.testing import Violation, check_game
-    from arena.traits import find_traits, join_traits
+    from arena.traits import Traits
     from arena_bridges.openspiel import OpenSpiel
 
     try:
@@ -53,7 +54,7 @@ def check(game: str) -> None:
     except ValueError as error:
         print(f"\n{REFUSED}\n{cut(str(error).removeprefix(f'{game} cannot be played here: '), 160)}")
         return
-    print(join_traits(find_traits(made)), flush=True)
+    print(Traits.of(made), flush=True)
     try:
         passed = check_game(made, matches=MATCHES)
         print(f"{PASSED}\n{len(passed)} checks")
@@ -62,14 +63,14 @@ def check(game: str) -> None:
 
 
 def outcome(game: str) -> Outcome:
-    """Return what comes of a game in a process of its own."""
+    """Check a game in a separate process, and return the outcome."""
     command = [sys.executable, __file__, "--check", game]
     try:
-        done = subprocess.run(  # noqa: S603 - this very file
+        done = subprocess.run(  # noqa: S603 - this script itself
             command, capture_output=True, text=True, timeout=SECONDS, check=False, preexec_fn=lambda: os.nice(NICE)
         )
     except subprocess.TimeoutExpired as late:
-        return Outcome(game, SLOW, f"not through in {SECONDS} s", (late.stdout or b"").decode().strip())
+        return Outcome(game, SLOW, f"not finished in {SECONDS} s", (late.stdout or b"").decode().strip())
     traits, *rest = [*done.stdout.split("\n"), "", ""]
     if done.returncode:
         how = signal.Signals(-done.returncode).name if done.returncode < 0 else done.stderr.strip().splitlines()[-1]
@@ -78,7 +79,7 @@ def outcome(game: str) -> Outcome:
 
 
 def outcomes(games: list[str]) -> Iterator[Outcome]:
-    """Yield what comes of each game, in their order, and say it on stderr."""
+    """Yield the outcome of each game, in order, and print it to stderr."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for one in pool.map(outcome, games):
             print(one.game, one.word, one.told, sep="\t", file=sys.stderr, flush=True)
@@ -86,7 +87,7 @@ def outcomes(games: list[str]) -> Iterator[Outcome]:
 
 
 def table(rows: dict[str, str]) -> str:
-    """Return the table in Markdown, with the counts of the outcomes before it."""
+    """Return the table in Markdown, after a line with the number of games for each outcome."""
     counts = Counter([row.split(" | ")[1] for row in rows.values()])
     told = ", ".join([f"{counts[word]} {word}" for word in ORDER if counts[word]])
     lines = [rows[name] for name in sorted(rows)]
@@ -94,7 +95,7 @@ def table(rows: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Check one game, or all those that are named and write the page."""
+    """Check one game for `outcome`, or check the named games (all games by default) and write the page."""
     words = sys.argv[1:]
     if words[:1] == ["--check"]:
         check(words[1])

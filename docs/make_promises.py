@@ -1,8 +1,8 @@
 """Writes the table of `explanation/trust.md` from the marks of the tests in tests/hostile: `make figures`.
 
-A test that attacks says so by `@pytest.mark.promise(hole="file", isolation=("process", "sandbox"))`: which hole of HOLES it
-tries, at which isolation (`any` is all three), and whether what it shows `holds` (True where nothing is said; False says that
-the attack succeeds there, and the test shows it). A module may be marked as a whole by `pytestmark`. Marks are read, not run.
+A test that attacks has the mark `@pytest.mark.promise(hole="file", isolation=("process", "sandbox"))`. `hole` is one of HOLES,
+and `isolation` names the levels at which the test attacks (`any` means all three). `holds=False` means that the attack succeeds
+there; the default is True. `pytestmark` marks a whole module. The marks are read from the source, and no test is run.
 """
 
 import ast
@@ -17,29 +17,33 @@ PAGE = TOP / "docs" / "explanation" / "trust.md"
 BEGIN, END = "<!-- promises: written by make figures -->\n", "<!-- end of promises -->\n"
 ISOLATIONS = ("none", "process", "sandbox")
 HOLES = {
-    "judge": "a submission to a ladder answers for the process that judges it, or holds up the others",
-    "file": "an agent's file runs code in arena, or beside its rivals",
-    "dice": "what a rival or chance draws is computed from what an agent is told",
-    "clock": "a rival's clock is burnt by children that run in its turn",
-    "blame": "the process that plays is ended in a rival's turn, so that the rival is blamed",
-    "void": "a lost match is made void by a backend that is said to be away",
-    "start": "an agent thinks before its clock starts, or has its answer read after it has stopped",
-    "hello": "a program that never says hello holds up a run, match after match",
-    "counts": "an agent generates states that no node limit sees",
-    "memory": "memory and processes that no limit sees, or that outlive the run",
-    "system": "calls of the system that no player needs",
-    "network": "the network, and files of the user",
-    "channel": "seats speak to each other, or hold arena up, through files that both can read",
-    "record": "a record is changed after it was written",
-    "store": "who looks at a store runs code that it names",
-    "text": "texts that are orders to a terminal, formulas, or files without an end",
-    "server": "connections and specs that leave others waiting",
+    "judge": "a submission to a ladder answers in place of the process that judges it, or delays the other submissions",
+    "season": "an author of a ladder hands in or withdraws agents again and again, so that seasons (the times between two "
+    "changes of the agents in play) keep restarting and the matches of all authors stop",
+    "file": "the file of an agent runs code in arena's own process or in the process of a rival",
+    "dice": "an agent computes the random numbers of a rival or of chance from the messages that it gets",
+    "clock": "child processes of an agent use up the time of a rival in the rival's turn",
+    "blame": "an agent ends the process that plays the match in the rival's turn, so that the rival is blamed",
+    "void": "an agent claims that its backend is unavailable, so that a match that it would lose becomes void",
+    "start": "an agent thinks before its clock starts, or its answer is read after its time is up",
+    "hello": "a program that never sends its first message delays a run in every match",
+    "counts": "an agent generates states that no node limit counts",
+    "memory": "an agent uses memory or processes that no limit counts, or that outlive the run",
+    "system": "an agent makes system calls that no player needs",
+    "settings": "an agent changes settings of the kernel in `/proc/sys`, or acts as root",
+    "network": "an agent uses the network or the files of the user",
+    "key": "the key for one provider of language models is sent to another provider",
+    "channel": "seats exchange messages, or delay arena, through files that both can read",
+    "record": "someone changes a record after it was written",
+    "store": "a store names code, and the code runs when someone looks at the store",
+    "text": "a text contains formulas for a spreadsheet or control codes for a terminal, or a file never ends",
+    "server": "connections or specs make other users wait",
 }
-"""What is tried, by the word in the marks; each has a row."""
+"""The descriptions of the attacks; the keys are the words in the marks. Each attack has a row in the table."""
 
 
 class Promise(NamedTuple):
-    """A mark: what a test shows."""
+    """A mark of a test, which says what the test shows."""
 
     hole: str
     isolation: tuple[str, ...]
@@ -48,7 +52,7 @@ class Promise(NamedTuple):
 
 
 def promises() -> Iterator[Promise]:
-    """Yield the marks of all tests that attack; ValueError where one has another form."""
+    """Yield the marks of all tests that attack. Raises ValueError if a mark has another form."""
     for file in sorted(TESTS.glob("test_*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "promise":
@@ -67,14 +71,16 @@ def _promise(mark: ast.Call, file: str) -> Promise:
 
 
 def table() -> str:
-    """Return the table in Markdown: a row for every hole, a column for every isolation, and the tests."""
+    """Return the table in Markdown, with a row for every attack, a column for every level of isolation, and a column for the
+    tests.
+    """
     shown: defaultdict[tuple[str, str], set[bool]] = defaultdict(set)
     files: defaultdict[str, set[str]] = defaultdict(set)
     for promise in promises():
         files[promise.hole].add(promise.file)
         for isolation in promise.isolation:
             shown[promise.hole, isolation].add(promise.holds)
-    rows = [("what is tried", *[f"`{isolation}`" for isolation in ISOLATIONS], "shown by `tests/hostile/`"), ("---",) * 5]
+    rows = [("attack", *[f"`{isolation}`" for isolation in ISOLATIONS], "tests in `tests/hostile/`"), ("---",) * 5]
     for hole, words in HOLES.items():
         cells = [_cell(shown[hole, isolation]) for isolation in ISOLATIONS]
         rows.append((words, *cells, ", ".join([f"`{file}`" for file in sorted(files[hole])])))
@@ -88,7 +94,7 @@ def _cell(found: set[bool]) -> str:
 
 
 def page(text: str) -> str:
-    """Return the text of the page with the table as the tests have it."""
+    """Return the text of the page with the table that follows from the tests."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:

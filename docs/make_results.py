@@ -1,6 +1,6 @@
-"""Writes docs/results.md: plays the specs in tournaments/seeds and sets their figures beside those of the five texts.
+"""Writes docs/explanation/results.md: plays the specs in tournaments/seeds and compares their figures with those in five texts.
 
-Run it with `make results`. Nothing in the page is typed in but what the texts say and the sentences around the tables.
+Run it with `make results`. The figures from the texts and the sentences around the tables are written by hand below.
 """
 
 import os
@@ -8,14 +8,15 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from time import thread_time
 from typing import Any, NamedTuple
 
 from arena import run
 from arena.console.progress import Progress
 from arena.results import figures
-from arena.results.layout import table
-from arena.results.leaderboard import Leaderboard, leaderboards
+from arena.results.layout import TextTable
+from arena.results.leaderboard import Leaderboard
 from arena.spec import load_spec
 from arena.tournament.results import Results
 from arena_agents.depth_first import IdaStar
@@ -23,16 +24,16 @@ from arena_games.pattern_db import PatternDB
 from arena_games.sliding_tiles import SlidingTiles
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # the twins in C are among the benches
+sys.path.insert(0, str(ROOT))  # the comparison programs in C are in tests/bench
 SEEDS = ROOT / "tournaments" / "seeds"
-PAGE = ROOT / "docs" / "results.md"
+PAGE = ROOT / "docs" / "explanation" / "results.md"
 
 Row = Mapping[str, Any]
 Column = tuple[str, Callable[[Row], str]]
 
 
 class Section(NamedTuple):
-    """One spec, what is said about it, and the figures of the text, by (board title, agent)."""
+    """A section of the page: a spec, the words about it, and the figures from the text by (board title, agent)."""
 
     spec: str
     title: str
@@ -42,12 +43,12 @@ class Section(NamedTuple):
 
 
 def share(row: Row) -> str:
-    """Solved share with its interval."""
+    """Return the solved share with its interval."""
     return f"{100 * row['solved']:.1f} % ({100 * row['solved_low']:.1f} to {100 * row['solved_high']:.1f})"
 
 
 def figure(key: str) -> Callable[[Row], str]:
-    """A mean of a row, as tables show it."""
+    """Return a function that formats a mean of a row as in tables."""
     return lambda row: figures.figure(row[key])
 
 
@@ -61,9 +62,10 @@ SECTIONS = [
     Section(
         "tile-game",
         "The tile game",
-        "Text 1 shuffled the 8-puzzle by 20, 50 and 100 random slides, 100 boards each, and allowed 1000 moves. Its figures: share solved, "
-        "mean moves. The exact chances are 9.7, 74.8 and 88.2 % at 20 slides, 2.3, 29.9 and 50.4 % at 50, 0.5, 7.5 and 21.7 % at 100. "
-        "A* solves every board.",
+        "Text 1 shuffled the 8-puzzle by 20, 50 and 100 random slides, with 100 boards each, and allowed 1000 moves. The "
+        "last column quotes two results from this text: the share of solved boards, and the mean number of moves. The exact "
+        "probabilities that random, greedy and lookahead solve a board are 9.7, 74.8 and 88.2 % after 20 slides, 2.3, 29.9 "
+        "and 50.4 % after 50 slides, and 0.5, 7.5 and 21.7 % after 100 slides. A* solves every board.",
         [SOLVED, MOVES, NODES, SECONDS],
         {
             ("sliding-tiles (shuffle=20)", "random"): "3 %, 338.7",
@@ -80,23 +82,28 @@ SECTIONS = [
     Section(
         "eight-puzzle",
         "The 8-puzzle",
-        "Text 2 says that A* finds a solution in less time than brute force, and gives no figures. On the same 100 positions all of these are "
-        "optimal; how many states they generate is another matter.",
+        "Text 2 says that A* finds a solution in less time than brute force, but gives no figures. Here all agents solve "
+        "the same 100 positions. All of them find shortest solutions, but they generate very different numbers of states "
+        "(the column Nodes).",
         [SOLVED, MOVES, NODES, SECONDS],
     ),
     Section(
         "fifteen-puzzle",
         "The 15-puzzle",
-        "A reader of text 2 found A* extremely slow on the 15-puzzle and wanted any solution, quickly. IDA* with pattern databases finds shortest "
-        "ones; a weight above 1 on the heuristic of A* gives up optimality for speed, within that factor. 100 positions, drawn uniformly from all "
-        "that can be solved.",
+        "A reader of text 2 found A* extremely slow on the 15-puzzle, and asked for a quick solution of any length. IDA* "
+        "with pattern databases finds shortest solutions. If A* multiplies its heuristic by a weight above 1, it is "
+        "faster, but its solutions may be longer, by this factor at most. The 100 positions are drawn uniformly from all "
+        "positions that can be solved.",
         [SOLVED, MOVES, NODES, SECONDS],
     ),
     Section(
         "eight-queens",
         "Hill climbing on 8 queens",
-        "Text 4's variants: only uphill; up to 100 sideways moves with the first of the best successors; the same with a random one; and with "
-        "restarts. Its figures: share solved, mean steps to solve, mean steps to fail. It leaves the last move out of its counts.",
+        "Text 4 compares four variants of hill climbing. The first one makes only moves that improve the board (strict). "
+        "The second and the third also make up to 100 sideways moves, which leave the board equally good. If several "
+        "successors are equally good, the second variant takes the first of them, and the third variant takes a random "
+        "one. The fourth variant also restarts. The last column quotes the share of solved boards, the mean steps of "
+        "solved attempts, and the mean steps of failed attempts. Text 4 does not count the last move.",
         [SOLVED, MOVES, FAILED, NODES, SECONDS],
         {
             ("n-queens", "strict"): "14.0 %, 3.05, 2.98",
@@ -108,7 +115,7 @@ SECTIONS = [
     Section(
         "queens-by-size",
         "Hill climbing by the size of the board",
-        "Text 4 with random sideways moves, 1000 boards each.",
+        "Text 4 made these measurements with random sideways moves, on 1000 boards of each size.",
         [SOLVED, MOVES, FAILED, NODES, SECONDS],
         {
             ("n-queens (n=8)", "sideways, random"): "93.6 %, 18.5, 74.2",
@@ -119,20 +126,21 @@ SECTIONS = [
     Section(
         "queens-large",
         "Many queens",
-        "Text 4 gave up on one board of 100 by 100.",
+        "Text 4 tried one board of 100 by 100 and gave up.",
         [SOLVED, MOVES, NODES, SECONDS],
     ),
     Section(
         "sudoku",
         "Sudoku",
-        "Text 5 searches depth first and fills the first empty cell. The 100 puzzles are minimal and have one solution each; the budget is a million nodes.",
+        "Text 5 searches depth first and fills the first empty cell. Each of the 100 puzzles has one solution, and no "
+        "given number can be left out. Each search may generate a million nodes.",
         [SOLVED, NODES, SECONDS],
     ),
 ]
 
 
 def main() -> None:
-    """Play everything and write the page."""
+    """Play all specs and write the page."""
     parts = [_HEAD]
     for section in SECTIONS:
         parts.append(_solved(section, _played(section.spec)))
@@ -145,8 +153,11 @@ def main() -> None:
 
 _HEAD = """# Results
 
-Every comparison in the five texts that fairarena grew out of, played by the specs in `tournaments/seeds`, with the texts' figures beside.
-The intervals are 95 % (Wilson). `make results` makes this page; times are of the machine that made it.
+On this page you can look up how well the algorithms from five texts do when arena repeats their comparisons.
+
+fairarena grew out of these five texts. The specs (tournament files) in `tournaments/seeds` repeat every comparison in
+them. If a text gives figures, the last column of a table quotes them. Percentages have 95 % intervals (Wilson).
+`make results` writes this page, and the times are from the machine that ran it.
 """
 
 
@@ -164,17 +175,19 @@ def _solved(section: Section, results: Results) -> str:
             *[show(row) for _, show in section.columns],
             section.texts.get((board.title, row["agent"]), "-"),
         ]
-        for board in leaderboards(results)
+        for board in Leaderboard.of_results(results)
         for row in board.rows
     ]
     headings = ["Board", "Agent", *[title for title, _ in section.columns], "The text"]
     if not section.texts:
         headings, rows = headings[:-1], [row[:-1] for row in rows]
-    return f"\n## {section.title}\n\n{section.before}\n\n{table(headings, rows, 'pipe')}\n"
+    return f"\n## {section.title}\n\n{fill(section.before, 120)}\n\n{TextTable(headings, rows).text('pipe')}\n"
 
 
 def _korf() -> str:
-    """Whole decisions, each with the time of a twin in C that takes the same tables right after: seconds of the processor."""
+    """Return the section on Korf's positions: the processor time of each decision, and of a C program that solves the position
+    next.
+    """
     from tests.bench.bench_compiled import decided, lines
     from tests.bench.twin import PatternTwin
 
@@ -184,7 +197,7 @@ def _korf() -> str:
         twin = PatternTwin(game, "6-6-3", Path(folder))
         evaluation = PatternDB(game, partition="6-6-3")
         os.environ["ARENA_COMPILE"] = "always"
-        decided(IdaStar(), game, game.parse_state(lines("korf-1985.txt")[0]), evaluation)  # compiles
+        decided(IdaStar(), game, game.parse_state(lines("korf-1985.txt")[0]), evaluation)  # compiles the search
         del os.environ["ARENA_COMPILE"]
         for number, position in enumerate(map(game.parse_state, lines("korf-1985.txt")), 1):
             began = thread_time()
@@ -197,24 +210,26 @@ def _korf() -> str:
             rows.append([number, length, f"{nodes:,}", *[f"{1e3 * one:.1f}" for one in seconds]])
     slides, generated, ours, theirs = [total / len(rows) for total in totals]
     words = (
-        "The hundred positions (`tournaments/positions/korf-1985.txt`) of R. Korf's paper of 1985, solved by IDA* with the pattern databases 6-6-3 and their mirror image, compiled; and the "
-        f"time that a twin in C takes with the same tables (`tests/bench/twins`), both in milliseconds of the processor. On average {slides:.2f} slides, as is known, {generated:,.0f} nodes, "
-        f"{1e3 * ours:.1f} ms, and {1e3 * theirs:.1f} ms in C: {ours / theirs:.2f} times."
+        "R. Korf published these hundred positions in 1985 (`tournaments/positions/korf-1985.txt`). Here compiled IDA* solves them with the "
+        "pattern databases 6-6-3 and their mirror image. A program in C does the same with the same tables (`tests/bench/twins`). The table shows "
+        f"both times in milliseconds of processor time. On average, a solution has {slides:.2f} slides, which agrees with published results, and takes "
+        f"{generated:,.0f} nodes. Arena needs {1e3 * ours:.1f} ms and the program in C {1e3 * theirs:.1f} ms, so arena takes "
+        f"{ours / theirs:.2f} times as long."
     )
-    return f"\n## Korf's hundred\n\n{words}\n\n{table(['Position', 'Slides', 'Nodes', 'ms', 'ms in C'], rows, 'pipe')}\n"
+    return f"\n## Korf's hundred\n\n{fill(words, 120)}\n\n{TextTable(['Position', 'Slides', 'Nodes', 'ms', 'ms in C'], rows).text('pipe')}\n"
 
 
 def _type_a(results: Results) -> str:
-    board: Leaderboard = leaderboards(results)[0]
+    board: Leaderboard = Leaderboard.of_results(results)[0]
     rows = [
         [row["agent"], f"{row['wins']}/{row['draws']}/{row['losses']}", figure("nodes_per_move")(row), figure("ms_per_move")(row)]
         for row in board.rows
     ]
     words = (
-        "Text 3 gives no figures. All four play alike on tic-tac-toe, where every game between them is drawn; Type A looks at fewer positions than "
-        "minimax, and Type A Plus at fewer than a fifth of those."
+        "Text 3 gives no figures. At tic-tac-toe all four agents play equally well: every game between them is a draw. Type A looks at fewer "
+        "positions than minimax. Type A Plus looks at fewer than a fifth of the positions that Type A looks at."
     )
-    return f"\n## Type A and Type A Plus\n\n{words}\n\n{table(['Agent', 'W/D/L', 'Nodes a move', 'ms a move'], rows, 'pipe')}\n"
+    return f"\n## Type A and Type A Plus\n\n{fill(words, 120)}\n\n{TextTable(['Agent', 'W/D/L', 'Nodes per move', 'ms per move'], rows).text('pipe')}\n"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Takes the pictures of docs/web.md and docs/how-to/board.md: `make screenshots`. Plays, serves, and visits with Chromium."""
+"""Takes the pictures for how-to/web.md and how-to/board.md: `make screenshots`. It plays a tournament, serves it, and opens its
+pages in Chromium.
+"""
 
 import shutil
 import signal
@@ -15,10 +17,9 @@ from playwright.sync_api import Page, sync_playwright
 from arena import run
 
 IMAGES = Path(__file__).with_name("images")
-EXAMPLES = Path(__file__).with_name("examples")
 WIDE, NARROW = 1280, 375
 BOARDS = {"kalah": "3 6 1 4 2", "hex": "d4 c5 c4 b5 e2 d3 e3 d2 f3 e4 b6 a6 c3 a7 d5"}
-"""Games of docs/examples, and the actions after which their pictures are taken."""
+"""The actions after which the picture of a game is taken."""
 CUP: dict[str, Any] = {
     "name": "Connect-four cup",
     "game": "connect-four",
@@ -29,7 +30,7 @@ CUP: dict[str, Any] = {
 
 
 def main() -> None:
-    """Write every picture anew."""
+    """Take all pictures."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         sys.exit("no chromium; install the package chromium")
@@ -56,9 +57,8 @@ def main() -> None:
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address of a server."""
-    plugins = [word for game in BOARDS for word in ("--plugin", str(EXAMPLES / f"{game}.py"))]
-    command = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0", *plugins]
+    """Start a server, and yield its address."""
+    command = [sys.executable, "-m", "arena", "serve", "cup.db", "--port", "0"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         yield server.stdout.readline().strip()
@@ -66,12 +66,12 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def leaderboard(page: Page, address: str) -> None:
-    """The leaderboard of the cup."""
+    """Show the leaderboard of the cup."""
     page.wait_for_selector(".leaderboard")
 
 
 def replay(page: Page, address: str) -> None:
-    """A match between the two best, near its end."""
+    """Show a match between the two best agents, near its end."""
     page.goto(f"{address}t/cup/matches?agent=alpha-beta(depth%3D3)")
     page.get_by_role("link", name="alpha-beta(depth=2)").first.click()
     page.wait_for_selector("svg.board")
@@ -80,14 +80,14 @@ def replay(page: Page, address: str) -> None:
 
 
 def agent(page: Page, address: str) -> None:
-    """The page of the best agent of the cup."""
+    """Show the page of the best agent of the cup."""
     page.goto(f"{address}t/cup/entry?name=alpha-beta(depth%3D3)")
     page.get_by_text("Failures").wait_for()
     page.get_by_text("Rating over the run").wait_for()
 
 
 def play(page: Page, address: str) -> None:
-    """A game of othello."""
+    """Play the first moves of othello."""
     page.goto(f"{address}play")
     page.get_by_label("Game", exact=True).select_option("othello")
     page.get_by_role("button", name="New game").click()
@@ -98,7 +98,7 @@ def play(page: Page, address: str) -> None:
 
 
 def puzzles(page: Page, address: str) -> None:
-    """Two agents on the hardest position of the 8-puzzle."""
+    """Compare two agents on the hardest position of the 8-puzzle; on a narrow page, let one agent solve it."""
     page.goto(f"{address}puzzles")
     page.wait_for_selector(".target")
     page.get_by_role("textbox", name="Position").fill("8 6 7 / 2 5 4 / 3 . 1")
@@ -114,13 +114,13 @@ def puzzles(page: Page, address: str) -> None:
 
 
 def new(page: Page, address: str) -> None:
-    """The form for a tournament."""
+    """Show the form for a tournament."""
     page.goto(f"{address}new")
     page.get_by_text("120 matches").wait_for()
 
 
 def board(page: Page, address: str, game: str, actions: str) -> None:
-    """Write the picture of a game's board after some actions of two people."""
+    """Take the picture of a game's board after some actions in a game between two people."""
     page.goto(f"{address}play")
     page.get_by_label("Game", exact=True).select_option(game)
     page.get_by_label("Seat 2", exact=True).select_option(label="You")

@@ -1,7 +1,8 @@
-"""What many tests need: one decision of an agent outside a match, the positions of tic-tac-toe, and programs that not every
-machine has.
+"""Fixtures for many tests: a single decision of an agent outside a match, the positions of tic-tac-toe, and programs that may
+not be installed.
 """
 
+import asyncio
 import gc
 import os
 import pty
@@ -9,7 +10,7 @@ import select
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,34 +25,42 @@ from arena.identity import Stream
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 from arena.search import Search, SharedStart
+from tests.flaky import FLAKY
+from tests.fork_server import run_module
+from tests.proofs import ProofPage
 
 ROOT = Path(__file__).parents[1]
 REQUIRED = os.environ.get("ARENA_REQUIRE", "").replace(",", " ").split()
-"""What must be here, of `sandbox languages browser cluster open-spiel openspiel rl proxies fast`; else tests fail."""
+"""The programs and libraries that must be installed, for example `sandbox`, `languages`, `browser`, `cluster`, `open-spiel`,
+`openspiel`, `rl`, `proxies` and `fast`. If one of them is missing, its tests fail instead of being skipped.
+"""
+
+PROGRAMS = {
+    "browser": "browser", "bubblewrap": "sandbox", "c_compiler": "languages", "installed": "engines", "namespaces": "sandbox",
+    "node": "languages", "openssl": "tls", "proxied": "proxies",
+}  # fmt: skip
+"""The fixtures that need a program other than Python, each with its word in ARENA_REQUIRE. Their tests have the mark `needs`."""
+
+PROOF_SECONDS = 7200
 
 Missing = Callable[[str, str], None]
 Arena = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def arena_in(folder: Path) -> Arena:
-    """The command line as a process of its own in a folder: words, and environment variables by keyword."""
+    """Return a function that runs the command line in a folder with `run_module`. It takes the words of the command, and
+    environment variables as keyword arguments.
+    """
 
-    def arena(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "arena", *map(str, words)],
-            capture_output=True,
-            text=True,
-            cwd=folder,
-            env={**os.environ, **environment},
-            timeout=120,
-            check=False,
-        )
+    def arena(*words: object, **environment: object) -> subprocess.CompletedProcess[str]:
+        variables = {**os.environ, **{name: str(value) for name, value in environment.items()}}
+        return run_module("arena", [str(word) for word in words], folder=folder, environment=variables)
 
     return arena
 
 
 def at_terminal(folder: Path, *words: str, **environment: str) -> tuple[str, bytes]:
-    """Run the command line in a folder with a pseudo-terminal for stderr: what came on stdout, and what was seen there."""
+    """Run the command line in a folder, with a pseudo-terminal as stderr. Return the text on stdout and the bytes on stderr."""
     master, slave = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "arena", *words],
@@ -71,15 +80,62 @@ def at_terminal(folder: Path, *words: str, **environment: str) -> tuple[str, byt
         return started.stdout.read(), seen
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `make proofs`."""
+    parser.addoption("--proofs", type=Path, metavar="FILE", help="write the results of the tests marked `proof` to this page")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the plugin that writes the page of proofs, in the process that gets all results."""
+    page = config.getoption("--proofs")
+    if page is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(ProofPage(page))
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> Generator[None, int, int]:
+    """Start three workers for every two processors, because tests often wait. Proofs do not wait, so they get one worker per
+    processor.
+    """
+    processors = yield
+    return processors if config.getoption("--proofs") else processors * 3 // 2
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects tests by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the flaky tests, and the tests that need programs. A test with the parameter `sandbox` needs bubblewrap.
+
+    A proof may take up to two hours.
+    """
+    for item in items:
+        if item.get_closest_marker("proof"):
+            item.add_marker(pytest.mark.timeout(PROOF_SECONDS))
+        if item.nodeid.partition("[")[0] in FLAKY:
+            item.add_marker(pytest.mark.flaky(reruns=2))
+        if isinstance(item, pytest.Function):
+            parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+            if "sandbox" in (parameters.get("isolation"), *parameters.get("stilled", ())):
+                item.fixturenames.append("bubblewrap")
+            for name in PROGRAMS.keys() & set(item.fixturenames):
+                item.add_marker(pytest.mark.needs(PROGRAMS[name]))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Exclude the collected tests from garbage collection, which would otherwise visit their hundreds of thousands of objects."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def arena(tmp_path: Path) -> Arena:
-    """Run the command line in the folder of the test."""
+    """Return a function that runs the command line in the folder of the test."""
     return arena_in(tmp_path)
 
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """No garbage collection meanwhile: among the objects of thousands of tests it takes longer than a short time limit."""
+    """Disable garbage collection during a test, because with the objects of thousands of tests it may exceed a time limit."""
     gc.collect()
     gc.disable()
     yield
@@ -99,21 +155,42 @@ Decide = Callable[..., Decided]
 
 @pytest.fixture(scope="session", autouse=True)
 def own_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tables that heuristics build are kept in a folder of this run, and not in the user's cache."""
+    """Keep the tables that heuristics build in a folder of this run instead of the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ARENA_CACHE", str(tmp_path_factory.mktemp("tables")))
         yield
 
 
+@pytest.fixture(autouse=True)
+def same_environment() -> Iterator[None]:
+    """Fail a test that leaves the environment variables of this process changed, because later tests would run with them.
+
+    This fixture starts before `monkeypatch`, so it ends after `monkeypatch` has undone its changes. Libraries such as pygame add
+    variables when they are imported. These variables are allowed, and stay.
+    """
+    before, modules = dict(os.environ), len(sys.modules)
+    yield
+    after = dict(os.environ)
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)} - {"PYTEST_CURRENT_TEST"}
+    if len(sys.modules) > modules:
+        changed -= {name for name in changed if name not in before and not name.startswith("ARENA_")}
+    for name in changed:  # so that only the test that made the change fails
+        if name in before:
+            os.environ[name] = before[name]
+        else:
+            del os.environ[name]
+    assert not changed, f"the test left these environment variables changed: {', '.join(sorted(changed))}"
+
+
 @pytest.fixture(scope="session")
 def registry() -> Registry:
-    """What the installed plugins bring."""
+    """Return the registry of the installed plugins."""
     return load_plugins()
 
 
 @pytest.fixture(scope="session")
 def decide(registry: Registry) -> Decide:
-    """Let an agent choose once, as the referee would, and tell what it used."""
+    """Return a function that lets an agent make one decision, as the referee does, and returns the decision with its costs."""
 
     def decide(
         agent: Agent,
@@ -139,7 +216,7 @@ def decide(registry: Registry) -> Decide:
 
 @pytest.fixture(scope="session")
 def open_positions(registry: Registry) -> list[Any]:
-    """Every position of tic-tac-toe that can be reached and is not over."""
+    """Return every position of tic-tac-toe that can be reached and is not terminal."""
     game = registry.games["tic-tac-toe"]()
     found = [(0, 0)]
     seen = {(0, 0)}
@@ -154,7 +231,7 @@ def open_positions(registry: Registry) -> list[Any]:
 
 @pytest.fixture(scope="session")
 def missing() -> Missing:
-    """Skip a test since something is missing here; fail it where ARENA_REQUIRE says that it must be there."""
+    """Return a function that skips a test because something is not installed. If ARENA_REQUIRE lists it, the test fails."""
 
     def missing(what: str, reason: str) -> None:
         if what in REQUIRED:
@@ -164,9 +241,48 @@ def missing() -> Missing:
     return missing
 
 
-@pytest.fixture(scope="module")
-def browser(missing: Missing) -> Iterator[Any]:
-    """One browser for all tests of a module, Chromium as the system installs it."""
+@pytest.fixture(scope="session")
+def bubblewrap(missing: Missing) -> str:
+    """Return the path of bubblewrap, after checking that it can run."""
+    found = shutil.which("bwrap")
+    if found is None:
+        missing("sandbox", "there is no bubblewrap: apt-get install bubblewrap")
+    words = ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
+    if subprocess.run([str(found), *words], check=False, capture_output=True).returncode:
+        missing("sandbox", "bubblewrap does not run here")
+    return str(found)
+
+
+@pytest.fixture(scope="session")
+def node(missing: Missing) -> str:
+    """Return the path of Node."""
+    found = shutil.which("node")
+    if found is None:
+        missing("languages", "Node is not installed: apt-get install nodejs")
+    return str(found)
+
+
+@pytest.fixture(scope="session")
+def c_compiler(missing: Missing) -> str:
+    """Return the path of the C compiler."""
+    found = shutil.which("cc")
+    if found is None:
+        missing("languages", "there is no C compiler: apt-get install gcc libc6-dev")
+    return str(found)
+
+
+@pytest.fixture(scope="session")
+def openssl(missing: Missing) -> str:
+    """Return the path of openssl."""
+    found = shutil.which("openssl")
+    if found is None:
+        missing("tls", "there is no openssl: apt-get install openssl")
+    return str(found)
+
+
+@pytest.fixture(scope="session")
+def chromium(missing: Missing) -> Iterator[tuple[Any, Any]]:
+    """Start the installed Chromium, once for all tests. Return it with the event loop of Playwright."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
         missing("browser", "there is no Chromium: apt-get install chromium")
@@ -176,26 +292,32 @@ def browser(missing: Missing) -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
+        loop = asyncio.get_running_loop()
+        yield browser, loop
+        asyncio._set_running_loop(loop)
         browser.close()
 
 
-@pytest.fixture
-def called(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Arena:
-    """Run `python -m MODULE ...` in the test's folder, with what else should be importable."""
+@pytest.fixture(scope="module")
+def browser(chromium: tuple[Any, Any]) -> Iterator[Any]:
+    """Return the browser. Playwright's event loop counts as running until the end of the module, and then no longer, so that the
+    tests of other modules can run their own event loops.
+    """
+    browser, loop = chromium
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)
 
-    cache = tmp_path_factory.getbasetemp() / "mypy"  # types of what is imported are found out once
+
+@pytest.fixture
+def called(tmp_path: Path) -> Arena:
+    """Return a function that runs `python -m MODULE ...` in the folder of the test. `path` is added to PYTHONPATH."""
+
+    cache = ROOT / ".mypy_cache" / "tests"  # mypy needs about 20 seconds to analyse the imported packages for the first time
 
     def called(module: str, *words: str, path: str = "", folder: Path = tmp_path) -> subprocess.CompletedProcess[str]:
         beyond = os.pathsep.join(filter(None, [path, os.environ.get("PYTHONPATH", "")]))
-        return subprocess.run(
-            [sys.executable, "-m", module, *words],
-            capture_output=True,
-            text=True,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": beyond, "NO_COLOR": "1", "MYPY_CACHE_DIR": str(cache)},
-            timeout=120,
-            check=False,
-        )
+        environment = {**os.environ, "PYTHONPATH": beyond, "NO_COLOR": "1", "MYPY_CACHE_DIR": str(cache)}
+        return run_module(module, words, folder=folder, environment=environment)
 
     return called

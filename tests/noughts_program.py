@@ -1,11 +1,11 @@
-"""A program that plays noughts and crosses by the protocol: the first free cell, always."""
+"""A program that plays noughts and crosses by the protocol. It always chooses the first free cell."""
 
 PLAYS = 'answer = {"type": "action", "action": str(free + 1)}'
-"""What it says of its move, as Python; `free` is the number of the cell, from 0."""
+"""The Python code that makes the answer with the move. `free` is the number of the cell, from 0."""
 
 
 def write_program(name: str, plays: str = PLAYS) -> str:
-    """Return the text of the program: `name` is a literal of Python, and `plays` are the lines that make its answer."""
+    """Return the source code of the program. `name` is a Python literal, and `plays` has the lines that make the answer."""
     return _PROGRAM.replace("NAME", name).replace("PLAYS", plays.replace("\n", "\n        "))
 
 

@@ -1,4 +1,4 @@
-"""Hashes that fit what a test has written into a store."""
+"""Computes the hashes of a store again after a test has changed it."""
 
 import sqlite3
 from contextlib import closing
@@ -10,7 +10,7 @@ from arena.store.schema import SUMMED_COLUMNS, checksum, digest
 
 
 def rehash(store: Path) -> None:
-    """Make every checksum and digest of a store anew, as whoever changes a store on purpose can."""
+    """Compute every checksum and digest of a store again, as an attacker could."""
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.create_function("checksum", -1, checksum, deterministic=True)
         for table, columns in SUMMED_COLUMNS.items():

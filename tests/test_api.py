@@ -1,4 +1,4 @@
-"""What `import arena` offers."""
+"""Tests of the names that `import arena` provides."""
 
 import inspect
 import subprocess
@@ -11,7 +11,7 @@ import arena
 
 
 def test_every_public_thing_has_a_docstring() -> None:
-    """Classes, functions, and the public methods that they define."""
+    """The public things are classes with their public methods, and functions."""
 
     def described(thing: Any) -> bool:
         return bool(inspect.getdoc(thing))
@@ -27,13 +27,13 @@ def test_every_public_thing_has_a_docstring() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    """Names that are looked up late fail as early ones do."""
+    """Some names are imported only when they are first used, but an unknown name still raises AttributeError."""
     with pytest.raises(AttributeError, match="Gmae"):
         getattr(arena, "Gmae")  # noqa: B009 - mypy would see the plain access
 
 
 def test_help_does_not_load_what_it_does_not_need() -> None:
-    """`arena --help` imports neither pydantic nor PyYAML nor tabulate nor numpy: that keeps it quick."""
+    """`arena --help` imports none of pydantic, PyYAML, tabulate and numpy, so it is fast."""
     code = (
         "import sys, arena.cli\n"
         "try:\n    arena.cli.cli(['--help'])\n"

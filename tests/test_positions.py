@@ -1,4 +1,4 @@
-"""The openings in `tournaments/positions/` are what they say: reachable, quiet, no two alike, balanced."""
+"""The openings in `tournaments/positions/` are as described: reachable, quiet (without threats), all different, and balanced."""
 
 import importlib.util
 import sys
@@ -13,7 +13,7 @@ from arena_games.othello import Othello
 
 POSITIONS = Path(__file__).parents[1] / "tournaments" / "positions"
 GAMES: dict[str, tuple[Game, int, int]] = {"connect-four": (ConnectFour(), 4, 6), "othello": (Othello(), 6, 4)}
-"""By name: the game, the plies of its openings, and the depth at which they are balanced."""
+"""For the name of each game: the game, the number of plies in its openings, and the search depth at which they are balanced."""
 
 
 def openings(name: str) -> list[str]:
@@ -23,7 +23,7 @@ def openings(name: str) -> list[str]:
 
 
 def seen_from_all_sides(text: str, *, square: bool) -> set[tuple[str, ...]]:
-    """The rows of a board, of its mirror image, and on a square one of all that mirrors make of it."""
+    """Return the rows of a board and of its mirror image; for a square board, also those of all its rotations and reflections."""
     found = {tuple(text.partition(" ")[0].split("/"))}
     for _ in range(4):
         found |= {tuple(row[::-1] for row in rows) for rows in found}
@@ -34,7 +34,7 @@ def seen_from_all_sides(text: str, *, square: bool) -> set[tuple[str, ...]]:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_openings_are_quiet_and_no_two_are_alike(name: str) -> None:
-    """Fifty, each with a stone for every ply; of a board and its images there is one."""
+    """There are fifty openings, each with one stone per ply, and none is a mirror image of another."""
     game, plies, _ = GAMES[name]
     texts = openings(name)
     assert len(texts) == 50
@@ -50,21 +50,21 @@ def test_openings_are_quiet_and_no_two_are_alike(name: str) -> None:
         assert "pass" not in game.actions(state)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("name", GAMES)
 def test_openings_are_balanced_by_a_full_search(name: str) -> None:
-    """Minimax, which cuts nothing off and remembers nothing, finds a value within 0.05 of 0."""
+    """Minimax searches the whole tree up to the depth, without pruning or a table, and finds a value within 0.05 of 0."""
     game, _, depth = GAMES[name]
     minimax = {"agent": "minimax", "depth": depth}
-    for text in openings(name)[::25]:
+    for text in openings(name):
         value = play(game, [minimax, minimax], position=text, limits={"moves": 1}).decisions[0].value
         assert value is not None
         assert abs(value) <= 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_generator_writes_what_is_there() -> None:
-    """Made anew, the openings of othello are the same."""
+    """The generator makes the same openings of othello again."""
     found = importlib.util.spec_from_file_location("generate_positions", POSITIONS / "generate.py")
     assert found is not None
     assert found.loader is not None

@@ -1,4 +1,4 @@
-"""The specs in `tournaments/` run as they are, and show what they say."""
+"""The specs in `tournaments/` run unchanged, and their results show what the texts about them say."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
-from arena import run
-from arena.results.leaderboard import Leaderboard, leaderboards
+from arena import Registry, run
+from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
-from arena.spec import load_spec
+from arena.spec import json_schema, load_spec
+from arena.spec.document import Document
 from arena_games.sliding_tiles import SlidingTiles
 from tests.conftest import Missing
 from tests.games.game_tree import distances
@@ -23,68 +25,110 @@ def rows(board: Leaderboard) -> dict[str, dict[str, Any]]:
 
 
 SPECS = sorted(TOURNAMENTS.rglob("*.yaml"))
-LONG = {"fifteen-puzzle.yaml"}
-"""Reading it builds the tables of its heuristics where the cache has none."""
 EXTRAS = {"axelrod-1980.yaml": "axelrod"}
-"""Libraries without which a spec has a fault that names them."""
+"""For each spec that needs a library: the extra with this library. Without it, the spec has a fault."""
 
 
-@pytest.mark.parametrize(
-    "file", [pytest.param(file, id=file.stem, marks=[pytest.mark.slow] if file.name in LONG else []) for file in SPECS]
-)
+@pytest.mark.parametrize("file", SPECS, ids=[file.stem for file in SPECS])
 def test_every_spec_is_sound(file: Path, tmp_path: Path, missing: Missing) -> None:
-    """No fault in any of them; read with smaller sets of tiles where six take a minute."""
+    """No spec has a fault. Large pattern databases take a minute to build, so the test replaces them by smaller ones."""
     extra = EXTRAS.get(file.name)
     if extra is not None and find_spec(extra) is None:
         missing(extra, f"{extra} is not installed: pip install 'fairarena[{extra}]'")
     text = file.read_text("utf-8")
-    smaller = text.replace("partition: 6-6-3", "partition: 5-5-5")
+    small = "{name: pattern-db, partition: 3-3-3-3-3}"
+    smaller = text.replace("{name: pattern-db, partition: 6-6-3}", small).replace(
+        "heuristic: pattern-db,", f"heuristic: {small},"
+    )
     if smaller != text:
         file = tmp_path / file.name
         file.write_text(smaller, "utf-8")
     assert load_spec(file).boards
 
 
+def test_every_spec_is_valid_by_the_schema_for_editors(registry: Registry) -> None:
+    """A spec with a wrong key or value is not valid."""
+    schema = Draft202012Validator(json_schema(registry))
+    for file in SPECS:
+        assert not [*schema.iter_errors(Document.read(file).values)], file
+    sound = yaml.safe_load((TOURNAMENTS / "quickstart.yaml").read_text("utf-8"))
+    for wrong in ({"round": 3}, {"rounds": 0}, {"agents": 3}, {"limits": {"nodes": "many"}}, {"isolation": "none at all"}):
+        assert [*schema.iter_errors({**sound, **wrong})], wrong
+
+
 def test_there_is_a_spec_for_each_comparison_of_the_texts() -> None:
-    """And those that the manual begins with."""
+    """The specs with which the manual begins are there, too."""
     texts = {"tile-game", "eight-puzzle", "fifteen-puzzle", "type-a", "eight-queens", "queens-by-size", "queens-large", "sudoku"}
     assert {file.stem for file in SPECS if file.parent.name == "seeds"} == texts
     assert {file.name for file in SPECS} >= {"quickstart.yaml", "tic-tac-toe.yaml", "type-a.yaml", "tile-game.yaml"}
 
 
-@pytest.mark.slow
-def test_the_quickstart_separates_its_agents() -> None:
-    """Every agent has a rating with an interval, and at most two lines explain the board; optimal solvers agree."""
-    (versus,) = leaderboards(run(TOURNAMENTS / "quickstart.yaml", workers=2))
-    (puzzle,) = leaderboards(run(TOURNAMENTS / "quickstart-puzzle.yaml"))
-    assert all(row["failures"] == 0 for row in (*versus.rows, *puzzle.rows))
-    assert not versus.unrated
-    assert all(row["rating_low"] < row["rating"] < row["rating_high"] for row in versus.rows)
-    assert versus.rows[0]["rating_low"] > versus.rows[1]["rating_high"]
-    assert len(versus.remarks) <= 3, "matches, ranking, overlaps"
+def test_the_specs_for_language_models_have_the_same_anchors() -> None:
+    """There are specs of three sizes, with as many matches of each model as the manual says."""
+    specs = {file.stem: load_spec(file) for file in SPECS if file.stem.startswith("language-model")}
+    anchors = {
+        tuple([(seat.agent, seat.limits) for seat in board.seats if seat.agent not in ("llm", "random")])
+        for spec in specs.values()
+        for board in spec.boards
+        if not board.game.name.startswith("kuhn")  # the anchors cannot play Kuhn poker
+    }
+    assert len(specs) == 3
+    assert len({tuple([agent for agent, _ in found]) for found in anchors}) == 1
+    manual = (TOURNAMENTS.parent / "docs" / "how-to" / "llm.md").read_text("utf-8")
+    for name, spec in specs.items():
+        each = sum(board.size * board.game.players // len(board.seats) for board in spec.boards)
+        row = next(line for line in manual.splitlines() if f"/{name}.yaml` |" in line)
+        assert f"| {each:,} |" in row or f"| {each:,} for each entry |" in row
+
+
+def keys_of(name: str, **changes: Any) -> dict[str, Any]:
+    """Return the keys of a spec, with some changes."""
+    return {**yaml.safe_load((TOURNAMENTS / name).read_text("utf-8")), **changes}
+
+
+@pytest.mark.parametrize("rounds", [2, pytest.param(20, marks=pytest.mark.proof)])
+def test_the_quickstart_separates_its_agents(rounds: int) -> None:
+    """No agent fails. After all rounds, every agent has a rating with an interval, the best agent is better than all others, and
+    at most three remarks explain the board. Two rounds are too few for that.
+    """
+    (versus,) = Leaderboard.of_results(run(keys_of("quickstart.yaml", rounds=rounds)))
+    assert all(row["failures"] == 0 for row in versus.rows)
+    if rounds == 20:
+        assert len(versus.remarks) <= 3, "matches, ranking, overlaps"
+        assert not versus.unrated
+        assert all(row["rating_low"] < row["rating"] < row["rating_high"] for row in versus.rows)
+        assert versus.rows[0]["rating_low"] > versus.rows[1]["rating_high"]
+
+
+def test_optimal_solvers_of_the_quickstart_find_solutions_of_the_same_length() -> None:
+    (puzzle,) = Leaderboard.of_results(run(keys_of("quickstart-puzzle.yaml", rounds=10)))
     solved = rows(puzzle)
-    assert {row["attempts"] for row in puzzle.rows} == {30}
+    assert {(row["failures"], row["attempts"]) for row in puzzle.rows} == {(0, 10)}
     assert solved["a-star"]["mean_moves"] == solved["ida-star"]["mean_moves"] < solved["best-first"]["mean_moves"]
 
 
-@pytest.mark.slow
-def test_type_a_is_equal_play_with_falling_node_counts() -> None:
-    """Every game is drawn; minimax looks at most positions, Type A Plus at fewest."""
-    board = leaderboards(run(TOURNAMENTS / "type-a.yaml"))[0]
+EMPTY = ".../.../..."
+
+
+@pytest.mark.parametrize("start", [".../.x./...", pytest.param(EMPTY, marks=pytest.mark.proof)])
+def test_type_a_is_equal_play_with_falling_node_counts(start: str) -> None:
+    """Every game is a draw. Minimax visits the most positions, and Type A Plus the fewest."""
+    keys = keys_of("type-a.yaml", positions=[start])
+    del keys["rounds"]
+    board = Leaderboard.of_results(run(keys))[0]
     assert all(row["draws"] == row["games"] == 6 for row in board.rows)
     nodes = {agent: row["nodes_per_move"] for agent, row in rows(board).items()}
     assert nodes["minimax"] > 5 * nodes["alpha-beta"]
-    assert nodes["minimax"] > 5 * nodes["type-a"]
+    assert nodes["minimax"] > (5 if start == EMPTY else 1) * nodes["type-a"]
     assert nodes["type-a"] > 5 * nodes["type-a-plus"]
 
 
-@pytest.mark.slow
-def test_the_tile_game_is_three_tables_in_asciidoc() -> None:
-    """A caption, a frame and a row an agent each; lookahead solves most on every board, the random walk fewest."""
-    results = run(TOURNAMENTS / "tile-game.yaml", workers=2)
-    boards = leaderboards(results)
+def test_the_tile_game_is_three_tables_and_a_summary_in_asciidoc() -> None:
+    """Each table has a caption and a frame. On every board, lookahead solves the most positions, the random walk the fewest."""
+    results = run(keys_of("tile-game.yaml", rounds=15))
+    boards = Leaderboard.of_results(results)
     text = render(results, boards, "asciidoc")
-    assert text.count("|====") == 6
+    assert text.count("|====") == 8
     for shuffle in (20, 50, 100):
         assert f".Results from comparing search techniques: sliding-tiles (shuffle={shuffle})\n[cols=" in text
     for board in boards:
@@ -93,16 +137,15 @@ def test_the_tile_game_is_three_tables_in_asciidoc() -> None:
 
 
 def test_the_round_robin_of_the_readme_is_played_by_perfect_play() -> None:
-    """In the smallest version of it, perfect play leads and chance comes last."""
-    spec = load_spec(TOURNAMENTS / "tic-tac-toe.yaml")
-    board = leaderboards(run(spec))[0]
+    """Perfect play loses no game, and random play comes last."""
+    board = Leaderboard.of_results(run(keys_of("tic-tac-toe.yaml", rounds=4)))[0]
     assert board.rows[-1]["agent"] == "random"
     assert rows(board)["perfect"]["losses"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_star_is_optimal_on_all_positions_of_the_eight_puzzle_spec() -> None:
-    """On each of the 100, as many slides as breadth-first search from the goal says."""
+    """On each of the 100 positions, A* needs as many slides as breadth-first search from the goal finds."""
     keys = yaml.safe_load((TOURNAMENTS / "seeds" / "eight-puzzle.yaml").read_text("utf-8"))
     puzzle = SlidingTiles()
     exact = distances(puzzle, puzzle.goal)

@@ -1,4 +1,4 @@
-"""The agents that prune: alpha-beta, and type A with pruning."""
+"""The agents alpha-beta and type-a-plus, which skip lines that cannot change the result."""
 
 import os
 import re
@@ -15,14 +15,14 @@ from arena_agents.transposition import GrowingTable, SizedTable, Table, best_fir
 UNIT_BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 UNIT_NAMES = {10**9: "GB", 10**6: "MB", 10**3: "kB", 1: "B"}
 PAIR_BYTES = 128
-"""Bytes of two rows of a table: 64 each, for states of up to four numbers."""
+"""Bytes for two rows of a table. A row for a state of up to four numbers has 64 bytes."""
 MAX_PAIRS = 1 << 31
 _WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmg]?b)?\s*", re.IGNORECASE)
 _EXPECTED = "expected true, false, or a size of at least 128 bytes such as 64MB (B, kB, MB or GB)"
 
 
 def size_of(written: str | int) -> int:
-    """Return a size in bytes; raises ValueError for an invalid text, and for a size that is too small or above the memory."""
+    """Return a size in bytes. Raises ValueError for an invalid text, and for a size that is too small or exceeds the memory."""
     parts = None if isinstance(written, bool) else _WRITTEN.fullmatch(str(written))
     if parts is None:
         raise ValueError(f"{_EXPECTED}, got {written!r}")
@@ -31,7 +31,7 @@ def size_of(written: str | int) -> int:
         raise ValueError(f"{_EXPECTED}, got {written!r}")
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # the system does not report it
+    except (AttributeError, OSError, ValueError):  # the system does not report its memory
         memory = MAX_PAIRS * PAIR_BYTES
     if size > min(memory, MAX_PAIRS * PAIR_BYTES):
         raise ValueError(f"expected a table of at most {memory / 10**9:.1f} GB, the memory of this machine, got {written!r}")
@@ -39,7 +39,7 @@ def size_of(written: str | int) -> int:
 
 
 def _check_size(given: Any) -> Any:
-    """Return true, false, or a size in canonical form, so that equal sizes make equal entries."""
+    """Return True, False, or a size in canonical form, so that entries with equal sizes are equal."""
     if isinstance(given, bool):
         return given
     try:
@@ -55,13 +55,14 @@ TableSize = Annotated[bool | str, BeforeValidator(_check_size)]
 
 
 class AlphaBeta(Agent):
-    """Plays an action of the same value as minimax, with fewer nodes.
+    """Plays an action with the same value as minimax, but generates fewer nodes.
 
-    If the game has `threats`, it searches wins and blocks first. Of equal actions it plays the first in this order. Under a
-    budget it deepens ply by ply. With `table` it keeps a transposition table within a decision: of at most a million states, or
-    of as many as fit into a size such as 64MB, at 64 bytes each. The table saves nodes, and the search deepens to any `depth`,
-    because each iteration orders the next. With `order: heuristic` the other actions are ordered by the heuristic of their
-    successors: more states are generated at once, but usually fewer in all.
+    If the game has `threats`, it searches winning and blocking actions first. Of equally good actions, it plays the first one in
+    this order. With a budget, it deepens its search ply by ply. `table` adds a transposition table to each decision. It holds at
+    most a million states, or as many as fit into a size such as 64MB, with 64 bytes per state. The table saves nodes. With a
+    table, the search also deepens ply by ply to a fixed `depth`, because each iteration improves the order of the next one. With
+    `order: heuristic`, the actions that neither win nor block are ordered by the heuristic value of their successors. These
+    successors must be generated first, but usually fewer states are generated in all.
     """
 
     name = "alpha-beta"
@@ -79,7 +80,7 @@ class AlphaBeta(Agent):
         self.engine: str = f"alpha-beta{kind}{'-ordered' if order == 'heuristic' else ''}"
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return an action of the highest value."""
+        """Return an action with the highest value."""
         seat = game.to_move(state)
         order, priorities = forced_first(game), Priorities(game, search, coarse=False)
         ordered = self.order == "heuristic"
@@ -103,12 +104,12 @@ class AlphaBeta(Agent):
         return deepen(search, moves, self.depth, look, enough=BEST, stepwise=table is not None)
 
     def needs_limit(self, limits: Limits) -> bool:
-        """Return True without a depth and without a budget."""
+        """Return True if there is neither a depth nor a budget."""
         return is_endless(self.depth, limits)
 
 
 class TypeAPlus(Agent):
-    """Plays an action of the same value as Type A, with fewer nodes: alpha-beta, and promising actions first."""
+    """Plays an action with the same value as Type A, but generates fewer nodes: alpha-beta searches promising actions first."""
 
     name = "type-a-plus"
     engine = "type-a-plus"
@@ -119,7 +120,7 @@ class TypeAPlus(Agent):
         self.depth = depth
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return an action of the highest value."""
+        """Return an action with the highest value."""
         seat = game.to_move(state)
         priorities = Priorities(game, search, coarse=True)
 

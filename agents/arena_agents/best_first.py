@@ -1,8 +1,8 @@
-"""Searches of a graph that remember all states: breadth-first, and best-first with its uniform-cost, best-first and a-star.
+"""Graph searches that remember all states: breadth-first, uniform-cost, best-first and a-star.
 
-The algorithm is BEST-FIRST-SEARCH of S. Russell, P. Norvig, Artificial Intelligence: A Modern Approach, 4th edition,
-figure 3.7; A* is by P. Hart, N. Nilsson, B. Raphael, A Formal Basis for the Heuristic Determination of Minimum Cost
-Paths, 1968.
+The last three use the same algorithm with different priorities: BEST-FIRST-SEARCH in S. Russell, P. Norvig, Artificial
+Intelligence: A Modern Approach, 4th edition, figure 3.7. A* is by P. Hart, N. Nilsson, B. Raphael, A Formal Basis for the
+Heuristic Determination of Minimum Cost Paths, 1968.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +15,11 @@ from pydantic import Field
 from arena import Action, Agent, Game, Hints, Limits, Path, Puzzle, Search, State, overrides
 
 Reached = dict[State, tuple[Any, ...]]
-"""For every reached state, a tuple that ends with its predecessor and the action between them."""
+"""For each reached state, a tuple that ends with the state before it and the action between them."""
 
 
 def path_to(goal: State, reached: Mapping[State, tuple[Any, ...]]) -> Path:
-    """Return the path to `goal` from the state without a predecessor."""
+    """Return the path to `goal` from the start, which is the only state without a predecessor."""
     actions: list[Action] = []
     *_, before, action = reached[goal]
     while before is not None:
@@ -29,12 +29,12 @@ def path_to(goal: State, reached: Mapping[State, tuple[Any, ...]]) -> Path:
 
 
 def to_path(actions: Sequence[Action] | None) -> Path | None:
-    """Return actions as a path; None for none."""
+    """Return actions as a path; None if `actions` is None."""
     return None if actions is None else Path(actions)
 
 
 def step_costs(puzzle: Puzzle) -> Callable[[State, Action, State], float] | None:
-    """Return the function for the cost of a step; None if every step costs 1."""
+    """Return a function for the cost of a step; None if every step costs 1."""
     return puzzle.step_cost if overrides(puzzle, "step_cost") else None
 
 
@@ -45,7 +45,7 @@ def is_unbounded(limits: Limits) -> bool:
 
 @contextmanager
 def clear_without_memory(*tables: Any) -> Iterator[None]:
-    """Clear `tables` if memory runs out inside, and re-raise the error, whose handling needs memory."""
+    """Clear `tables` when memory runs out inside the block, and raise the error again, because handling it needs memory."""
     try:
         yield
     except MemoryError:
@@ -55,20 +55,20 @@ def clear_without_memory(*tables: Any) -> Iterator[None]:
 
 
 class GraphSearch(Agent):
-    """A search of a puzzle that remembers every state that it meets."""
+    """A search of a puzzle that remembers every state that it reaches."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"single-player"})
 
     def needs_limit(self, limits: Limits) -> bool:
-        """Return True without a budget and without a limit of memory."""
+        """Return True if there is neither a budget nor a memory limit."""
         return is_unbounded(limits)
 
 
 class BreadthFirst(GraphSearch):
-    """Finds a solution of the fewest actions, whatever they cost.
+    """Finds a solution with the fewest actions, no matter what they cost.
 
-    Gives up when no state is left, or none within `search.limits.depth`. It remembers every state, so memory runs out first,
-    unless a node budget ends it before. E. F. Moore, The Shortest Path Through a Maze, 1959.
+    It gives up if no states are left, or none within `search.limits.depth`. It remembers every state, so it runs out of memory
+    unless a node budget ends it first. E. F. Moore, The Shortest Path Through a Maze, 1959.
     """
 
     name = "bfs"
@@ -77,7 +77,7 @@ class BreadthFirst(GraphSearch):
     optimal = "length"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a shortest way to a goal; None if there is none."""
+        """Return a shortest path to a goal; None if there is none."""
         puzzle = cast(Puzzle, game)
         if puzzle.is_goal(state):
             return Path(())
@@ -96,12 +96,12 @@ class BreadthFirst(GraphSearch):
         return None
 
     def needs_limit(self, limits: Limits) -> bool:
-        """Return True without a depth, a budget and a limit of memory."""
+        """Return True if there is neither a depth nor a budget nor a memory limit."""
         return limits.depth is None and is_unbounded(limits)
 
 
 def _advance(puzzle: Puzzle, reached: Reached, layer: list[State]) -> list[State]:
-    """Replace `layer` by the states one action farther away; return the first goal among them, which ends the search."""
+    """Replace `layer` by the states that are one action farther away. Return the first goal among them, which ends the search."""
     actions, result, is_goal = puzzle.actions, puzzle.result, puzzle.is_goal
     farther: list[State] = []
     for state in layer:
@@ -118,15 +118,17 @@ def _advance(puzzle: Puzzle, reached: Reached, layer: list[State]) -> list[State
 
 Weight = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 Priority = Callable[[float, State], float]
-"""(g, state) -> the priority of a state reached at the cost g; the lowest is expanded first, infinity never."""
+"""(g, state) -> the priority of a state that was reached at the cost g. The state with the lowest priority is expanded first; a
+state with an infinite priority is never expanded.
+"""
 Key = tuple[float, float]
-"""A priority and minus g: of equal priorities the one with the larger g comes first."""
+"""A priority and minus g. Of two equal priorities, the one with the larger g comes first."""
 
 
 class UniformCost(GraphSearch):
-    """Finds a cheapest solution without a heuristic: always goes on from the state that was cheapest to reach.
+    """Finds a cheapest solution without a heuristic: it always expands the state that was cheapest to reach.
 
-    Gives up when no state is left. It remembers every state, so memory runs out first, unless a node budget ends it before. E. W.
+    It gives up if no state is left. It remembers every state, so it runs out of memory unless a node budget ends it first. E. W.
     Dijkstra, A Note on Two Problems in Connexion with Graphs, 1959.
     """
 
@@ -136,7 +138,7 @@ class UniformCost(GraphSearch):
     optimal = "cost"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a cheapest way to a goal; None if there is none."""
+        """Return a cheapest path to a goal; None if there is none."""
         loop = search.compiled("uniform-cost")
         if loop is not None:
             return to_path(loop(state))
@@ -144,7 +146,7 @@ class UniformCost(GraphSearch):
 
 
 class BestFirst(GraphSearch):
-    """Finds a solution, seldom the cheapest: always goes on from the state that the heuristic likes best.
+    """Finds a solution, but seldom the cheapest one. It always expands the state with the best heuristic value.
 
     This is greedy best-first search. It gives up when no state is left. It needs as much memory as uniform-cost.
     """
@@ -155,7 +157,7 @@ class BestFirst(GraphSearch):
     hints = Hints(reference=True)
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a way to a goal; None if there is none."""
+        """Return a path to a goal; None if there is none."""
         cost_to_go = search.cost_to_go
         loop = search.compiled("best-first")
         if loop is not None:
@@ -164,11 +166,12 @@ class BestFirst(GraphSearch):
 
 
 class AStar(GraphSearch):
-    """Finds a cheapest solution where the heuristic never overestimates; with a weight, sooner, one of at most weight times that.
+    """Finds a cheapest solution if the heuristic never overestimates. With a weight, it is faster but may find a more expensive
+    one.
 
-    It expands the state with the lowest cost so far plus heuristic. A `weight` above 1 multiplies the heuristic and gives up
-    optimality for speed: a solution then costs at most `weight` times the cheapest (I. Pohl, Heuristic Search Viewed as Path
-    Finding in a Graph, 1970), and usually far less. It gives up when no state is left, or if the heuristic of all remaining
+    It expands the state with the lowest sum of the cost so far and the heuristic. A `weight` above 1 multiplies the heuristic and
+    trades optimality for speed: a solution then costs at most `weight` times the cheapest (I. Pohl, Heuristic Search Viewed as
+    Path Finding in a Graph, 1970), and usually far less. It gives up when no state is left, or if the heuristic of all remaining
     states is infinite. It needs as much memory as uniform-cost.
     """
 
@@ -182,7 +185,7 @@ class AStar(GraphSearch):
         self.optimal = "admissible" if weight == 1 else None
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a way to a goal of at most `weight` times the lowest cost; None if there is none."""
+        """Return a path to a goal that costs at most `weight` times the lowest cost; None if there is none."""
         weight, cost_to_go = self.weight, search.cost_to_go
         loop = search.compiled("a-star", weight=weight)
         if loop is not None:
@@ -193,9 +196,9 @@ class AStar(GraphSearch):
 
 
 def best_first(puzzle: Puzzle, start: State, priority: Priority) -> Path | None:
-    """Return the way to the first goal that is expanded; None if no state is left, or only states of infinite priority.
+    """Return the path to the first goal that is expanded; None when no states are left, or only states with infinite priority.
 
-    A cheaper path to a known state replaces the old one, even if the state has been expanded, and the state is then expanded
+    If a cheaper path to a known state is found, it replaces the old one. If the state has already been expanded, it is expanded
     again. So an admissible heuristic need not be consistent.
     """
     reached: Reached = {start: (0, None, None)}
@@ -208,7 +211,7 @@ def best_first(puzzle: Puzzle, start: State, priority: Priority) -> Path | None:
 def _expand(puzzle: Puzzle, reached: Reached, frontier: dict[Key, list[State]], priority: Priority) -> State | None:
     """Return the first goal that is expanded.
 
-    The frontier is a stack of states for each key, so the heap holds every key only once.
+    The frontier has a stack of states for each key, so that the heap holds every key only once.
     """
     actions, result, is_goal, step_cost = puzzle.actions, puzzle.result, puzzle.is_goal, step_costs(puzzle)
     known, waiting = reached.get, frontier.get
@@ -222,7 +225,7 @@ def _expand(puzzle: Puzzle, reached: Reached, frontier: dict[Key, list[State]], 
         state = states.pop()
         g = -key[1]
         if reached[state][0] < g:
-            continue  # a cheaper path has been found since
+            continue  # a cheaper path was found in the meantime
         if is_goal(state):
             return state
         for action in actions(state):

@@ -1,4 +1,4 @@
-"""Shared parts of searches of games for two: values that prefer the earlier win, the root, and deepening under a budget."""
+"""Common parts of searches in games for two: values that prefer an earlier win, the root, and iterative deepening."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated
@@ -6,34 +6,34 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import Action, Game, Limits, Search, State
-from arena.api.games import bounds, scale_return
+from arena.api.games import Returns
 
 STEP = 1e-6
-"""The discount of a win for each ply: a win in n plies is worth 1 - n * STEP."""
+"""The discount per ply of a win: a win in n plies has the value 1 - n * STEP."""
 PROVEN = 0.99
-"""The bound of heuristic values; a value beyond it is a win or a loss found by the search."""
+"""The largest heuristic value. A value above it is a win that the search has found, and a value below -PROVEN is a loss."""
 
 BEST = 1.0 - STEP
-"""The maximum value of an action, which wins at once."""
+"""The maximum value of an action: an immediate win."""
 
 Depth = Annotated[int, Field(ge=1, le=500)]
 Plies = int | None
 Move = tuple[Action, State]
-"""A root action with its successor."""
+"""An action at the root, with its successor."""
 Probe = Callable[[State, float], float]
-"""The value of a successor to the seat that decides; the second argument is the best value so far."""
+"""A function that returns the value of a successor for the seat that decides. The second argument is the best value so far."""
 
 
 def scaled_returns(game: Game) -> Callable[[State], Sequence[float]]:
-    """Return a function for the returns of a terminal state on the scale from -1 to 1; as they are if their range is open."""
-    returns = game.returns
-    if bounds(game) == (-1, 1):
+    """Return a function for the returns of a terminal state, mapped to [-1, 1]; unchanged if their range is infinite."""
+    returns, known = game.returns, Returns(game)
+    if known.range == (-1, 1):
         return returns
-    return lambda state: [scale_return(game, value) for value in returns(state)]
+    return lambda state: [known.scale(value) for value in returns(state)]
 
 
 class Horizon:
-    """Records whether a search was cut off anywhere. If not, its value is exact."""
+    """Records whether a search was cut off anywhere. If no line was cut off, the value of the search is exact."""
 
     __slots__ = ("met",)
 
@@ -51,11 +51,12 @@ def deepen(
     stepwise: bool = False,
     proven: float = PROVEN,
 ) -> Action:
-    """Return the best action, the first of equals, searched to `depth` plies, or to the end for None.
+    """Return the best action, found by a search to `depth` plies, or to the end of the game if `depth` is None. Of equal actions,
+    return the first.
 
-    Under a budget, or `stepwise` with a depth, the search deepens ply by ply until its value is exact, starts each
-    time with the best action so far, and reports as it goes. `look` makes the probe for one search; a value of `enough` ends
-    it, and one beyond `proven` is exact. Successors are generated once.
+    Under a budget, or with `stepwise` and a depth, the search deepens ply by ply until its value is exact. Each iteration starts
+    with the best action so far and reports its result. `look` creates the probe for an iteration. A value of at least `enough`
+    ends the search, and a value beyond `proven` is exact. Successors are generated only once.
     """
     last = _smaller(depth, search.limits.depth)
     if not (search.limits.budget or (stepwise and last is not None)):
@@ -76,7 +77,7 @@ def _look_at(
     enough: float,
     proven: float,
 ) -> tuple[list[Move], bool]:
-    """Search every move; return the searched ones, the best first, and whether a deeper search could not change its value."""
+    """Search every move. Return the searched moves, the best first, and whether a deeper search could not change the value."""
     horizon = Horizon()
     probe = look(depth, horizon)
     seen: list[Move] = []
@@ -96,13 +97,13 @@ def _look_at(
 
 
 def each(game: Game, state: State, order: Iterable[Action]) -> Iterator[Move]:
-    """Yield actions with their successors, each generated when it is asked for."""
+    """Yield actions with their successors. Each successor is generated only when it is needed."""
     for action in order:
         yield action, game.result(state, action)
 
 
 def is_endless(depth: Plies, limits: Limits) -> bool:
-    """Return whether `deepen` searches to the end of the game: without a depth and without a budget."""
+    """Return whether `deepen` searches to the end of the game, because there is neither a depth nor a budget."""
     return _smaller(depth, limits.depth) is None and not limits.budget
 
 

@@ -1,4 +1,4 @@
-"""Searches that remember one path: depth-first, iterative deepening, and iterative deepening A* (R. Korf, 1985)."""
+"""Searches that remember only one path: depth-first, iterative deepening, and iterative deepening A* (R. Korf, 1985)."""
 
 from collections.abc import Callable, Iterator
 from typing import Annotated, ClassVar, cast
@@ -13,12 +13,13 @@ Depth = Annotated[int, Field(ge=1)]
 
 
 class DepthFirst(Agent):
-    """Finds some solution: follows the first action as long as it can, and steps back from dead ends.
+    """Finds a solution, not necessarily a short one. It follows the first action as long as possible, and goes back from dead
+    ends.
 
-    With `visited` it never returns to a state. Without it, it remembers and avoids only the states of the current path, so it
-    always ends, but it may reach the same state by every possible path. `depth`, and `search.limits.depth`, is the maximum number
-    of actions of a solution; a visited state is then searched again if it is reached with fewer actions, so that no solution
-    within the depth is missed. It gives up when nothing is left.
+    With `visited`, it never visits a state twice. Without `visited`, it only avoids the states on the current path. The search
+    still always ends, but it may visit the same state on every possible path. `depth` and `search.limits.depth` limit the number
+    of actions of a solution. With such a limit, a visited state is searched again if it is reached with fewer actions, so that no
+    solution within the depth is missed. It gives up if no paths are left.
 
     In puzzles without dead ends, such as sliding tiles, solutions are very long, and `limits.moves` may be too small for them.
     """
@@ -33,21 +34,21 @@ class DepthFirst(Agent):
         self.engine = "dfs" if visited else "iterative-deepening"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return the first way to a goal that is found; None if there is none within the depth."""
+        """Return the path to the first goal that is found; None if there is none within the depth."""
         deepest = min(self.depth or UNLIMITED, search.limits.depth or UNLIMITED)
         return depth_first(cast(Puzzle, game), state, deepest, search, visited=self.visited)[0]
 
     def needs_limit(self, limits: Limits) -> bool:
-        """Return True without a depth, a budget and a limit of memory."""
+        """Return True if there is neither a depth nor a budget nor a memory limit."""
         return self.depth is None and limits.depth is None and is_unbounded(limits)
 
 
 class IterativeDeepening(Agent):
-    """Finds a solution of the fewest actions, whatever they cost, with the memory of one path.
+    """Finds a solution with the fewest actions, no matter what they cost, and remembers only one path.
 
-    It searches depth first to one action, to two, and so on, until a goal is met or no path goes on, and within
-    `search.limits.depth`. Paths do not cross themselves, so it always ends, but if many paths lead to the same states it searches
-    these repeatedly. D. Slate, L. Atkin, CHESS 4.5, 1977; R. Korf, Depth-First Iterative-Deepening, 1985.
+    It searches depth-first to one action, to two, and so on, up to `search.limits.depth`, until it finds a goal or no path can be
+    continued. Paths do not visit a state twice, so it always ends; but if many paths lead to the same states, it searches these
+    repeatedly. D. Slate, L. Atkin, CHESS 4.5, 1977; R. Korf, Depth-First Iterative-Deepening, 1985.
     """
 
     name = "iterative-deepening"
@@ -57,7 +58,7 @@ class IterativeDeepening(Agent):
     optimal = "length"
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a shortest way to a goal; None if there is none."""
+        """Return a shortest path to a goal; None if there is none."""
         for depth in search.depths():
             found, cut = depth_first(cast(Puzzle, game), state, depth, search, visited=False)
             if found is not None or not cut:
@@ -65,14 +66,14 @@ class IterativeDeepening(Agent):
         return None
 
     def needs_limit(self, limits: Limits) -> bool:
-        """Return True without a depth and without a budget."""
+        """Return True if there is neither a depth nor a budget."""
         return limits.depth is None and not limits.budget
 
 
 def depth_first(puzzle: Puzzle, start: State, deepest: float, search: Search, *, visited: bool) -> tuple[Path | None, bool]:
-    """Return the way to the first goal within `deepest` actions, None without one, and whether a path was cut off there.
+    """Return the path to the first goal within `deepest` actions, or None, and whether a path was cut off there.
 
-    It remembers the states of the current path, or with `visited` all expanded states.
+    With `visited`, the search remembers all expanded states, otherwise only the states of the current path.
     """
     if puzzle.is_goal(start):
         return Path(()), False
@@ -89,9 +90,9 @@ def depth_first(puzzle: Puzzle, start: State, deepest: float, search: Search, *,
 def _descend(
     puzzle: Puzzle, state: State, deepest: float, met: dict[State, int], visited: bool
 ) -> tuple[list[Action] | None, bool]:
-    """Return the actions to the first goal, None without one, and whether a path was cut off at `deepest` actions.
+    """Return the actions to the first goal, or None, and whether a path was cut off at `deepest` actions.
 
-    `met` has the numbers of actions to the states of the current path, or with `visited` to all states.
+    `met` has the number of actions to each state of the current path, or with `visited`, to each expanded state.
     """
     actions, result, is_goal = puzzle.actions, puzzle.result, puzzle.is_goal
     once = deepest == UNLIMITED
@@ -126,17 +127,17 @@ def _descend(
 
 INFINITY = float("inf")
 ROUNDING = 1 + 1e-12
-"""Bounds are increased by this factor, because otherwise rounding errors of sums would cost an iteration each."""
+"""Bounds are multiplied by this factor. Otherwise, each rounding error in a sum could cost an iteration."""
 
 
 class IdaStar(Agent):
-    """Finds what a-star finds, with a weight or without, and remembers no more than the path at hand.
+    """Finds the same solutions as a-star, with or without a weight, but stores only the current path.
 
-    This is a cheapest solution if the heuristic never overestimates. A `weight` above 1 multiplies the heuristic and
-    gives up optimality for speed: a solution then costs at most `weight` times the cheapest. It gives up when all paths have been
-    searched. Paths do not cross themselves, so it always ends, but if many paths lead to the same states it can take very long.
-    It works best with integer step costs: every iteration raises the bound to the least cost that was cut off, and if all costs
-    are different, this adds few states at a time.
+    A solution is cheapest if the heuristic never overestimates. A `weight` above 1 multiplies the heuristic and trades optimality
+    for speed: a solution then costs at most `weight` times the cheapest. It gives up after searching all paths. Paths do not
+    visit a state twice, so it always ends; but if many paths lead to the same states, this can take very long. It works best with
+    integer step costs: each iteration raises the bound to the lowest cost that was cut off. If all costs differ, an iteration
+    adds only a few states.
     """
 
     name = "ida-star"
@@ -150,7 +151,7 @@ class IdaStar(Agent):
         self.optimal = "admissible" if weight == 1 else None
 
     def solve(self, game: Game, state: State, search: Search) -> Path | None:
-        """Return a way to a goal of at most `weight` times the lowest cost; None if there is none."""
+        """Return a path to a goal that costs at most `weight` times the lowest cost; None if there is none."""
         puzzle = cast(Puzzle, game)
         if puzzle.is_goal(state):
             return Path(())
@@ -169,16 +170,16 @@ class IdaStar(Agent):
         return None
 
     def needs_limit(self, limits: Limits) -> bool:
-        """Return True without a depth and without a budget."""
+        """Return True if there is neither a depth nor a budget."""
         return limits.depth is None and not limits.budget
 
 
 def _within(
     puzzle: Puzzle, start: State, estimate: Callable[[State], float], bound: float, deepest: float
 ) -> tuple[list[Action] | None, float]:
-    """Search all paths of an estimated cost of at most `bound`, and of at most `deepest` actions.
+    """Search all paths with an estimated cost of at most `bound` and at most `deepest` actions.
 
-    Return the actions to the first goal, None without one, and the least estimated cost that was cut off.
+    Return the actions to the first goal, or None, and the lowest estimated cost that was cut off.
     """
     actions, result, is_goal, step_cost = puzzle.actions, puzzle.result, puzzle.is_goal, step_costs(puzzle)
     state, g, pending = start, 0.0, iter(actions(start))

@@ -1,4 +1,4 @@
-"""The classics of the iterated prisoner's dilemma. R. Axelrod, The Evolution of Cooperation, 1984."""
+"""Classic strategies for the iterated prisoner's dilemma (R. Axelrod, The Evolution of Cooperation, 1984)."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ class DilemmaAgent(Agent):
 
     @abstractmethod
     def cooperation(self, own: str, other: str) -> float:
-        """Return the probability of C after two histories, a letter C or D for each turn."""
+        """Return the probability of cooperating, given both histories with a letter C or D for each turn."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return C or D; random numbers are drawn only if both are possible."""
+        """Return C or D. Random numbers are drawn only if both are possible."""
         share, _ = self.policy(game, state)
         return "C" if share == 1 or (share > 0 and search.rng.random() < share) else "D"
 
@@ -33,21 +33,21 @@ class DilemmaAgent(Agent):
 
 
 class TitForTat(DilemmaAgent):
-    """Cooperates first, then does what the other has done last."""
+    """Cooperates first, then repeats the last choice of its opponent."""
 
     name = "tit-for-tat"
     hints = Hints(proposed={"simultaneous": 5}, uses_heuristic=False)
 
     def cooperation(self, own: str, other: str) -> float:
-        """Return 1 unless the other has defected last."""
+        """Return 0 if the other has just defected, else 1."""
         return float(other[-1:] != "D")
 
 
 class GenerousTitForTat(DilemmaAgent):
     """Plays tit for tat, but forgives a defection with the probability `generosity`.
 
-    One third is the largest generosity without a loss for the payoffs 3, 1, 0 and 5. M. A. Nowak, K. Sigmund, Tit for tat in
-    heterogeneous populations, 1992.
+    For the payoffs 3, 1, 0 and 5, one third is the largest generosity that does not lower the agent's own payoff. M. A. Nowak, K.
+    Sigmund, Tit for tat in heterogeneous populations, 1992.
     """
 
     name = "generous-tit-for-tat"
@@ -57,23 +57,23 @@ class GenerousTitForTat(DilemmaAgent):
         self.generosity = generosity
 
     def cooperation(self, own: str, other: str) -> float:
-        """Return 1 unless the other has defected last, `generosity` if it has."""
+        """Return `generosity` if the other has just defected, else 1."""
         return self.generosity if other[-1:] == "D" else 1.0
 
 
 class Grim(DilemmaAgent):
-    """Cooperates until the other defects, and never again."""
+    """Cooperates until its opponent defects, and then always defects."""
 
     name = "grim"
     hints = Hints(uses_heuristic=False)
 
     def cooperation(self, own: str, other: str) -> float:
-        """Return 1 unless the other has ever defected."""
+        """Return 0 if the other has ever defected, else 1."""
         return float("D" not in other)
 
 
 class WinStayLoseShift(DilemmaAgent):
-    """Cooperates first, then repeats what it has done if the other cooperated, and changes if not.
+    """Cooperates first, then repeats its choice if the opponent cooperated, and changes it otherwise.
 
     M. A. Nowak, K. Sigmund, A strategy of win-stay, lose-shift that outperforms tit-for-tat, 1993; also known as Pavlov.
     """
@@ -82,7 +82,7 @@ class WinStayLoseShift(DilemmaAgent):
     hints = Hints(uses_heuristic=False)
 
     def cooperation(self, own: str, other: str) -> float:
-        """Return 1 if both did the same last."""
+        """Return 1 if both made the same choice in the last turn."""
         return float(own[-1:] == other[-1:])
 
 
@@ -101,11 +101,11 @@ class Always(DilemmaAgent):
 
 
 class Alternate(DilemmaAgent):
-    """Cooperates and defects by turns, whatever happens."""
+    """Cooperates and defects alternately, whatever happens."""
 
     name = "alternate"
     hints = Hints(uses_heuristic=False)
 
     def cooperation(self, own: str, other: str) -> float:
-        """Return 1 in every other turn, from the first."""
+        """Return 1 in every other turn, beginning with the first."""
         return float(len(own) % 2 == 0)

@@ -1,8 +1,8 @@
-"""Full-width searches and the agents that are one: minimax, type A and lookahead, and expectimax with chance.
+"""Full-width searches, and the agents that use only them: minimax, type A, lookahead, and expectimax for games with chance.
 
-A search of a game for two is in negamax form; there is one for any number of seats, and one for a puzzle.
-C. E. Shannon, Programming a Computer for Playing Chess, 1950; D. Michie, Game-Playing and Game-Learning Automata, 1966 (chance);
-C. A. Luckhardt, K. B. Irani, An Algorithmic Solution of N-Person Games, 1986 (max^n).
+There is a search in negamax form for games with two seats, one for games with any number of seats, and one for puzzles. C. E.
+Shannon, Programming a Computer for Playing Chess, 1950; D. Michie, Game-Playing and Game-Learning Automata, 1966 (chance); C. A.
+Luckhardt, K. B. Irani, An Algorithmic Solution of N-Person Games, 1986 (max^n).
 """
 
 import sys
@@ -15,16 +15,17 @@ from arena.api.games import gives
 from arena_agents.deepening import PROVEN, STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless, scaled_returns
 
 Value = Callable[[State, int, int], float]
-"""(state, seat, ply) -> the value of the state to `seat`, `ply` actions after the root."""
+"""(state, seat, ply) -> the value of the state for `seat`, `ply` actions after the root."""
 
 
 def full_width(
     game: Game, search: Search, depth: Plies, horizon: Horizon, is_quiet: Callable[[State], bool] | None = None
 ) -> Value:
-    """Return a function that searches every line to `depth` plies, and beyond it while the state is not quiet.
+    """Return a function that searches every line to `depth` plies, and farther as long as the state is not quiet
+    (`Game.is_quiet`).
 
-    The game gives the mover of every state, so a seat may have several turns in a row. If chance moves, the value is the mean
-    over the outcomes, and no ply is counted.
+    The game says which seat moves in each state, so a seat may have several turns in a row. When chance moves, the value is the
+    mean over the outcomes, and no ply is counted.
     """
     actions, result, to_move = game.actions, game.result, game.to_move
     is_terminal, returns, evaluate = game.is_terminal, scaled_returns(game), search.evaluate
@@ -51,10 +52,11 @@ def full_width(
 
 
 def ahead(game: Game, search: Search, depth: int, horizon: Horizon) -> Value:
-    """Return a function for the value of a state to a seat by the best lines to `depth` decisions, not counting chance.
+    """Return a function for the value of a state for a seat, after the best lines of `depth` decisions; chance is not counted.
 
-    In a zero-sum game of two seats each plays against the other, else each seat maximises its own returns. In a puzzle it is the
-    best value after exactly `depth` actions; a line ends at a goal. The heuristic never gets a state in which chance moves.
+    In a zero-sum game of two seats, the seats play against each other; in other games, each seat maximises its own returns. In a
+    puzzle, the value is the best one after exactly `depth` actions; a line ends at a goal. The heuristic never gets a state in
+    which chance moves.
     """
     if isinstance(game, Puzzle):
         return _farthest(game, search, depth, horizon)
@@ -66,7 +68,7 @@ def ahead(game: Game, search: Search, depth: int, horizon: Horizon) -> Value:
 
 
 def is_settled(game: Game) -> Callable[[State], bool] | None:
-    """Return a predicate for unfinished states in which chance does not move; None if it never does."""
+    """Return a function that says whether a seat, and not chance, moves in an unfinished state; None for games without chance."""
     to_move = game.to_move
     return (lambda state: to_move(state) != CHANCE) if gives(game, "chance_outcomes") else None
 
@@ -77,7 +79,7 @@ def _farthest(puzzle: Puzzle, search: Search, depth: int, horizon: Horizon) -> V
 
     def value(state: State, seat: int, ply: int) -> float:
         if is_goal(state):
-            return 1.0 - ply * STEP  # more than any other state, and more for an earlier goal
+            return 1.0 - ply * STEP  # higher than in any other state, and higher for an earlier goal
         if ply == depth:
             horizon.met = True
             return evaluate(state)
@@ -87,7 +89,7 @@ def _farthest(puzzle: Puzzle, search: Search, depth: int, horizon: Horizon) -> V
 
 
 def _for_everyone(game: Game, search: Search, depth: int, horizon: Horizon) -> Callable[[State, int], Sequence[float]]:
-    """Return a function for the values to all seats when each plays for its own."""
+    """Return a function for the values of a state for all seats, if each seat maximises its own value."""
     seats = range(game.players)
     returns, to_move = scaled_returns(game), game.to_move
 
@@ -108,7 +110,7 @@ def _for_everyone(game: Game, search: Search, depth: int, horizon: Horizon) -> C
 
 
 class FullWidthSearch(Agent):
-    """Plays the first of the best actions by a full-width search, which deepens under a budget."""
+    """Plays the first of the best actions found by a full-width search. With a budget, the search deepens ply by ply."""
 
     depth: Plies
     proven: ClassVar[float] = PROVEN
@@ -130,9 +132,9 @@ class FullWidthSearch(Agent):
 
 
 class Minimax(FullWidthSearch):
-    """Plays the best action against the best replies, looking at every line to `depth` plies or to the end.
+    """Plays the best action against the best replies. It searches every line to `depth` plies, or to the end of the game.
 
-    Of equal actions it plays the first. Under a budget it deepens ply by ply.
+    Of equally good actions, it plays the first. With a budget, it deepens ply by ply.
     """
 
     name = "minimax"
@@ -143,17 +145,17 @@ class Minimax(FullWidthSearch):
         self.depth = depth
 
     def values(self, game: Game, search: Search, depth: Plies, horizon: Horizon) -> Value:
-        """Return values by the best replies."""
+        """Return the values after the best replies."""
         loop: Value | None = search.compiled("full-width", depth=depth, horizon=horizon)
         return loop or full_width(game, search, depth, horizon)
 
     def needs_limit(self, limits: Limits) -> bool:
-        """Return True without a depth and without a budget."""
+        """Return True if there is neither a depth nor a budget."""
         return is_endless(self.depth, limits)
 
 
 class TypeA(FullWidthSearch):
-    """Looks at every line to `depth` plies, and beyond while a state is not quiet, and evaluates where it stops.
+    """Searches every line to `depth` plies, and further while the state is not quiet. The heuristic evaluates the last states.
 
     C. E. Shannon, Programming a Computer for Playing Chess, 1950.
     """
@@ -167,16 +169,17 @@ class TypeA(FullWidthSearch):
         self.depth = depth
 
     def values(self, game: Game, search: Search, depth: Plies, horizon: Horizon) -> Value:
-        """Return values by the best replies, beyond the depth while a state is not quiet."""
+        """Return the values after the best replies, searched beyond the depth as long as a state is not quiet."""
         loop: Value | None = search.compiled("type-a", depth=depth, horizon=horizon)
         return loop or full_width(game, search, depth, horizon, game.is_quiet)
 
 
 class Lookahead(Agent):
-    """Plays the action with the best value `depth` plies on; ties are broken at random.
+    """Plays the action with the best value after `depth` plies; ties are broken at random.
 
-    In a puzzle that is the best value at the end of exactly `depth` actions; a line ends at a goal. In a game it includes the
-    replies: each seat maximises its own value. If chance moves, the mean counts, and no ply is counted.
+    In a puzzle, this is the best value after exactly `depth` actions, or at a goal on the way. In a game, the plies include the
+    replies of other seats; each seat maximises its own value. When chance moves, the mean over the outcomes counts, and no ply is
+    counted.
     """
 
     name = "lookahead"
@@ -196,11 +199,11 @@ class Lookahead(Agent):
 
 
 class Expectimax(FullWidthSearch):
-    """Plays the action with the best value `depth` decisions on; what chance does in between counts for no ply.
+    """Plays the action with the best value after `depth` decisions; chance events between them do not count as plies.
 
-    It plays games with any number of seats: two in a zero-sum game play against each other, else each seat maximises its own
-    returns, and a single seat its score. Of equal actions it plays the first. Under a budget it deepens to `depth`, ply by ply.
-    D. Michie, Game-Playing and Game-Learning Automata, 1966.
+    It plays games with any number of seats. In a zero-sum game of two, the seats play against each other; in other games, each
+    seat maximises its own returns or its score. Of equally good actions, it plays the first. With a budget, it deepens ply by ply
+    to `depth`. D. Michie, Game-Playing and Game-Learning Automata, 1966.
     """
 
     name = "expectimax"
@@ -211,5 +214,5 @@ class Expectimax(FullWidthSearch):
         self.depth: int = depth
 
     def values(self, game: Game, search: Search, depth: Plies, horizon: Horizon) -> Value:
-        """Return values by the best lines, with the mean if chance moves."""
+        """Return the values of the best lines, with the mean over outcomes of chance."""
         return ahead(game, search, depth or self.depth, horizon)

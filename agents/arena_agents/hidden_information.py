@@ -1,4 +1,4 @@
-"""Monte-Carlo searches of games with hidden information: each simulation begins in another possible state."""
+"""Monte-Carlo searches for games with hidden information. Each simulation begins in a state that is possible for the seat."""
 
 from collections.abc import Sequence
 from math import inf, isfinite, log, sqrt
@@ -7,18 +7,19 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from arena import CHANCE, Action, Agent, Game, Hints, Search, State
-from arena.api.games import bounds
+from arena.api.games import Returns
 from arena_agents.deepening import scaled_returns
 from arena_agents.mcts import DEFAULT_ROLLOUTS, Exploration, GameTree, Rollouts
 from arena_agents.playouts import draw, evaluation, longest_playout, playout
 
 
 class ISMCTS(Agent):
-    """Plays the action that most simulations went through, each from a state drawn from those that the seat cannot tell apart.
+    """Plays the action that occurred in most simulations. Each simulation begins in a state drawn from all states that are
+    possible for the seat.
 
-    A node of the tree is an observation of the deciding seat. UCT chooses among the legal actions of the simulation's state, and
-    counts for each action how often it was available. `exploration`, `rollouts` and `limits.depth` work as in mcts. P. Cowling,
-    E. Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, 2012 (single observer).
+    A node of the tree is an observation of the deciding seat. UCT chooses among the legal actions of the state in the simulation,
+    and counts how often each action was available. `exploration`, `rollouts` and `limits.depth` work as in mcts. P. Cowling, E.
+    Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, 2012 (single observer).
     """
 
     name = "ismcts"
@@ -48,7 +49,7 @@ class ISMCTS(Agent):
 
 
 class _Tried:
-    """An action at a node: how often it was available and chosen, and the sum of returns to the seat that chose it."""
+    """An action at a node: how often it was available and chosen, and the sum of returns for the seat that chose it."""
 
     __slots__ = ("offered", "total", "visits")
 
@@ -59,7 +60,7 @@ class _Tried:
 
 
 class _InformationNode:
-    """A node: the actions that were legal in any simulation, and the next nodes by their observation."""
+    """A node: the actions that were legal in some simulation, and the next nodes by their observations."""
 
     __slots__ = ("after", "tried")
 
@@ -69,28 +70,26 @@ class _InformationNode:
 
 
 class _ObservationTree:
-    """A tree that grows by one node with each simulation. Each seat maximises its own returns; chance is drawn by its
-    probabilities.
-    """
+    """A tree that grows by one node per simulation. Each seat maximises its own returns; chance is drawn by its probabilities."""
 
     def __init__(self, game: Game, observation: State, search: Search, exploration: float) -> None:
         self._game = game
         self._observation = observation
         self._seat = game.to_move(observation)
         self._search = search
-        search.rng.random()  # after the first draw, a stream is a plain generator with faster methods
+        search.rng.random()  # after the first draw, a stream is an ordinary generator, whose methods are faster
         self._random = search.rng.random
         self._longest = longest_playout(game, search)
         self._cut_off = evaluation(game, search)
         self._play_on = playout(game, self._random, self._longest, self._cut_off)
         self._returns = scaled_returns(game)
         self._exploration = exploration
-        self._open = not all(map(isfinite, bounds(game)))
+        self._open = not all(map(isfinite, Returns(game).range))
         self._least, self._greatest = inf, -inf
         self._root = _InformationNode()
 
     def simulate(self) -> None:
-        """Draw a state, descend to a node with an untried action, play it and a rollout after it, and count the result."""
+        """Draw a state, follow the tree to a node with an untried action, play it and then a rollout, and count the result."""
         game = self._game
         state = game.resample(self._observation, self._seat, self._search.rng)
         node, ply, grown = self._root, 0, False
@@ -115,7 +114,7 @@ class _ObservationTree:
             tried.total += returns[mover]
 
     def _choice(self, node: _InformationNode, legal: Sequence[Action]) -> tuple[Action, _Tried]:
-        """Return an action that was never tried, drawn at random, else the one with the highest UCT value."""
+        """Return a random untried action, or if there is none, the action with the highest UCT value."""
         known = [node.tried.setdefault(action, _Tried()) for action in legal]
         for tried in known:
             tried.offered += 1
@@ -129,7 +128,10 @@ class _ObservationTree:
         return legal[place], known[place]
 
     def report(self) -> None:
-        """Report the most visited action, of equals the one with the greatest total; nothing before the first simulation."""
+        """Report the most visited action; of equal ones, the one with the highest total.
+
+        Without simulations, do nothing.
+        """
         if self._root.tried:
             action, best = max(self._root.tried.items(), key=lambda one: (one[1].visits, one[1].total))
             self._search.report(action, value=best.total / max(1, best.visits))
@@ -139,13 +141,13 @@ Worlds = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
 class PIMC(Agent):
-    """Plays the action that is best on average over states drawn from those that the seat cannot tell apart.
+    """Plays the action with the best average value over several states, drawn from all possible states for the seat.
 
-    In each of `worlds` states, mcts searches the successor of every action with its share of `rollouts` simulations. Under a
-    budget without `rollouts`, a world has a twentieth of a thousand simulations, and as many worlds are searched as there is room
-    for. It assumes that all seats know the state after this action, so it never bluffs and never probes for information. M.
-    Ginsberg, GIB: Imperfect Information in a Computationally Challenging Game, 2001; J. Long, N. Sturtevant, M. Buro, T. Furtak,
-    Understanding the Success of Perfect Information Monte Carlo Sampling in Game Tree Search, 2010.
+    In each of `worlds` states, mcts searches the successor of every action; the `rollouts` simulations are divided equally among
+    these searches. With a budget but without `rollouts`, each state gets 50 simulations, and as many states are searched as the
+    budget allows. The agent assumes that all seats know the state after this action, so it never bluffs and never plays to gain
+    information. M. Ginsberg, GIB: Imperfect Information in a Computationally Challenging Game, 2001; J. Long, N. Sturtevant, M.
+    Buro, T. Furtak, Understanding the Success of Perfect Information Monte Carlo Sampling in Game Tree Search, 2010.
     """
 
     name = "pimc"
@@ -158,7 +160,7 @@ class PIMC(Agent):
         self.worlds = worlds
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return the action with the highest mean value; of equals the first."""
+        """Return the action with the highest mean value; of equal ones, the first."""
         legal = game.actions(state)
         if len(legal) == 1:
             return legal[0]
@@ -177,7 +179,7 @@ class PIMC(Agent):
         return search.best_action
 
     def _worth(self, game: Game, state: State, seat: int, search: Search, share: int) -> float:
-        """Return the value to a seat of a state that all seats know."""
+        """Return the value that a state would have for a seat if all seats knew the state."""
         if game.is_terminal(state):
             return scaled_returns(game)(state)[seat]
         tree, total = GameTree(game, state, search, self.exploration), 0.0

@@ -1,8 +1,8 @@
-"""The interface of local searches to a puzzle, and the best state of a search.
+"""The interface between local searches and a puzzle, and the best state that a search has found.
 
-There is one interface for a puzzle's own local view and for `neighbors`. Only this module checks the methods of the puzzle:
-`local` gives the view if it exists; else a view is built from `neighbors` (or `mutate`, for one successor at a time) and the
-heuristic.
+The interface is the same for a puzzle with its own local view and for a puzzle with `neighbors`. Only this module checks which
+methods the puzzle has. If the puzzle has `local`, this method returns the view. Otherwise, a view is built from `neighbors` (or
+from `mutate`, for one successor at a time) and the heuristic.
 """
 
 import random
@@ -13,23 +13,23 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast
 from arena import Answer, Game, Puzzle, Search, State, overrides
 
 Step = Any
-"""A move of a view, as returned by its `propose` and `moves`. It is valid until the next `apply`."""
+"""A move of a view, returned by its `propose` or `moves`. It is valid until the next `apply`."""
 SAMPLED_MOVES = 100
-"""The sample size of proposals that replaces the list of all moves if neither the view nor the puzzle has one."""
+"""The number of proposals in the sample that replaces the list of moves, for views and puzzles that cannot list all moves."""
 
 
 class LocalView(Protocol):
-    """A complete state that changes in place. Its cost is 0 at a goal and never lower."""
+    """A complete state that is changed in place. Its cost is 0 at a goal, and never negative."""
 
     @property
     def cost(self) -> float:
         """The cost of the state."""
 
     def propose(self, rng: random.Random, /) -> Step:
-        """A move at random."""
+        """A random move."""
 
     def delta(self, move: Step, /) -> float:
-        """The change of the cost by a move."""
+        """The change in cost that a move makes."""
 
     def apply(self, move: Step, /) -> Any:
         """Make a move."""
@@ -46,7 +46,7 @@ class Listing(LocalView, Protocol):
 
 
 class Landscape:
-    """Makes views of a puzzle's complete states: the first one, fresh ones, and of any state."""
+    """Makes views of complete states of a puzzle: the first state, random states, or any given state."""
 
     def __init__(self, game: Game, position: State, search: Search) -> None:
         self.puzzle = cast(Puzzle, game)
@@ -57,7 +57,7 @@ class Landscape:
         self._drawn = overrides(self.puzzle, "random_state")
 
     def start(self) -> State:
-        """The common start of all local searches of the round; the position itself if no state can be drawn."""
+        """The start that all local searches of the round share; the position itself if no state can be drawn."""
         return self._search.start() if self._drawn else self._position
 
     def fresh(self) -> State:
@@ -71,7 +71,7 @@ class Landscape:
         return Neighborhood(self.puzzle, self._search, state)
 
     def listing(self, state: State) -> Listing:
-        """A view that lists its moves. If nothing can list them, each list is a sample of proposals."""
+        """A view that lists its moves. If the puzzle cannot list them, the list is a sample of proposals."""
         view = self.view(state)
         if getattr(view, "moves", None) is not None:
             return cast(Listing, view)
@@ -91,7 +91,7 @@ class Landscape:
 
 
 class Neighborhood:
-    """A view made of `neighbors` and the heuristic; a move is the successor itself."""
+    """A view that uses `neighbors` and the heuristic. A move is the successor state itself."""
 
     __slots__ = ("_evaluate", "_known", "_moves", "_mutate", "_neighbors", "_state", "cost")
 
@@ -111,7 +111,7 @@ class Neighborhood:
         return self._moves
 
     def propose(self, rng: random.Random) -> State:
-        """A successor at random; only that one is generated if the puzzle can mutate."""
+        """A random successor. If the puzzle has `mutate`, only this successor is generated."""
         return rng.choice(self.moves()) if self._mutate is None else self._mutate(self._state, rng)
 
     def delta(self, move: State) -> float:
@@ -132,7 +132,7 @@ class Neighborhood:
 
 
 class Sampled:
-    """A view that takes a sample of proposals for the list of its moves."""
+    """A view that uses a sample of proposals as the list of its moves."""
 
     def __init__(self, view: LocalView, rng: random.Random) -> None:
         self._view = view
@@ -156,7 +156,7 @@ Seen = TypeVar("Seen", bound=LocalView)
 
 
 class Incumbent:
-    """Keeps the cheapest state offered, the first of equals, and reports it with the number of moves made."""
+    """Keeps the cheapest state that was offered (the first, if several are equal), and reports it with the number of moves."""
 
     def __init__(self, search: Search) -> None:
         self._report = search.report
@@ -164,14 +164,14 @@ class Incumbent:
         self.cost = float("inf")
 
     def offer(self, cost: float, state: State, steps: int) -> None:
-        """Keep a state if it is cheaper, and report it."""
+        """Keep a state if it is cheaper than the one so far, and report it."""
         if cost < self.cost:
             self.cost = cost
             self._state = state
             self.report(steps)
 
     def report(self, steps: int) -> None:
-        """Report the kept state, with the total number of moves."""
+        """Report the kept state with the total number of moves."""
         self._report(self.answer(steps), value=-self.cost)
 
     def answer(self, steps: int) -> Answer:
@@ -182,8 +182,8 @@ class Incumbent:
 class Walk(Generic[Seen]):
     """A search with one current state: its view, the number of its moves, and its incumbent.
 
-    It is a context manager. At its exit, even if the budget runs out, the current state is offered to the incumbent. So a walk
-    that never goes uphill copies its state only then.
+    It is a context manager. At its exit, even when the budget runs out, it offers the current state to the incumbent. So a walk
+    that never makes its state worse copies the state only at the exit.
     """
 
     def __init__(self, search: Search, view: Seen) -> None:

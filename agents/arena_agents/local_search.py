@@ -14,12 +14,12 @@ Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
 class HillClimb(Agent):
-    """Moves to the best successor until there is none that is better; answers with the best state found.
+    """Moves to the best successor until none is better. The solution is the best state found.
 
-    Up to `sideways` moves in a row may keep the cost as it is. Of equal best successors it takes the `first` one or a
-    `random` one. After a climb that failed it starts again from a random state, up to `restarts` times; moves add up.
-    Steepest ascent: S. Russell, P. Norvig, Artificial Intelligence, a Modern Approach, figure 4.2 (HILL-CLIMBING), with the
-    sideways moves and random restarts of section 4.1.1.
+    Up to `sideways` consecutive moves may leave the cost unchanged. Of equally good successors, it takes the `first` or a
+    `random` one. After a climb without success, it starts again from a random state, up to `restarts` times; the numbers of moves
+    are added up. Steepest ascent: S. Russell, P. Norvig, Artificial Intelligence, a Modern Approach, figure 4.2 (HILL-CLIMBING),
+    with the sideways moves and random restarts of section 4.1.1.
     """
 
     name = "hill-climb"
@@ -43,7 +43,7 @@ class HillClimb(Agent):
         return walk.answer()
 
     def _climb(self, walk: Walk[Listing], rng: random.Random, solved: Callable[[LocalView], bool]) -> bool:
-        """Climb until no successor is better, with the allowed sideways moves; return whether it reached a goal."""
+        """Climb until no successor is better, with the allowed sideways moves. Return whether a goal was reached."""
         view = walk.view
         moves, delta, apply = view.moves, view.delta, view.apply
         pick = None if self.choice == "first" else rng.choice
@@ -59,7 +59,7 @@ class HillClimb(Agent):
 
 
 def _find_best(moves: Iterable[Step], delta: Callable[[Step], float]) -> tuple[float, list[Step]]:
-    """The lowest change of cost, and all moves with it."""
+    """Return the lowest change in cost, and all moves that have it."""
     lowest = float("inf")
     best: list[Step] = []
     for move in moves:
@@ -76,10 +76,10 @@ Proposals = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
 
 class MinConflicts(Agent):
-    """Makes every proposed change that does not raise the number of conflicts; answers with the best state found.
+    """Makes every proposed change that does not raise the number of conflicts. The solution is the best state found.
 
-    The puzzle's view picks the conflicts for its proposals; without a view, proposals are arbitrary changes. After `patience`
-    proposals in a row without an improvement it starts again from a random state, up to `restarts` times. S. Minton, M. D.
+    The view of the puzzle selects conflicts for its proposals; without a view, proposals are arbitrary changes. If `patience`
+    proposals in a row bring no improvement, it starts again from a random state, up to `restarts` times. S. Minton, M. D.
     Johnston, A. B. Philips, P. Laird, Minimizing Conflicts, Artificial Intelligence 58, 1992; Russell and Norvig, Artificial
     Intelligence, a Modern Approach, figure 6.8 (MIN-CONFLICTS).
     """
@@ -105,7 +105,7 @@ class MinConflicts(Agent):
 
 
 def _repair(walk: Walk[LocalView], rng: random.Random, patience: int, solved: Callable[[LocalView], bool]) -> bool:
-    """Take proposals that do not raise the cost, until a goal is reached (True) or patience is exhausted (False)."""
+    """Accept proposals that do not raise the cost, until a goal is reached (True) or patience is exhausted (False)."""
     view = walk.view
     propose, delta, apply = view.propose, view.delta, view.apply
     while True:
@@ -128,7 +128,7 @@ Steps = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
 
 class Annealing(Agent):
-    """Tries one random move a step, and takes one that costs d more with probability e^(-d/T); answers with the best found.
+    """Tries one random move per step, and accepts a move that costs d more with probability e^(-d/T).
 
     The temperature T falls from `start` to `end` over `steps` tries, by the same factor each time; a goal ends the search.
     S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by Simulated Annealing, Science 220, 1983; S. Russell, P. Norvig,
@@ -140,7 +140,7 @@ class Annealing(Agent):
 
     def __init__(self, *, start: Temperature = 1.0, end: Temperature = 0.1, steps: Steps = 20_000) -> None:
         if end > start:
-            raise ValueError(f"end: expected at most start, {start:g}, got {end:g}")
+            raise ValueError(f"end: expected at most the value of start, {start:g}, got {end:g}")
         self.start = start
         self.end = end
         self.steps = steps
@@ -161,7 +161,7 @@ def _cool(
     """Anneal until a goal is reached or the steps are used up. The best state is copied only when the walk leaves it."""
     view = walk.view
     propose, delta, apply = view.propose, view.delta, view.apply
-    rng.random()  # after the first draw, a stream is a plain generator with faster methods
+    rng.random()  # after the first draw, a stream is an ordinary generator, whose methods are faster
     chance = rng.random
     for _ in range(steps):
         move = propose(rng)

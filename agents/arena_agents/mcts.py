@@ -1,4 +1,4 @@
-"""Monte-Carlo tree search: UCT on the way down, random play from the leaf, proven values on the way up."""
+"""Monte-Carlo tree search: UCT selects a leaf, random play continues from it, and results and proven values are passed up."""
 
 from math import inf, isfinite, log, sqrt
 from operator import mul
@@ -7,19 +7,19 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from arena import CHANCE, Action, Agent, Game, Hints, Search, State
-from arena.api.games import bounds, gives
+from arena.api.games import Returns, gives
 from arena_agents.deepening import PROVEN, STEP, scaled_returns
-from arena_agents.playouts import Returns, compiled_playout, draw, evaluation, longest_playout, playout
+from arena_agents.playouts import Values, compiled_playout, draw, evaluation, longest_playout, playout
 
 
 class Node:
-    """A state in the tree: its number of visits, and the sum of their returns to the seat that chose it."""
+    """A state in the tree, with the number of its visits and the sum of their returns for the seat that chose it."""
 
     __slots__ = ("action", "best", "children", "mover", "proven", "state", "total", "untried", "visits")
 
-    def __init__(self, action: Action, state: State, mover: int, untried: list[Action], proven: Returns | None = None) -> None:
+    def __init__(self, action: Action, state: State, mover: int, untried: list[Action], proven: Values | None = None) -> None:
         self.action = action
-        """The action that led here."""
+        """The action that led to this state."""
         self.state = state
         self.mover = mover
         self.untried = untried
@@ -27,17 +27,17 @@ class Node:
         self.children: list[Node] = []
         """Children whose values are not proven."""
         self.best: Node | None = None
-        """Of the children with proven values, the best for the mover."""
+        """Of the children with proven values, the best one for the mover."""
         self.proven = proven
-        """The value to every seat if it is proven, a win n plies from the root worth 1 - n * STEP."""
+        """The value for every seat, if it is proven. A win that is n plies from the root has the value 1 - n * STEP."""
         self.visits = 0
         self.total = 0.0
-        """The sum of the returns of the visits to the seat that chose this state."""
+        """The sum of the returns of all visits, for the seat that chose this state."""
 
     def settle(self, child: "Node", value: float, win: float) -> None:
-        """Note that the value of a child to the mover is proven, and whether that proves the value of this node.
+        """Note that the value of a child for the mover is proven, and check whether this proves the value of the node.
 
-        It does so if it is more than `win`, and if no other child is left.
+        The value of the node is proven if the value of the child is more than `win`, or if the values of all actions are proven.
         """
         self.children.remove(child)
         best = self.best
@@ -48,7 +48,7 @@ class Node:
 
 
 class ChanceNode(Node):
-    """A state in which chance moves. It is proven when all its outcomes are; the value is their mean."""
+    """A state in which chance moves. It is proven if all its outcomes are proven; its value is their mean."""
 
     __slots__ = ("after", "odds", "outcomes")
 
@@ -58,7 +58,7 @@ class ChanceNode(Node):
         self.odds = [odds for _, odds in listed]
         self.outcomes = [outcome for outcome, _ in listed]
         self.after: list[Node | None] = [None] * len(listed)
-        """The child of each drawn outcome."""
+        """The child of each outcome that was drawn."""
 
     def settle_outcomes(self) -> None:
         """Note whether the values of all outcomes are proven."""
@@ -68,30 +68,30 @@ class ChanceNode(Node):
 
 
 class GameTree:
-    """A tree that grows by one state with each simulation. The root must not be terminal.
+    """A tree that grows by one state per simulation. The root must not be terminal.
 
-    Each seat maximises its own returns. Simulations avoid proven states, so each generates a state, and the root is proven when
-    the whole tree or a win has been seen. If chance moves, an outcome is drawn by its probability, and a simulation ends at an
-    outcome with a proven value. Values are on the scale from -1 to 1. If the range of returns is open, values are plain returns,
-    and UCT uses the least and the greatest so far as the ends of the scale.
+    Each seat maximises its own returns. Simulations avoid proven states, so each simulation generates a state. The root is proven
+    when a win or the whole tree has been seen. When chance moves, an outcome is drawn by its probability, and a simulation ends
+    at an outcome with a proven value. Values are on the scale from -1 to 1. If the range of returns is infinite, values are the
+    returns themselves, and UCT uses the lowest and the highest so far as the ends of the scale.
     """
 
     def __init__(self, game: Game, state: State, search: Search, exploration: float, rollouts: Any = None) -> None:
-        """`rollouts` is the compiled loop of that name, or None."""
+        """`rollouts` is the compiled loop of this name, or None."""
         self._game = game
         self._search = search
         self._exploration = exploration
         self._squared = exploration * exploration
-        self._open = not all(map(isfinite, bounds(game)))
+        self._open = not all(map(isfinite, Returns(game).range))
         self._win = inf if self._open else PROVEN
         self._least, self._greatest = inf, -inf
         self._returns = scaled_returns(game)
         self._chance = gives(game, "chance_outcomes")
         self._place = 0
-        """The last drawn outcome."""
+        """The index of the last drawn outcome."""
         self.idle = 0
-        """The number of simulations in a row that generated no state, because the outcome was already proven."""
-        search.rng.random()  # after the first draw, a stream is a plain generator with faster methods
+        """The number of simulations in a row that generated no state because the drawn outcome was already proven."""
+        search.rng.random()  # after the first draw, a stream is an ordinary generator, whose methods are faster
         self._random = search.rng.random
         self._longest = longest_playout(game, search)
         self._cut_off = evaluation(game, search)
@@ -102,13 +102,14 @@ class GameTree:
         self._root = ChanceNode(None, state, game) if mover == CHANCE else Node(None, state, mover, list(game.actions(state)))
 
     @property
-    def proven(self) -> Returns | None:
-        """The value of the root to every seat, if it is known for certain."""
+    def proven(self) -> Values | None:
+        """The value of the root for every seat, if it is known for certain."""
         return self._root.proven
 
-    def simulate(self) -> Returns:
-        """Descend to a leaf, add a child, play a rollout from it, and propagate the result up to the root; return the root's
-        value if it is proven.
+    def simulate(self) -> Values:
+        """Follow the tree to a leaf, add a child, play a rollout from it, and pass the result up to the root.
+
+        Return the value of the root if it is proven.
         """
         path = self._descend()
         leaf = path[-1]
@@ -127,7 +128,7 @@ class GameTree:
         return self._back_up(path, returns)
 
     def grow(self, loop: Any, rollouts: int | None) -> None:
-        """Run all simulations in a compiled loop, and adopt its result for the root."""
+        """Run all simulations in a compiled loop, and take over its result for the root."""
         root = self._root
         try:
             loop(root.state, self._search.rng, self._squared, self._longest, rollouts)
@@ -137,9 +138,10 @@ class GameTree:
             root.best = None if best is None else _child(best)
 
     def _descend(self) -> list[Node]:
-        """The path from the root to a node with an untried action, with each step to the child with the highest UCT value.
+        """Return the path from the root to a node with an untried action. Each step leads to the child with the highest UCT
+        value.
 
-        If chance moves, an outcome is drawn. The path ends before an outcome without a child, or at a proven one.
+        When chance moves, an outcome is drawn. The path ends before an outcome without a child, or at a proven outcome.
         """
         node = self._root
         path = [node]
@@ -167,7 +169,7 @@ class GameTree:
         return path
 
     def _expand(self, leaf: Node, ply: int) -> Node:
-        """Add the child of an untried action, drawn at random, or of the drawn outcome."""
+        """Add the child for an untried action, drawn at random, or for the drawn outcome."""
         if isinstance(leaf, ChanceNode):
             child = self._child(leaf.state, leaf.outcomes[self._place], ply)
             leaf.after[self._place] = child
@@ -193,11 +195,11 @@ class GameTree:
             return Node(action, state, 0, [], self._cut_off(state))
         return Node(action, state, mover, list(game.actions(state)))
 
-    def _back_up(self, path: list[Node], returns: Returns) -> Returns:
-        """Count a visit of every node on the way up, and update proven values.
+    def _back_up(self, path: list[Node], returns: Values) -> Values:
+        """Count a visit for every node of the path, update proven values, and return the values that reach the root.
 
-        If a proven child is better than the chosen one, its value is propagated instead, because the mover would choose it,
-        although simulations no longer visit it.
+        If a proven child is better than the chosen one, its value is passed up instead: the mover would choose it, although
+        simulations no longer visit it.
         """
         child = path.pop()
         while path:
@@ -226,9 +228,10 @@ class GameTree:
         return returns
 
     def choice(self) -> Node | None:
-        """The child of the root to play: the proven best, else the most visited unless a proven one is better on average.
+        """Return the child of the root that the agent plays: the most visited one, or the best proven one if it is at least as
+        good.
 
-        None before anything was generated.
+        Return None if no state has been generated yet.
         """
         root = self._root
         best = root.best
@@ -246,7 +249,7 @@ class GameTree:
             self._search.report(chosen.action, value=self._value(chosen))
 
     def _value(self, child: Node) -> float:
-        """The known value of a child of the root to the deciding seat."""
+        """Return the known value of a child of the root for the deciding seat."""
         if child.proven is not None:
             return child.proven[self._root.mover]
         return child.total / max(1, child.visits)
@@ -259,22 +262,23 @@ def _child(grown: Any) -> Node:
 
 
 DEFAULT_ROLLOUTS = 1_000
-"""The default number of simulations without `rollouts` and a budget; also the maximum in a row that use no budget."""
+"""The number of simulations if there is neither the option `rollouts` nor a budget. It is also the maximum number of consecutive
+simulations that generate no state."""
 
 Exploration = Annotated[float, Field(ge=0, le=1_000)]
 Rollouts = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
 
 class MCTS(Agent):
-    """Plays the action that most simulations went through, unless another is proven to be better.
+    """Plays the action that occurred in most simulations, unless another action is proven to be better.
 
-    A simulation goes down the tree by UCT, adds one state to it, and plays on from there at random to the end. `exploration`
-    is the constant c of UCT, for values in [-1, 1]. A decision takes `rollouts` simulations; without this option as many as the
-    budget allows, and 1,000 without a budget. It ends earlier when the best action is proven. It plays games with any number of
-    seats, each of which maximises its own returns. `limits.depth` cuts simulations off, and the heuristic evaluates the rest. If
-    chance moves, outcomes are drawn by their probabilities. L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006
-    (UCT); M. Winands, Y. Bjornsson, J.-T. Saito, Monte-Carlo Tree Search Solver, 2008 (proven values); N. Sturtevant, An Analysis
-    of UCT in Multi-Player Games, 2008.
+    A simulation follows the tree by UCT, adds one state to it, and continues from there at random to the end. `exploration` is
+    the constant c of UCT, for values in [-1, 1]. A decision has `rollouts` simulations; without this option, as many as the
+    budget allows, or 1,000 without a budget. It ends earlier if the best action is proven. It plays games with any number of
+    seats, each of which maximises its own returns. `limits.depth` cuts simulations off, and the heuristic evaluates their last
+    states. When chance moves, outcomes are drawn by their probabilities. L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo
+    Planning, 2006 (UCT); M. Winands, Y. Bjornsson, J.-T. Saito, Monte-Carlo Tree Search Solver, 2008 (proven values); N.
+    Sturtevant, An Analysis of UCT in Multi-Player Games, 2008.
     """
 
     name = "mcts"

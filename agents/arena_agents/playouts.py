@@ -6,35 +6,35 @@ from random import Random
 from typing import Any
 
 from arena import CHANCE, Game, Puzzle, Search, State
-from arena.api.games import gives, scale_return
+from arena.api.games import Returns, gives
 from arena_agents.deepening import scaled_returns
 
 MAX_PLIES = 1_000
-"""The number of plies after which random play is cut off and evaluated, unless `limits.depth` is smaller."""
+"""The number of plies after which random play is cut off and evaluated. A smaller `limits.depth` takes precedence."""
 MAX_PUZZLE_PLIES = 100
-"""The same for puzzles, in which random play may never end."""
+"""The same limit for puzzles, in which random play may never end."""
 
-Returns = Sequence[float]
+Values = Sequence[float]
 """A value for every seat."""
-Playout = Callable[[State, int], Returns]
-"""(state, ply) -> the returns of random play from there."""
+Playout = Callable[[State, int], Values]
+"""(state, ply) -> the returns of random play from this state."""
 
 
 def longest_playout(game: Game, search: Search) -> int:
-    """Return the plies after which play is cut off."""
+    """Return the number of plies after which play is cut off."""
     return search.limits.depth or (MAX_PUZZLE_PLIES if isinstance(game, Puzzle) else MAX_PLIES)
 
 
 def draw(odds: Sequence[float], number: float) -> int:
-    """Return the index of an outcome by its probabilities, for a random number from 0 to 1."""
+    """Return the index of an outcome, selected by a random number from 0 to 1 and the probabilities."""
     return next((place for place, reached in enumerate(accumulate(odds)) if number < reached), len(odds) - 1)
 
 
-def playout(game: Game, random: Callable[[], float], longest: int, cut_off: Callable[[State], Returns]) -> Playout:
-    """Return a function that plays at random to the end, or to `longest` plies from the root; chance by its probabilities."""
+def playout(game: Game, random: Callable[[], float], longest: int, cut_off: Callable[[State], Values]) -> Playout:
+    """Return a function that plays at random to the end or to `longest` plies, and draws chance by its probabilities."""
     is_terminal, actions, result, returns = game.is_terminal, game.actions, game.result, scaled_returns(game)
 
-    def play_on(state: State, ply: int) -> Returns:
+    def play_on(state: State, ply: int) -> Values:
         while not is_terminal(state):
             if ply >= longest:
                 return cut_off(state)
@@ -43,7 +43,7 @@ def playout(game: Game, random: Callable[[], float], longest: int, cut_off: Call
             ply += 1
         return returns(state)
 
-    def play_on_with_chance(state: State, ply: int) -> Returns:
+    def play_on_with_chance(state: State, ply: int) -> Values:
         while not is_terminal(state):
             if game.to_move(state) == CHANCE:
                 outcomes = game.chance_outcomes(state)
@@ -60,19 +60,20 @@ def playout(game: Game, random: Callable[[], float], longest: int, cut_off: Call
 
 
 def compiled_playout(loop: Any, game: Game, rng: Random, longest: int, plain: Playout) -> Playout:
-    """Return a function that plays like `plain` by the compiled loop `rollouts`, and calls `plain` near the cutoff."""
+    """Return a function that plays like `plain`, but with the compiled loop `rollouts`; near the cutoff, it calls `plain`."""
+    scale = Returns(game).scale
 
-    def play_on(state: State, ply: int) -> Returns:
+    def play_on(state: State, ply: int) -> Values:
         returns: Sequence[float] | None = loop(state, rng, ply, longest)
-        return plain(state, ply) if returns is None else [scale_return(game, value) for value in returns]
+        return plain(state, ply) if returns is None else [scale(value) for value in returns]
 
     return play_on
 
 
-def evaluation(game: Game, search: Search) -> Callable[[State], Returns]:
-    """Return a function for the value of an unfinished state to every seat, by the heuristic.
+def evaluation(game: Game, search: Search) -> Callable[[State], Values]:
+    """Return a function that estimates the value of an unfinished state for every seat with the heuristic.
 
-    For a puzzle it is below 1, the value of a goal, and at least 0, the value of a dead end: higher costs give lower values.
+    In a puzzle, the value is at least 0 (a dead end) and below 1 (a goal); higher costs give lower values.
     """
     if isinstance(game, Puzzle):
         return lambda state: (1.0 / (2.0 - search.evaluate(state)),)

@@ -1,4 +1,4 @@
-"""A policy from a file, computed by another program."""
+"""An agent that plays a policy from a file, which another program has computed."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,28 +13,28 @@ from arena.api.errors import describe
 from arena.api.games import SpecFile, name_of, settings
 
 CHOICE = re.compile(r"\s*(\S.*?)=([-+.\w]+)(?=\s|$)")
-"""An action with its probability; actions may have spaces, and = signs as well."""
+"""An action with its probability. Actions may contain spaces and = signs."""
 Policies = Mapping[State, Sequence[float]]
-"""The probabilities of the actions in their order, by observation."""
+"""For each observation, the probabilities of the actions, in the order of the actions."""
 
 
 class TableRow(NamedTuple):
-    """The policy at one observation, in texts."""
+    """The policy for one observation, as texts."""
 
     place: str
-    """The file, with a line or a row."""
+    """The file, with the number of the line or of the row, for messages."""
     observation: str
     shares: Mapping[str, float]
 
 
 class PolicyTable(Agent):
-    """Plays a policy from `file`: for every observation of a seat the probabilities of its actions, which add up to 1.
+    """Plays a policy from `file`, which has the probabilities of all actions for every observation of a seat.
 
-    A text file has a line for each observation: its one-line notation, a tab, and `ACTION=PROBABILITY` for every action with a
-    probability above 0, separated by spaces or tabs. A file that ends in `.npz` has the arrays `observations` and `actions` of
-    texts, and `probabilities` with a row for each observation and a column for each action. At an observation that the file does
-    not have, the decision is an error, or with `missing: uniform` all actions are equally likely. A store records the hash of the
-    file, as for code.
+    A text file has a line for each observation: its notation in one line, a tab, and `ACTION=PROBABILITY` for every action with a
+    probability above 0, separated by spaces or tabs. The probabilities add up to 1. A file whose name ends in `.npz` has the
+    arrays `observations` and `actions` with texts, and `probabilities` with a row for each observation and a column for each
+    action. If the file lacks an observation, this is an error; with `missing: uniform`, all actions are equally likely instead. A
+    store records the hash of the file, as it does for code.
     """
 
     name = "policy-table"
@@ -47,31 +47,33 @@ class PolicyTable(Agent):
         self._table = _open(file)
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return an action, drawn by its probability if there are several."""
+        """Return an action; if there are several, it is drawn by its probability."""
         actions, shares = game.actions(state), self.policy(game, state)
         return actions[shares.index(1.0)] if 1.0 in shares else search.rng.choices(actions, shares)[0]
 
     def policy(self, game: Game, observation: State) -> Sequence[float]:
-        """Return the probabilities of the actions, in their order; ArenaError at an observation that the file does not have."""
+        """Return the probabilities of the actions, in their order. Raises ArenaError if the file lacks the observation."""
         found = self._table.policies(game).get(observation)
         if found is not None:
             return found
         actions = game.actions(observation)
         if self.missing == "error":
             text = game.format_state(observation)
-            raise ArenaError(f"{self.file} has no line for {text!r}: add one, or play at random there with missing: uniform")
+            raise ArenaError(
+                f"{self.file} has no line for {text!r}; add one, or set `missing: uniform`, which then plays at random"
+            )
         return [1.0 / len(actions)] * len(actions)
 
 
 class PolicyFile:
-    """The rows of a file, and their policies in each game."""
+    """The rows of a file, and the policies that they give for each game."""
 
     def __init__(self, rows: Iterable[TableRow]) -> None:
         self._rows = tuple(rows)
         self._policies: dict[tuple[object, str], Policies] = {}
 
     def policies(self, game: Game) -> Policies:
-        """Return the policy of a game; ArenaError for the first row that does not fit it."""
+        """Return the policy for a game. Raises ArenaError for the first row that does not fit it."""
         key = (type(game), repr(settings(game)))
         if key not in self._policies:
             self._policies[key] = dict(_read(game, row) for row in self._rows)
@@ -82,16 +84,16 @@ def _read(game: Game, row: TableRow) -> tuple[State, Sequence[float]]:
     try:
         state = game.parse_state(row.observation)
         legal = [game.format_action(state, action) for action in game.actions(state)]
-    except Exception as error:  # the notation belongs to a plugin's game
+    except Exception as error:  # the notation may belong to the game of a plugin
         raise ArenaError(f"{row.place}: no observation of {name_of(game)}: {describe(error)}") from error
     unknown = [action for action in row.shares if action not in legal]
     if unknown:
-        raise ArenaError(f"{row.place}: expected actions of {', '.join(legal) or 'nobody'}, got {unknown[0]!r}")
+        raise ArenaError(f"{row.place}: expected actions of {', '.join(legal) or 'none'}, got {unknown[0]!r}")
     return state, [row.shares.get(action, 0.0) for action in legal]
 
 
 def _open(file: str) -> PolicyFile:
-    """Return the rows of a file; ValueError names the fault and its line."""
+    """Return the rows of a file. Raises ValueError with the fault and its line."""
     path = Path(file).expanduser()
     try:
         stamp = path.stat()
@@ -110,10 +112,10 @@ def _check_unique(rows: Iterator[TableRow]) -> Iterator[TableRow]:
     places: dict[str, str] = {}
     for row in rows:
         if row.observation in places:
-            raise ValueError(f"{row.place}: {row.observation!r} stands in {places[row.observation]} already")
+            raise ValueError(f"{row.place}: {row.observation!r} is already given in {places[row.observation]}")
         total = sum(row.shares.values())
         if any(share < 0 for share in row.shares.values()) or not isclose(total, 1.0, abs_tol=1e-6):
-            raise ValueError(f"{row.place}: expected probabilities from 0 that add up to 1, got {total:g} in all")
+            raise ValueError(f"{row.place}: expected probabilities of 0 or more that add up to 1, got a sum of {total:g}")
         places[row.observation] = row.place
         yield row
     if not places:

@@ -1,4 +1,4 @@
-"""Local searches that hold several states at once: local beam search and a genetic algorithm."""
+"""Local searches that hold several states at the same time: local beam search and a genetic algorithm."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -15,16 +15,16 @@ from arena_agents.local_search import Count
 
 Width = Annotated[int, Field(ge=1, le=100_000)]
 Candidate = tuple[float, float, int]
-"""The cost, a random number to break ties, and the index among all candidates. They are plain numbers because there are many, and
-the garbage collector soon ignores tuples of numbers."""
+"""The cost, a random number that breaks ties, and the index among all candidates. There are many of them, so they are plain
+numbers: the garbage collector soon ignores tuples of numbers."""
 
 
 class Beam(Agent):
-    """Keeps the `width` best of all successors of the states it holds; answers with the best state found.
+    """Keeps the `width` best successors of all its states. The solution is the best state found.
 
-    It begins with the round's start and random states, and never holds a state twice, so on a plateau it moves on. It ends
-    after `sideways` steps in a row without a better state. A step of the whole beam counts as one move.
-    S. Russell, P. Norvig, Artificial Intelligence, a Modern Approach, section 4.1.3 (local beam search).
+    It begins with the start of the round and with random states. It never holds a state twice, so it moves on from a plateau. It
+    ends after `sideways` steps in a row without a better state. A step of the whole beam counts as one move. S. Russell, P.
+    Norvig, Artificial Intelligence, a Modern Approach, section 4.1.3 (local beam search).
     """
 
     name = "beam"
@@ -61,7 +61,7 @@ class Beam(Agent):
 
 
 def _best_first(beam: list[Listing], land: Landscape, rng: random.Random) -> Iterator[Listing]:
-    """Yield a view of each successor of each state, the cheapest first, equal ones in random order."""
+    """Yield a view of each successor of each state, the cheapest first and equal ones in random order."""
     candidates: list[Candidate] = []
     views: list[Listing] = []
     moves: list[Step] = []
@@ -79,7 +79,7 @@ def _best_first(beam: list[Listing], land: Landscape, rng: random.Random) -> Ite
 
 
 def _skip_seen(views: Iterator[Listing], seen: set[State], most: int) -> Iterator[Listing]:
-    """Yield the views of new states, up to a limit."""
+    """Yield the views of at most `most` new states."""
     for view in views:
         state = view.state()
         if state not in seen:
@@ -93,17 +93,18 @@ def _skip_seen(views: Iterator[Listing], seen: set[State], most: int) -> Iterato
 Size = Annotated[int, Field(ge=2, le=1_000_000)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 TOURNAMENT_SIZE = 3
-"""The number of members in a round of tournament selection."""
+"""The number of members that are compared in tournament selection."""
 
 
 class Genetic(Agent):
-    """Breeds `population` states for up to `generations`; answers with the best state found. A generation is one move.
+    """Breeds `population` states for up to `generations` generations. The solution is the best state found. A generation counts
+    as one move.
 
-    Each child is the crossover of two parents, mutated with probability `mutation`. Parents are drawn by `selection`:
-    `roulette` with a chance in proportion to how much cheaper they are than the dearest of their generation, `tournament`
-    the cheapest of three at random. The first generation is the round's start and random states.
-    J. H. Holland, Adaptation in Natural and Artificial Systems, 1975; S. Russell, P. Norvig, Artificial Intelligence, a
-    Modern Approach, figure 4.8 (GENETIC-ALGORITHM).
+    Each child is the crossover of two parents, mutated with probability `mutation`. `selection` says how parents are drawn. With
+    `roulette`, the probability of a state is proportional to the difference between its cost and the highest cost of its
+    generation. With `tournament`, a parent is the cheapest of three random states. The first generation is the start of the round
+    and random states. J. H. Holland, Adaptation in Natural and Artificial Systems, 1975; S. Russell, P. Norvig, Artificial
+    Intelligence, a Modern Approach, figure 4.8 (GENETIC-ALGORITHM).
     """
 
     name = "genetic"
@@ -137,7 +138,7 @@ class Genetic(Agent):
         return incumbent.answer(generation)
 
     def _generations(self, population: list[State], land: Landscape, rng: random.Random) -> Iterator[tuple[int, float, State]]:
-        """Yield the number of each generation, from 0, with its lowest cost and the first member of that cost."""
+        """Yield the number of each generation, from 0, with its lowest cost and the first member that has it."""
         for generation in range(self.generations + 1):
             costs = [land.cost(member) for member in population]
             lowest = min(costs)
@@ -146,7 +147,7 @@ class Genetic(Agent):
                 population = self._breed(land.puzzle, self._select(population, costs, rng), rng)
 
     def _select(self, population: Sequence[State], costs: Sequence[float], rng: random.Random) -> Sequence[State]:
-        """Draw two parents for each member, with repetition."""
+        """Return two parents for each member, drawn at random; a member may be drawn repeatedly."""
         number = 2 * len(population)
         if self.selection == "tournament":
             members = range(len(population))
@@ -156,7 +157,7 @@ class Genetic(Agent):
         return rng.choices(population, fitness if any(fitness) else None, k=number)
 
     def _breed(self, puzzle: Puzzle, parents: Sequence[State], rng: random.Random) -> list[State]:
-        """One child of every two parents in turn."""
+        """Return one child for each two successive parents."""
         crossover, mutate, chance, mutation = puzzle.crossover, puzzle.mutate, rng.random, self.mutation
         children = []
         for a, b in zip(parents[::2], parents[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""Alpha-beta search of a game for two, in negamax form, and the order in which it looks at actions.
+"""Alpha-beta search for games with two seats, in negamax form, and the order in which it tries actions.
 
 D. E. Knuth, R. W. Moore, An Analysis of Alpha-Beta Pruning, 1975.
 """
@@ -13,9 +13,9 @@ from arena import Action, Game, Search, State
 from arena_agents.deepening import PROVEN, STEP, Horizon, Move, Plies
 
 Successors = Callable[[State, int], Iterable[State]]
-"""(state, seat to move) -> the states after each action, the most promising first, generated when they are asked for."""
+"""(state, seat to move) -> the states after each action, the most promising first; each is generated only when it is needed."""
 Bounded = Callable[[State, int, int, float, float], float]
-"""(state, seat, ply, alpha, beta) -> the value of the state to `seat`, exact between alpha and beta, else a bound."""
+"""(state, seat, ply, alpha, beta) -> the value of the state for `seat`: exact between alpha and beta, otherwise a bound."""
 
 
 def search_pruned(
@@ -26,9 +26,9 @@ def search_pruned(
     successors: Successors,
     is_quiet: Callable[[State], bool] | None = None,
 ) -> Bounded:
-    """Return a function that finds the value of `full_width` without searching irrelevant lines.
+    """Return a function that finds the same value as `full_width` without searching irrelevant lines.
 
-    No value is better than a win with the next action, which narrows the window further.
+    No value is better than a win with the next action, so the window can be narrowed further.
     """
     to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, game.returns, search.evaluate
     deepest = sys.maxsize if depth is None else depth
@@ -65,7 +65,7 @@ def search_pruned(
 
 
 def forced_first(game: Game) -> Callable[[State, int], Sequence[Action]]:
-    """Return an order of actions: wins, then actions that block a win of the other seat, then the rest."""
+    """Return an order of actions: wins first, then actions that block a win of the other seat, then the rest."""
     actions, threats = game.actions, game.threats
 
     def order(state: State, mover: int) -> Sequence[Action]:
@@ -79,7 +79,7 @@ def forced_first(game: Game) -> Callable[[State, int], Sequence[Action]]:
 
 
 def in_order(game: Game, order: Callable[[State, int], Sequence[Action]]) -> Successors:
-    """Return the successors in the order of actions that `order` gives, each generated when it is asked for."""
+    """Return the successors in the order of actions that `order` returns. Each is generated only when it is needed."""
     result = game.result
 
     def successors(state: State, mover: int) -> Iterable[State]:
@@ -92,11 +92,12 @@ WINS, BLOCKS, IMPROVES, KEEPS, WORSENS = range(1, 6)
 
 
 class Priorities:
-    """Takes actions from a heap: 1 wins, 2 blocks a win, 3 improves the heuristic, 4 keeps it, 5 worsens it.
+    """Takes actions from a heap. Priorities: 1 for a win, 2 for blocking a win, 3 to 5 for a better, equal or worse heuristic
+    value.
 
-    If it is not `coarse`, actions of priority 3 to 5 are ordered by the heuristic itself, the highest first. A successor is
-    generated when it is its turn, or when its heuristic is needed for its priority. So if a win or a block cuts the search off,
-    the other successors are never generated.
+    Unless `coarse` is set, actions of priority 3 to 5 are ordered by the heuristic value itself, the highest first. A successor
+    is generated when its turn comes, or earlier if its priority depends on its heuristic value. So if a winning or blocking
+    action cuts the search off, the other successors are never generated.
     """
 
     def __init__(self, game: Game, search: Search, *, coarse: bool) -> None:
@@ -105,18 +106,18 @@ class Priorities:
         self._coarse = coarse
 
     def successors(self, state: State, mover: int) -> Iterator[State]:
-        """Yield the successors of a state, the highest priority first, equal ones in the order of the game."""
+        """Yield the successors of a state, the highest priority first and equal ones in the order of the game."""
         for _, child in self.enumerate_actions(state, mover, None):
             yield child
 
     def moves(self, state: State, mover: int) -> Iterator[Move]:
-        """Yield every action with its successor, the highest priority first, equal ones in the order of the game."""
+        """Yield every action with its successor, the highest priority first and equal ones in the order of the game."""
         legal = self._game.actions(state)
         for number, child in self.enumerate_actions(state, mover, None):
             yield legal[number], child
 
     def enumerate_actions(self, state: State, mover: int, hint: int | None) -> Iterator[tuple[int, State]]:
-        """Yield the number of every action among those of the game with its successor; the one of `hint` comes first."""
+        """Yield the index of every action with its successor. The action `hint` comes first."""
         game = self._game
         legal = game.actions(state)
         settled = set[int]()
@@ -151,6 +152,6 @@ class Priorities:
         after = self._evaluate(child, mover)
         if not self._coarse:
             return -after
-        if after > PROVEN:  # a game without `threats`
+        if after > PROVEN:  # a win in a game without `threats`
             return WINS
         return IMPROVES if after > before else KEEPS if after == before else WORSENS

@@ -1,4 +1,4 @@
-"""Agents that do not search: random, the best-looking successor, and the rule of thumb for Pig."""
+"""Agents that do not search: a random agent, a greedy one, and a rule of thumb for Pig."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
@@ -9,7 +9,7 @@ from arena import CHANCE, Action, Agent, Game, Hints, Search, State
 
 
 class Random(Agent):
-    """Plays a legal action at random, each with the same chance."""
+    """Plays a random legal action, each with the same probability."""
 
     name = "random"
     copes: ClassVar[frozenset[str]] = frozenset({"chance", "hidden-information"})
@@ -26,11 +26,11 @@ class Random(Agent):
 
 
 class Greedy(Agent):
-    """Plays the action whose successor the heuristic likes best; ties are broken at random.
+    """Plays the action whose successor has the best heuristic value; ties are broken at random.
 
-    If chance moves next, a successor is worth the mean over the outcomes. After a heuristic has given all outcomes of a state the
-    same value, as the pips of backgammon are the same after every throw, it is computed for two outcomes of each further
-    successor, and for all of them only if these two differ.
+    When chance moves next, the value of a successor is the mean over the outcomes. Some heuristics have the same value after all
+    outcomes, such as `pip-count` before a throw in backgammon. If one successor has shown this, the agent computes the heuristic
+    for only two outcomes of each further successor, and for all outcomes only if these two differ.
     """
 
     name = "greedy"
@@ -60,7 +60,7 @@ class Greedy(Agent):
 
 
 class HoldAt(Agent):
-    """Rolls until it has gathered `at` points or enough to win, then holds. T. W. Neller, C. G. M. Presser, 2004."""
+    """Rolls until it has collected `at` points or enough to win, then holds. T. W. Neller, C. G. M. Presser, 2004."""
 
     name = "hold-at"
     games: ClassVar[frozenset[str]] = frozenset({"pig"})
@@ -75,7 +75,7 @@ class HoldAt(Agent):
         return game.actions(state)[self.policy(game, state).index(1.0)]
 
     def policy(self, game: Game, observation: State) -> Sequence[float]:
-        """Return 1 for its action and 0 for the other, `roll` first."""
+        """Return 1 for the agent's action and 0 for the other one. `roll` is the first action."""
         rules: Any = game
         seat, _, gathered, *scores = observation
         held = gathered >= min(self.at, rules.target - scores[seat])

@@ -1,4 +1,4 @@
-"""Agents that solve a whole game before their first action, and then play its solution from a table."""
+"""Agents that solve the whole game before their first action, and then play the solution from a table."""
 
 import random
 from abc import abstractmethod
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Iterations = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Solution = Mapping[tuple[int, State], Sequence[float]]
-"""The probabilities of the actions in their order, by seat and observation."""
+"""For each seat and observation, the probabilities of the actions, in the order of the actions."""
 
 INSTEAD = "mcts, ismcts and pimc play it without a table"
 MAX_KEPT_SOLUTIONS = 16
@@ -27,11 +27,11 @@ _kept: dict[tuple[object, ...], Solution] = {}
 
 
 class SolvedGame(Agent):
-    """Plays the actions of a solution with their probabilities, drawn from the seat's own stream.
+    """Plays actions with the probabilities of a solution, drawn from the random stream of the seat.
 
-    A process computes the solution of a game once, from its start, at its first use. All instances with the same options share
-    it, so no record shows which decision waited for it. The states of this computation do not count as nodes, as with tables of
-    heuristics, and no limit of a decision ends it early.
+    A process computes the solution of a game only once, from the start of the game, when it is first needed. All agents with the
+    same options share it, so records do not show which decision had to wait for it. As with tables of heuristics, the states of
+    this computation do not count as nodes, and the limits of a decision do not interrupt it.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"two-player", "zero-sum", "hidden-information"})
@@ -40,7 +40,7 @@ class SolvedGame(Agent):
 
     @abstractmethod
     def solution(self, game: Game) -> Solution:
-        """Return the solution of a game without counting nodes; raises ArenaError if the game is too large."""
+        """Return the solution of a game without counting nodes. Raises ArenaError if the game is too large."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return an action, drawn by the probabilities of the solution."""
@@ -52,9 +52,10 @@ class SolvedGame(Agent):
         return self.policy_elsewhere(game, observation) if found is None else found
 
     def policy_elsewhere(self, game: Game, observation: State) -> Sequence[float]:
-        """Return the probabilities at an observation that the solution does not have; ArenaError if it has them all."""
+        """Return the probabilities for an observation that the solution does not have. The default raises ArenaError."""
         raise ArenaError(
-            f"{name_of(self)} has solved {name_of(game)} from its start, and {abbreviate(observation)} does not follow from there"
+            f"{name_of(self)} has solved {name_of(game)} from its start, and {abbreviate(observation)} cannot be reached from "
+            "there"
         )
 
     def _solution(self, game: Game) -> Solution:
@@ -71,7 +72,7 @@ class SolvedGame(Agent):
 
 
 def in_proportion(weights: Sequence[float]) -> list[float]:
-    """Return probabilities in proportion to the weights above 0, else all the same: for regrets, this is regret matching."""
+    """Return probabilities proportional to the positive weights; equal ones if there are none (regret matching)."""
     positive = [weight if weight > 0.0 else 0.0 for weight in weights]  # noqa: FURB136 - a call of max takes longer
     total = sum(positive)
     if total > 0.0:
@@ -80,13 +81,15 @@ def in_proportion(weights: Sequence[float]) -> list[float]:
 
 
 Row = list[tuple[float, int]]
-"""For a sequence: the returns of play that ends right after it, with the sequence of the other seat."""
+"""For one sequence of a seat's actions: each return that the seat gets if play ends after it, with the other seat's sequence."""
 
 
 class CFRPlus(SolvedGame):
-    """Plays the average policy of `iterations` of CFR+, which comes near an equilibrium: alternating updates, linear averaging.
+    """Plays the average policy that CFR+ has found after `iterations` iterations; it is close to an equilibrium.
 
-    For games of perfect recall whose whole tree has at most a million states. O. Tammelin, Solving Large Imperfect Information
+    Updates alternate between the seats, and averages have linear weights.
+
+    It needs a game with perfect recall and a tree of at most a million states. O. Tammelin, Solving Large Imperfect Information
     Games Using CFR+, 2014; M. Zinkevich, M. Johanson, M. Bowling, C. Piccione, Regret Minimization in Games with Incomplete
     Information, 2007.
     """
@@ -94,7 +97,7 @@ class CFRPlus(SolvedGame):
     name = "cfr-plus"
 
     def __init__(self, *, iterations: Iterations = 100) -> None:
-        import_extension("arena_solution.sequence_form", self.name)  # if it is missing, the error comes before the first match
+        import_extension("arena_solution.sequence_form", self.name)  # if it is missing, this raises before the first match
         self.iterations = iterations
 
     def solution(self, game: Game) -> Solution:
@@ -110,7 +113,7 @@ class CFRPlus(SolvedGame):
 
 
 class _Seat:
-    """Regrets, the current policy and the average so far of one seat, by its sequences."""
+    """The regrets, the current policy and the average policy of one seat, indexed by sequence."""
 
     def __init__(self, form: "SequenceForm", seat: int) -> None:
         self.sets = form.information_sets[seat]
@@ -126,7 +129,7 @@ class _Seat:
         self.plan = self._find_plan()
 
     def _find_plan(self) -> list[float]:
-        """Return by sequence the probability that the seat plays it."""
+        """Return the probability of each sequence under the current policy of the seat."""
         plan = list(self.policy)
         plan[0] = 1.0
         for parent, first, last in self.places:
@@ -137,7 +140,7 @@ class _Seat:
         return plan
 
     def update(self, iteration: int, other: Sequence[float]) -> None:
-        """Add the current policy to the average, and the regrets against the plan of the other seat; then match them."""
+        """Add the current policy to the average, update the regrets against the other seat's plan, and compute the next one."""
         self.total = [so_far + iteration * reach for so_far, reach in zip(self.total, self.plan, strict=True)]
         worth = [sum([value * other[sequence] for value, sequence in row]) if row else 0.0 for row in self.rows]
         regrets, policy = self.regrets, self.policy
@@ -151,9 +154,9 @@ class _Seat:
         self.plan = self._find_plan()
 
     def average(self) -> list[tuple[object, list[float]]]:
-        """Return each observation with the average policy there.
+        """Return each observation with the average policy for it.
 
-        Without hidden information several sequences may reach a state; their averages are weighted.
+        Without hidden information, several sequences may reach a state; their averages are weighted.
         """
         weights: dict[object, list[float]] = {}
         for here in self.sets:
@@ -164,18 +167,18 @@ class _Seat:
 
 
 MAX_INFORMATION_SETS = 500_000
-"""The maximum number of information sets; each takes some 600 bytes."""
+"""The largest number of information sets. Each takes about 600 bytes."""
 MAX_WALK_PLIES = 500
-"""The maximum number of plies of a game, so that the recursion stays within Python's stack."""
+"""The largest number of plies of a game, so that the recursion does not exceed Python's stack."""
 
 
 class MCCFR(SolvedGame):
-    """Plays the average policy of `iterations` of external sampling, each a walk for either seat.
+    """Plays the average policy that external sampling has found after `iterations` iterations.
 
-    A walk follows every action of its own seat, and draws the actions of the other seat and of chance. So the tree need not fit
-    into memory, but its information sets must, and at most half a million are allowed. The draws come from a stream of their own:
-    the same policy every time. M. Lanctot, K. Waugh, M. Zinkevich, M. Bowling, Monte Carlo Sampling for Regret Minimization in
-    Extensive Games, 2009.
+    An iteration has one walk for each seat. A walk follows every action of its own seat, and draws the actions of the other seat
+    and of chance. So the tree need not fit into memory, but the information sets must; at most half a million are allowed. The
+    draws come from a separate stream, so the policy is the same every time. M. Lanctot, K. Waugh, M. Zinkevich, M. Bowling, Monte
+    Carlo Sampling for Regret Minimization in Extensive Games, 2009.
     """
 
     name = "mccfr"
@@ -184,7 +187,7 @@ class MCCFR(SolvedGame):
         self.iterations = iterations
 
     def solution(self, game: Game) -> Solution:
-        """Return the average policy at the visited observations."""
+        """Return the average policy for the observations that walks have visited."""
         sampler = _Sampler(game)
         for iteration in range(1, self.iterations + 1):
             if not iteration % 500:
@@ -199,7 +202,7 @@ class MCCFR(SolvedGame):
 
 
 class _Sampler:
-    """Regrets and summed policies by seat and observation."""
+    """The regrets and the summed policies; a key is a seat and an observation."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -207,12 +210,12 @@ class _Sampler:
         self.sets: dict[tuple[int, State], tuple[list[float], list[float]]] = {}
 
     def walk(self, state: State, seat: int, ply: int = 0) -> float:
-        """Return a sample of the value of `state` to `seat`, and learn from it."""
+        """Return a sample of the value of `state` for `seat`, and learn from it."""
         game = self.game
         if game.is_terminal(state):
             return game.returns(state)[seat]
         if ply >= MAX_WALK_PLIES:
-            raise GameTooLarge(f"{game.name} lasts more than {MAX_WALK_PLIES} plies, and mccfr walks no further: {INSTEAD}")
+            raise GameTooLarge(f"{game.name} lasts more than {MAX_WALK_PLIES} plies, the maximum for mccfr: {INSTEAD}")
         mover = game.to_move(state)
         if mover == CHANCE:
             outcomes = game.chance_outcomes(state)
@@ -239,8 +242,7 @@ class _Sampler:
         if found is None:
             if len(self.sets) >= MAX_INFORMATION_SETS:
                 raise GameTooLarge(
-                    f"{self.game.name} has more than {MAX_INFORMATION_SETS:,} information sets, "
-                    f"and mccfr keeps no more: {INSTEAD}"
+                    f"{self.game.name} has more than {MAX_INFORMATION_SETS:,} information sets, the maximum for mccfr: {INSTEAD}"
                 )
             found = self.sets[key] = ([0.0] * actions, [0.0] * actions)
         return found

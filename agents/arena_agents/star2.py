@@ -1,4 +1,4 @@
-"""The *-minimax search Star2: alpha-beta through chance nodes, with a probe of each outcome first.
+"""Star2, a *-minimax search: an alpha-beta search that also cuts off at chance nodes. It first probes each outcome.
 
 B. W. Ballard, The *-Minimax Search Procedure for Trees Containing Chance Nodes, 1983; T. Hauk, M. Buro, J. Schaeffer,
 Rediscovering *-Minimax Search, 2004.
@@ -10,18 +10,19 @@ from math import isfinite
 from typing import ClassVar, NamedTuple
 
 from arena import CHANCE, Action, Agent, Game, Search, State
-from arena.api.games import bounds
+from arena.api.games import Returns
 from arena_agents.deepening import BEST, STEP, Depth, Horizon, Plies, Probe, deepen, each, scaled_returns
 
 OPEN_RETURN = 1e300
-"""The bound of returns for a game without a range."""
+"""The bound of returns that is assumed if their range is infinite."""
 
 
 class Star2(Agent):
-    """Plays an action of the same value as expectimax, with fewer nodes, in games for two.
+    """Plays an action with the same value as expectimax, but generates fewer nodes, in games for two.
 
-    At a chance node it first searches one reply to each outcome, which bounds the outcome on one side. It leaves the node when
-    the bounds of all outcomes show that it is irrelevant. No state is generated twice. Of equal actions it plays the first.
+    At a chance node, it first searches one reply to each outcome, which gives a bound for the value of the outcome. If the bounds
+    of all outcomes show that the node cannot matter, it leaves the node. No state is generated twice. Of equally good actions, it
+    plays the first.
     """
 
     name = "star2"
@@ -43,7 +44,7 @@ class Star2(Agent):
 
 
 class _Outcome(NamedTuple):
-    """An outcome of chance, bounds of its value, and the value of its first reply as far as it was searched."""
+    """An outcome of chance: bounds of its value, and the value of its first reply as far as it was searched."""
 
     state: State
     odds: float
@@ -53,7 +54,9 @@ class _Outcome(NamedTuple):
 
 
 class _Star2Search:
-    """Values to `seat`, `ply` decisions after the root: exact between alpha and beta, else a bound on their side."""
+    """Computes values for `seat`, `ply` decisions after the root. Between alpha and beta, they are exact; otherwise, they are
+    bounds.
+    """
 
     def __init__(self, game: Game, search: Search, depth: int, horizon: Horizon) -> None:
         self.game = game
@@ -61,10 +64,10 @@ class _Star2Search:
         self.horizon = horizon
         self.returns = scaled_returns(game)
         self.evaluate = search.evaluate
-        self.most = 1.0 if all(map(isfinite, bounds(game))) else OPEN_RETURN
+        self.most = 1.0 if all(map(isfinite, Returns(game).range)) else OPEN_RETURN
 
     def value(self, state: State, seat: int, ply: int, alpha: float, beta: float, first: float | None = None) -> float:
-        """Return the value of a state; `first` is the value of its first reply, if it is already known."""
+        """Return the value of a state. `first` is the value of its first reply, if it is already known."""
         leaf = self._leaf(state, seat, ply)
         if leaf is not None:
             return leaf
@@ -86,7 +89,10 @@ class _Star2Search:
         return sign * best
 
     def _leaf(self, state: State, seat: int, ply: int) -> float | None:
-        """Return the value of a state without further search: of an end, or of a decision at the horizon."""
+        """Return the value of a state that needs no search: the end of a game, or a decision at the horizon.
+
+        Return None for other states.
+        """
         if self.game.is_terminal(state):
             return self.returns(state)[seat] * (1.0 - ply * STEP)
         if ply >= self.depth and self.game.to_move(state) != CHANCE:
@@ -108,7 +114,7 @@ class _Star2Search:
         return self._search_outcomes(probed, seat, ply, alpha, beta)
 
     def _probe(self, child: State, odds: float, seat: int, ply: int, alpha: float, beta: float) -> _Outcome:
-        """Search the first reply to an outcome, which is a lower bound for the replying seat."""
+        """Search the first reply to an outcome. Its value is a lower bound for the replying seat."""
         leaf = self._leaf(child, seat, ply)
         if leaf is not None:
             return _Outcome(child, odds, leaf, leaf)
@@ -122,7 +128,7 @@ class _Star2Search:
         return _Outcome(child, odds, -self.most, first if first < beta else self.most, first)
 
     def _search_outcomes(self, outcomes: Sequence[_Outcome], seat: int, ply: int, alpha: float, beta: float) -> float:
-        """Search the outcomes one by one, each within the window that the bounds of the following ones leave."""
+        """Return the mean value of the outcomes, or a bound outside the window. Each is searched with its own window."""
         below = accumulate([one.odds * one.low for one in reversed(outcomes)], initial=0.0)
         above = accumulate([one.odds * one.high for one in reversed(outcomes)], initial=0.0)
         rest = list(zip(below, above, strict=True))

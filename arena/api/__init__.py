@@ -1,4 +1,4 @@
-"""The surface for extensions: a package that adds to arena may import these modules beside `arena` itself.
+"""The interface for extensions. A package that extends arena may import these modules in addition to `arena`.
 
 | module | contents |
 |---|---|
@@ -13,6 +13,6 @@
 | `arena.api.spec` | a spec, and the plugins that it names |
 | `arena.api.store` | the file that keeps the matches of a tournament |
 
-Public beside these are `arena.stats` (statistics), `arena.compiled` (rules that can be compiled) and `arena.testing`.
-Everything else in `arena` is private and may change with any release.
+Also public are `arena.stats` (statistics), `arena.compiled` (rules that can be compiled) and `arena.testing`. Everything else in
+`arena` is private and may change with any release.
 """

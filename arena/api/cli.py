@@ -6,8 +6,7 @@ An entry point of the group `arena.commands` names a module that lists its comma
     web = "arena_web.commands"
     hello = "greetings:hello"
 
-The module with the list is imported for `arena --help`, so it imports nothing but this module. A command is imported when it is
-called.
+`arena --help` imports the module with the list, so this module should import only `arena.api.cli`.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,29 +30,22 @@ class Command(NamedTuple):
     target: str
     """The Click command, as `package.module:function`."""
     hidden: bool = False
-    """Whether `arena --help` leaves it out."""
+    """True if `arena --help` should not list it."""
     at_terminal: bool = False
-    """Whether it runs if `arena` is called at a terminal without a command."""
+    """Whether this command runs if the user of a terminal enters only `arena`."""
+    spec_keys: tuple[str, ...] = ()
+    """Keys by which `arena validate` recognises YAML files that are not tournaments but belong to this command."""
+    spec_check: str = ""
+    """A function, as `package.module:function`, that gets the path of such a file and the plugins, and returns a summary."""
 
 
-# Looked up on first use, so that the lists of commands stay light.
+# looked up on first use, so that importing the lists of commands is quick
 if TYPE_CHECKING:
     from arena.commands.leaderboard import format_option as format_option
-    from arena.commands.options import (
-        is_given as is_given,
-        plugin_option as plugin_option,
-        seed_option as seed_option,
-        workers_for as workers_for,
-    )
+    from arena.commands.options import is_given as is_given, plugin_option as plugin_option, workers_for as workers_for
     from arena.console.notices import load as load, say as say, say_notes as say_notes, tracebacks_wanted as tracebacks_wanted
-    from arena.console.output import (
-        LiveLine as LiveLine,
-        draws as draws,
-        results_alone as results_alone,
-        room as room,
-        terminal_size as terminal_size,
-    )
-    from arena.console.progress import PercentLine as PercentLine, duration as duration
+    from arena.console.output import LiveLine as LiveLine, Terminal as Terminal, results_alone as results_alone
+    from arena.console.progress import PercentLine as PercentLine
     from arena.console.project import read_own_file as read_own_file
     from arena.version import distribution as distribution, install_command as install_command
 else:

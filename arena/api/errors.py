@@ -6,14 +6,10 @@ from arena.lazy import pass_on
 
 if TYPE_CHECKING:
     from arena.errors import (
-        EXTENSIONS as EXTENSIONS,
-        ClusterError as ClusterError,
-        ClusterLost as ClusterLost,
-        ExtensionMissing as ExtensionMissing,
         GameTooLarge as GameTooLarge,
         Interrupted as Interrupted,
         IsolationError as IsolationError,
-        StoreConflict as StoreConflict,
+        PlayersLost as PlayersLost,
         StoreError as StoreError,
         StoreFull as StoreFull,
         abbreviate as abbreviate,

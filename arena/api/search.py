@@ -1,4 +1,4 @@
-"""Search engines and metering: how states are counted, and how the loop of an engine takes over a decision."""
+"""Search engines and metering: how states are counted, and how an engine replaces the loop of a search."""
 
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,6 @@ if TYPE_CHECKING:
     from arena.parts import SearchEngine as SearchEngine, SeatUse as SeatUse
     from arena.search import SharedStart as SharedStart
     from arena.search_engines import PLAIN as PLAIN, search_engines as search_engines
-    from arena.unmetered import WATCHED as WATCHED, seen as seen, unwatched_copy as unwatched_copy, watch as watch
+    from arena.unmetered import seen as seen
 else:
     __getattr__, __dir__ = pass_on(__name__)

@@ -1,17 +1,17 @@
-"""The command leaderboard, and the option for the format of tables."""
+"""The command `leaderboard`, and the option for the format of tables."""
 
 import click
 
-from arena.console.output import results_alone, room
+from arena.console.output import Terminal, results_alone
 from arena.errors import suggest
-from arena.results.leaderboard import stored
+from arena.results.leaderboard import Leaderboard
 from arena.results.tables import FORMATS, render
 from arena.store import Store
-from arena.store.run import list_environments
+from arena.store.run import Run
 
 
 def check_format(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    """Return the name of a format of tabulate, json or csv; BadParameter for any other."""
+    """Return the name of a table format: json, csv, or a format of tabulate. Raises BadParameter for any other name."""
     if value not in FORMATS:
         raise click.BadParameter(f"unknown format {value!r}; {suggest(value, FORMATS)}")
     return value
@@ -24,19 +24,21 @@ format_option = click.option(
     callback=check_format,
     default="simple",
     show_default=True,
-    help="Of tabulate, or json, csv.",
+    help="A table style of tabulate, or json or csv.",
 )
 """The option `--format` of every command that prints leaderboards or comparisons."""
+explain_option = click.option("--explain", is_flag=True, help="Also explain how ratings and intervals were computed.")
 
 
 @click.command()
 @click.argument("store")
 @format_option
-def leaderboard(store: str, style: str) -> int:
-    """Print the leaderboards of STORE, also while it is being filled."""
+@explain_option
+def leaderboard(store: str, style: str, explain: bool) -> int:
+    """Print the leaderboards of STORE, even while a run adds matches to it."""
     with results_alone() as out:
-        boards = stored(store)
+        boards = [board.explained() if explain else board for board in Leaderboard.load(store)]
         with Store.open(store) as opened:
             runs = opened.runs()
-        print(render(runs[-1], boards, style, room(out), list_environments(runs)), file=out)
+        print(render(runs[-1], boards, style, Terminal(out).room, Run.list_environments(runs)), file=out)
     return 1 if any(board.void for board in boards) else 0

@@ -1,4 +1,4 @@
-"""Options of several commands."""
+"""Options that several commands share."""
 
 import os
 from collections.abc import Callable
@@ -22,7 +22,7 @@ class RunSeed(click.ParamType[int | str]):
     name = "number|digits"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        """Return the number or the digits; BadParameter for anything else."""
+        """Return the number or the digits. Raises BadParameter for anything else."""
         if isinstance(value, str) and is_digits(value.lower()):
             return value.lower()
         if isinstance(value, str) and not value.lstrip("+-").isdecimal():
@@ -31,7 +31,7 @@ class RunSeed(click.ParamType[int | str]):
 
 
 def plugin_option(command: Callback) -> Callback:
-    """Add `--plugin` and `--no-project`: the command gets the plugins of the project file, and those that are given."""
+    """Add `--plugin` and `--no-project`. The command gets the plugins of the project file and of `--plugin`."""
     text = "Load a plugin; may be repeated."
     names = ("--plugin", "plugins")
     option = click.option(*names, multiple=True, metavar="FILE|MODULE", callback=add_project, help=text)
@@ -39,16 +39,11 @@ def plugin_option(command: Callback) -> Callback:
 
 
 def is_given(parameter: str) -> bool:
-    """Return whether the command line gives a parameter, such as `plugins`, which a project file may give, too."""
+    """Return whether the command line sets a parameter, such as `plugins`, which a project file may also set."""
     return click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
 
 
 def workers_for(asked: int | None, matches: int) -> int:
-    """Return the number of worker processes: as asked for, otherwise one for each core; never more than there are `matches`."""
+    """Return the number of worker processes: `asked` or, if it is None, one per core; in either case at most `matches`."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(asked or cores, matches))
-
-
-def seed_option(text: str) -> Callable[[Callback], Callback]:
-    """Return the option `--seed`, 0 by default, with its help `text`."""
-    return click.option("--seed", type=SEED, default=0, show_default=True, help=text)

@@ -1,4 +1,4 @@
-"""The command run: play a tournament, here or on a cluster, into a store or not, and print its leaderboards."""
+"""The command `run`: play a tournament, on this machine or on a cluster, with or without a store, and print its leaderboards."""
 
 import shlex
 import sys
@@ -12,22 +12,21 @@ from typing import IO, Any
 
 import click
 
-from arena.commands.leaderboard import format_option
+from arena.commands.leaderboard import explain_option, format_option
 from arena.commands.options import RunSeed, plugin_option, workers_for
 from arena.console.notices import say, say_notes
-from arena.console.output import results_alone, room
+from arena.console.output import Terminal, results_alone
 from arena.console.progress import PercentLine, Progress
-from arena.errors import ArenaError, ClusterLost, Interrupted
+from arena.errors import ArenaError, Interrupted, PlayersLost
 from arena.parts import Executor, Players, SeatUse, explain_missing
 from arena.plugins.sources import load_plugins
-from arena.results.leaderboard import Leaderboard, leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
-from arena.schedule.fingerprint import is_trusted
+from arena.schedule.fingerprint import Fingerprint
 from arena.search_engines import running_plain, search_engines
 from arena.secret import Seed
 from arena.spec import Spec, limit_warnings, load_spec
 from arena.store import Run, Store, put_aside
-from arena.store.run import list_environments, run_of
 from arena.tournament.code_check import check_code, clear_for
 from arena.tournament.concurrent_matches import CONCURRENCY, find_waiting_seats
 from arena.tournament.queue import MatchQueue, Shard
@@ -35,9 +34,9 @@ from arena.tournament.results import PlayedMatch, Results
 from arena.tournament.run import play_all, record_all, resume_secret
 
 SECONDS_BEFORE_WORKERS = 0.5
-"""Time that a run plays in its own process before it starts workers: a small run needs none."""
+"""Seconds for which a run plays in its own process before it starts workers, because a small run needs none."""
 MAX_VOID_LISTED = 3
-"""Void matches that are listed one by one."""
+"""The largest number of void matches that are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +56,14 @@ class RunOptions:
     accept: bool = False
     shard: Shard | None = None
     executor: tuple[Executor, str] | None = None
-    """The executor, and the value of its option; None for this machine."""
+    """The executor and the value of its option; None if this machine plays."""
     plain: bool = False
+    explain: bool = False
     concurrency: int = CONCURRENCY
 
     @property
     def path(self) -> Path | None:
-        """The store of the run: the one asked for, or `results/STEM.db`, for a shard `results/STEM.1-of-3.db`."""
+        """The store of the run: the path that the user gave, or else `results/STEM.db` (`results/STEM.1-of-3.db` for a shard)."""
         if self.no_store:
             return None
         if self.store is not None:
@@ -72,7 +72,7 @@ class RunOptions:
         return Path("results") / f"{Path(self.spec).stem}{part}.db"
 
     def note(self, text: str) -> None:
-        """Print a line that `--quiet` leaves out."""
+        """Print a line unless `--quiet` is given."""
         if not self.quiet:
             say(f"note: {text}")
 
@@ -83,8 +83,7 @@ class RunOptions:
         words += [] if self.executor is None else [self.executor[0].option, self.executor[1]]
         words += [] if self.seed is None else ["--seed", str(self.seed)]
         words += [] if self.style == "simple" else ["--format", self.style]
-        words += ["--quiet"] if self.quiet else []
-        words += ["--plain"] if self.plain else []
+        words += [f"--{name}" for name in ("quiet", "plain", "explain") if getattr(self, name)]
         words += [] if self.concurrency == CONCURRENCY else ["--concurrency", str(self.concurrency)]
         words += [word for plugin in self.plugins for word in ("--plugin", plugin)]
         words += [] if self.store is None else ["--store", self.store]
@@ -93,7 +92,7 @@ class RunOptions:
 
 
 def parse_shard(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Shard | None:
-    """Parse a part of a tournament, such as `2/5`; BadParameter for anything else."""
+    """Parse a shard of a tournament, such as `2/5`. Raises BadParameter for anything else."""
     if value is None:
         return None
     number, slash, of = value.partition("/")
@@ -103,7 +102,7 @@ def parse_shard(_context: click.Context, _parameter: click.Parameter, value: str
 
 
 class RunCommand(click.Command):
-    """The command with an option for each executor. Plugins are loaded for the help, or if an option is not its own."""
+    """The command `run`, with an option for each executor. Plugins are loaded only for `--help` and unknown options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the words of the call."""
@@ -130,43 +129,46 @@ def _pair(executor: Executor, *call: Any) -> tuple[Executor, str] | None:
 
 @click.command(cls=RunCommand)
 @click.argument("spec")
-@click.option("--workers", type=click.IntRange(1, 1024), help="Processes that play; default: one a core.")
-@click.option("--seed", type=RunSeed(), help="Replaces the seed of the spec: a number, or the digits of a secret one.")
+@click.option("--workers", type=click.IntRange(1, 1024), help="Number of worker processes; default: one per core.")
+@click.option("--seed", type=RunSeed(), help="Replace the seed of the spec: a number, or the digits of a secret seed.")
 @format_option
-@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
-@click.option("--store", metavar="PATH", help="Where the matches are kept; default: results/SPEC.db.")
-@click.option("--no-store", is_flag=True, help="Keep the matches in memory alone.")
-@click.option("--fresh", is_flag=True, help="Start anew; the matches so far are kept aside.")
+@explain_option
+@click.option("--quiet", is_flag=True, help="Print no progress and no notes on stderr.")
+@click.option("--store", metavar="PATH", help="File that stores the matches; default: results/SPEC.db.")
+@click.option("--no-store", is_flag=True, help="Keep the matches only in memory.")
+@click.option("--fresh", is_flag=True, help="Play all matches again; the old store is renamed and kept.")
 @click.option(
-    "--fresh-for",
-    multiple=True,
-    metavar="AGENT",
-    help="Play the matches of AGENT anew, and keep those of all others; may be repeated.",
+    "--fresh-for", multiple=True, metavar="AGENT", help="Play the matches of AGENT again and keep all others; may be repeated."
 )
-@click.option("--accept-changed-plugins", "accept", is_flag=True, help="Go on though a plugin has changed.")
+@click.option("--accept-changed-plugins", "accept", is_flag=True, help="Continue even if a plugin has changed.")
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 256),
     default=CONCURRENCY,
     show_default=True,
-    help="Matches at the same time in one process, where agents wait for something outside.",
+    help="Number of matches that one process plays at once, if agents wait for other programs, such as a server.",
 )
 @click.option("--plain", is_flag=True, help="Use no compiled code; the records are the same.")
-@click.option("--shard", metavar="I/N", callback=parse_shard, help="Play part I of N, as one of N machines; see `arena merge`.")
+@click.option(
+    "--shard",
+    metavar="I/N",
+    callback=parse_shard,
+    help="Share the run among N machines: play only part I here; see `arena merge`.",
+)
 @plugin_option
 def run(**asked: Any) -> int:
-    """Play the tournament SPEC, or what is left of it, and print its leaderboards."""
+    """Play the tournament SPEC, or the rest of it, and print its leaderboards."""
     own = {key: value for key, value in asked.items() if key in RunOptions.__dataclass_fields__}
     executors = [value for key, value in asked.items() if key not in own and value is not None]
     if len(executors) > 1:
-        raise click.UsageError(f"{executors[0][0].option} does not go with {executors[1][0].option}: one of them plays")
+        raise click.UsageError(f"{executors[0][0].option} cannot be used with {executors[1][0].option}: only one can play")
     options = RunOptions(**own, executor=executors[0] if executors else None)
     if options.executor is not None and options.workers is not None:
-        raise click.UsageError(f"--workers does not go with {options.executor[0].option}, which has its own workers")
+        raise click.UsageError(f"--workers cannot be used with {options.executor[0].option}, which has its own workers")
     if options.no_store and (options.store is not None or options.fresh or options.fresh_for):
-        raise click.UsageError("--no-store does not go with --store, --fresh or --fresh-for")
+        raise click.UsageError("--no-store cannot be used with --store, --fresh or --fresh-for")
     if options.fresh and options.fresh_for:
-        raise click.UsageError("--fresh plays everything anew; leave out --fresh-for")
+        raise click.UsageError("--fresh already plays all matches again; leave out --fresh-for")
     with results_alone() as out, running_plain(wanted=options.plain):
         with PercentLine(sys.stderr, quiet=options.quiet):
             asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
@@ -175,13 +177,13 @@ def run(**asked: Any) -> int:
         for board in spec.boards if options.shard is not None else ():
             if board.format.follows_results:
                 name = board.format.name
-                raise ArenaError(f"{name} cannot be shared among machines: who meets whom depends on the results so far")
+                raise ArenaError(f"the format {name} cannot be used with --shard: its pairings depend on earlier results")
         say_notes(spec, quiet=options.quiet)
         if spec.secret:
             say(f"commitment: {spec.commitment}")
         for warning in () if options.quiet else limit_warnings(spec):
             say(f"warning: {warning}")
-        planned = run_of(spec)
+        planned = Run.of(spec)
         elsewhere = options.executor and options.executor[0].open(options.executor[1], spec, planned.plugins, options.note)
         with elsewhere or nullcontext() as players, _open_store(options, spec, planned) as store:
             played = _play(options, spec, planned, store, players)
@@ -190,7 +192,8 @@ def run(**asked: Any) -> int:
         results = Results(spec, played, store=options.path)
         if spec.secret and results.seed is not None:
             say(f"seed: {results.seed}")
-        return _show(results, leaderboards(results), options.style, out)
+        boards = Leaderboard.of_results(results)
+        return _show(results, [board.explained() for board in boards] if options.explain else boards, options.style, out)
 
 
 @contextmanager
@@ -217,35 +220,37 @@ def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, pl
     uses: dict[tuple[int, int], SeatUse] = {}
     with Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet) as progress:
         feed = MatchQueue(spec, store, options.shard, progress.found)
+        progress.left = feed.left
 
         def note(one: PlayedMatch) -> None:
             if store is None:
                 played.append(one)
             progress.note(one)
-            _add_uses(uses, spec, one)
+            if one.record.timing:
+                _add_uses(uses, spec, one)
             for board, word in feed.status.items():
                 progress.say(board, word)
-            progress.expect(feed.expected)
+            if feed.expected:
+                progress.expect(feed.expected)
 
         progress.expect(feed.expected)
-
         try:
             if players is None:
                 _play_here(options, spec, planned, feed, progress, note)
             else:
-                progress.ask(players.staff)
+                progress.staff = players.staff
                 record_all(feed, players.play(feed), note)
-        except (ClusterLost, Interrupted):
+        except (PlayersLost, Interrupted):
             if store is not None:
                 store.flush()
-                say(f"\n{feed.held + feed.played:,} matches are in {store.path}; go on with\n  {options.again()}")
+                say(f"\n{feed.held + feed.played:,} matches are in {store.path}; continue with\n  {options.again()}")
             raise
     for engine in search_engines():
         for line in engine.sum_up(uses.values()):
             options.note(line)
     if store is not None:
         if not feed.others:
-            store.end(feed.rankings(), spec.registry)
+            store.end(feed.rankings(), spec)
         if feed.held:
             if feed.played:
                 options.note(f"{feed.held:,} matches were in {store.path}, {feed.played:,} have been added")
@@ -255,7 +260,6 @@ def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, pl
 
 
 def _add_uses(uses: dict[tuple[int, int], SeatUse], spec: Spec, one: PlayedMatch) -> None:
-    """Add the decisions of a match that ran compiled or plain to those of each entry of its board."""
     timing = one.record.timing or {}
     nothing = [None] * len(one.pairing.seats)
     columns = [timing.get(key) or nothing for key in ("compiled", "plain", "plain_seconds", "plain_reason")]
@@ -273,9 +277,9 @@ def _add_uses(uses: dict[tuple[int, int], SeatUse], spec: Spec, one: PlayedMatch
 def _play_here(
     options: RunOptions, spec: Spec, planned: Run, feed: MatchQueue, progress: Progress, observe: Callable[[PlayedMatch], None]
 ) -> None:
-    safe = is_trusted(spec)
+    safe = Fingerprint.is_trusted(spec)
     if safe and options.workers is not None and find_waiting_seats(spec):
-        options.note(f"agents wait for something outside: one process plays {options.concurrency} matches at a time")
+        options.note(f"agents wait for other programs, so one process plays {options.concurrency} matches at a time")
     play_all(
         spec,
         feed,
@@ -294,8 +298,8 @@ def _show(results: Results, boards: Sequence[Leaderboard], style: str, out: IO[s
     environments: Sequence[Mapping[str, str]] = ()
     if results.store is not None and style == "json":
         with Store.open(results.store) as store:
-            environments = list_environments(store.runs())
-    print(render(results, boards, style, room(out), environments), file=out)
+            environments = Run.list_environments(store.runs())
+    print(render(results, boards, style, Terminal(out).room, environments), file=out)
     void = sum(board.void for board in boards)
     if void:
         with nullcontext() if results.store is None else Store.open(results.store) as store:

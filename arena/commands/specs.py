@@ -1,6 +1,8 @@
-"""The commands validate and schema: every fault of a spec, and the keys of a spec."""
+"""The commands `validate` and `schema`, which list the faults of a spec and the keys that a spec may have."""
 
 import json
+from importlib import import_module
+from typing import Any
 
 import click
 
@@ -10,6 +12,8 @@ from arena.console.output import results_alone
 from arena.errors import SpecError
 from arena.plugins.sources import load_plugins
 from arena.spec import json_schema, limit_warnings, load_spec
+from arena.spec.document import Document
+from arena.spec.model import SpecKeys
 from arena.spec.positions import repeat_notes
 from arena.tracking import listening, postpone
 
@@ -23,7 +27,10 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
     with results_alone() as out:
         for spec in specs:
             try:
-                with listening(postpone):  # only players need tables
+                if (summary := _check_other(spec, plugins)) is not None:
+                    print(f"{spec}: no faults, {summary}", file=out)
+                    continue
+                with listening(postpone):  # tables, which take long to build, are only needed to play
                     ready = load_spec(spec, plugins=plugins)
             except SpecError as error:
                 say(str(error))
@@ -35,6 +42,17 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
                 for note in (*ready.notes, *repeat_notes(ready.boards)):
                     say(f"note: {note}")
     return code
+
+
+def _check_other(spec: str, plugins: tuple[str, ...]) -> str | None:
+    """Check the spec of another command with its function, and return the summary; None if the spec is a tournament."""
+    keys = Document.read(spec).values.keys() - SpecKeys.model_fields.keys()
+    group: Any = click.get_current_context().find_root().command
+    for command in group.commands.listed() if keys else ():
+        if not keys.isdisjoint(command.spec_keys):
+            module, _, name = command.spec_check.partition(":")
+            return str(getattr(import_module(module), name)(spec, plugins))
+    return None
 
 
 @click.command()

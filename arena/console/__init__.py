@@ -1,1 +1,1 @@
-"""Output of the command line: results, notices, progress and screens."""
+"""Output of the command line: results, notices and progress."""

@@ -1,4 +1,4 @@
-"""Notices of a command on stderr, beside its result on stdout."""
+"""Notices of a command, which go to stderr so that stdout holds only its result."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ def say(line: str) -> None:
 
 
 def say_problems(registry: Registry) -> None:
-    """Write a line to stderr for each installed plugin that was left out, and for each member of a class that is ignored."""
+    """Write a line to stderr for each installed plugin that could not be loaded, and for each class member that is ignored."""
     for plugin in registry.plugins:
         if plugin.problem is not None:
             say(f"plugin {plugin.source} left out: {plugin.problem}")
@@ -28,8 +28,8 @@ def say_problems(registry: Registry) -> None:
 
 
 def say_notes(spec: "Spec", *, quiet: bool = False) -> None:
-    """Write the plugins that were left out and, unless `quiet`, the notes of a spec to stderr."""
-    from arena.schedule.runner import isolation_notes  # a spec has loaded them already; otherwise they are not needed
+    """Write to stderr which plugins could not be loaded and, unless `quiet` is true, the notes about a spec."""
+    from arena.schedule.runner import isolation_notes  # imported here, because only commands with a spec need it
     from arena.spec.positions import repeat_notes
 
     say_problems(spec.registry)
@@ -38,12 +38,12 @@ def say_notes(spec: "Spec", *, quiet: bool = False) -> None:
 
 
 def load(plugins: Iterable[str | Path]) -> Registry:
-    """Load every plugin, and write those that were left out to stderr."""
+    """Load plugins, and write to stderr which ones could not be loaded."""
     registry = load_plugins(plugins)
     say_problems(registry)
     return registry
 
 
 def tracebacks_wanted() -> bool:
-    """Return whether the user asked for whole tracebacks, by the option --traceback or by ARENA_TRACEBACK."""
+    """Return whether the user asked for full tracebacks, with the option --traceback or with the variable ARENA_TRACEBACK."""
     return os.environ.get("ARENA_TRACEBACK", "") not in ("", "0")

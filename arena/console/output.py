@@ -1,4 +1,4 @@
-"""The abilities of a terminal, and a stdout kept for results: output of plugins, in Python or below it, goes to stderr."""
+"""Reports what a terminal can do, and keeps stdout free for results: all other output, also from plugins, goes to stderr."""
 
 import os
 import sys
@@ -7,15 +7,34 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import IO
 
 
-def terminal_size(out: IO[str]) -> tuple[int, int]:
-    """Return columns and lines of a terminal, by COLUMNS and LINES if set; 0 if not known, and for a file or a pipe."""
-    if not out.isatty():
-        return 0, 0
-    try:
-        columns, lines = os.get_terminal_size(out.fileno())
-    except (OSError, ValueError):
-        columns = lines = 0
-    return _environment("COLUMNS") or columns, _environment("LINES") or lines
+class Terminal:
+    """A stream, and what it can do if it is a terminal."""
+
+    __slots__ = ("_out",)
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The numbers of columns and lines, which COLUMNS and LINES override; 0 if unknown, and for a file or a pipe."""
+        if not self._out.isatty():
+            return 0, 0
+        try:
+            columns, lines = os.get_terminal_size(self._out.fileno())
+        except (OSError, ValueError):
+            columns = lines = 0
+        return _environment("COLUMNS") or columns, _environment("LINES") or lines
+
+    @property
+    def room(self) -> int | None:
+        """The number of columns for a result; None for a file or a pipe."""
+        return self.size[0] or None
+
+    @property
+    def draws(self) -> bool:
+        """Whether it is a terminal that can move its cursor. The rule is that of the library rich, which is not imported."""
+        return self._out.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
 def _environment(key: str) -> int:
@@ -23,23 +42,13 @@ def _environment(key: str) -> int:
     return int(given) if given.isdecimal() else 0
 
 
-def room(out: IO[str]) -> int | None:
-    """Return the columns that a result has room for; None for a file or a pipe."""
-    return terminal_size(out)[0] or None
-
-
-def draws(stream: IO[str]) -> bool:
-    """Return whether a stream is a terminal that moves its cursor, by rich's rule but without importing rich."""
-    return stream.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
-
-
 @contextmanager
 def results_alone() -> Iterator[IO[str]]:
-    """Yield a stream to the real stdout; inside the block everything else that writes to stdout reaches stderr."""
+    """Yield a stream that writes to the real stdout. Inside the block, all other output to stdout goes to stderr."""
     sys.stdout.flush()
     try:
         kept = os.dup(sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):  # stdout is not a file, as in a test
+    except (OSError, ValueError, AttributeError):  # stdout is not a file, for example in a test
         real = sys.stdout
         with redirect_stdout(sys.stderr):
             yield real
@@ -59,17 +68,17 @@ def results_alone() -> Iterator[IO[str]]:
 
 
 class LiveLine:
-    """One line of a terminal, cut to its width; nothing if the stream is not a terminal, or if the line is not `wanted`."""
+    """One line on a terminal, cut to its width. Nothing is shown if the stream is not a terminal or `wanted` is false."""
 
     def __init__(self, stream: IO[str], *, wanted: bool = True) -> None:
         self._stream = stream
         self._there = False
-        self.shown = wanted and draws(stream)
-        """False if nothing is ever written."""
+        self.shown = wanted and Terminal(stream).draws
+        """Whether anything is written."""
 
     def show(self, text: str) -> None:
-        """Write `text` in place of the old one; erase it for an empty text."""
+        """Replace the line by `text`; an empty text erases it."""
         if self.shown and (text or self._there):
-            self._stream.write(f"\r\x1b[K{text[: (room(self._stream) or 80) - 1]}")
+            self._stream.write(f"\r\x1b[K{text[: (Terminal(self._stream).room or 80) - 1]}")
             self._stream.flush()
             self._there = bool(text)

@@ -1,4 +1,4 @@
-"""The formats of the core, brought by the same hook as anyone's."""
+"""The formats of the core. They are registered through the same hook as the formats of plugins."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Round-robin, gauntlet and benchmark: all against all, a few against the rest, and each against a puzzle."""
+"""The formats round-robin (every agent plays all others), gauntlet (a few play the rest) and benchmark (each plays alone)."""
 
 from collections.abc import Iterator
 from itertools import combinations, permutations
@@ -10,11 +10,11 @@ from pydantic import Field as Bounds
 from arena.format import Field, Format, Kind, Outcomes, Pairing
 
 Orders = Literal["all", "rotations"]
-"""The orders of seats in which a group meets a position: all of them, or one a seat, each the last one turned by a seat."""
+"""The orders of seats in which a group plays: `all` possible ones, or only the `rotations` of one order."""
 
 
 def seatings(group: tuple[int, ...], orders: Orders) -> Iterator[tuple[int, ...]]:
-    """Yield the orders of seats of a group; everyone has every seat equally often."""
+    """Yield the orders of seats for a group. Every entry gets every seat equally often."""
     if orders == "all":
         yield from permutations(group)
     else:
@@ -23,15 +23,14 @@ def seatings(group: tuple[int, ...], orders: Orders) -> Iterator[tuple[int, ...]
 
 
 def _number(players: int, orders: Orders) -> int:
-    """Return the number of orders of seats of a group."""
     return factorial(players) if orders == "all" else players
 
 
 class RoundRobin(Format):
-    """Every group of agents meets every position from all orders of seats, or from their rotations alone.
+    """Every group of agents, one for each seat, plays every position in all orders of seats, or only in rotations of one order.
 
-    With two seats a group is a pair and a round gives it two matches, seats swapped. Rounds are played one after the
-    other, so that standings mean something early.
+    In a game with two seats, each pair of agents plays two matches per round, with the seats swapped. Rounds are played one after
+    the other, so that early standings are already fair.
     """
 
     name = "round-robin"
@@ -41,15 +40,15 @@ class RoundRobin(Format):
         self.orders = orders
 
     def fewest(self, players: int) -> int:
-        """Return one entry a seat."""
+        """Return the number of seats, because each needs an entry."""
         return players
 
     def size(self, field: Field) -> int:
-        """Return rounds times the orders of all groups."""
+        """Return the product of the numbers of rounds, groups of entries, and orders of seats."""
         return field.rounds * comb(field.entries, field.players) * _number(field.players, self.orders)
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing]:
-        """Yield round after round, in it group after group, in it all orders of seats."""
+        """Yield the rounds one after the other. In each round, all groups play in all orders of seats."""
         for number in range(field.rounds):
             for group in combinations(range(field.entries), field.players):
                 for seats in seatings(group, self.orders):
@@ -57,28 +56,28 @@ class RoundRobin(Format):
 
 
 class Gauntlet(Format):
-    """Each of the first `challengers` entries meets all but its like, on every position from all orders of seats."""
+    """Each of the first `challengers` entries plays every later entry, on every position and in all orders of seats."""
 
     name = "gauntlet"
     kind: ClassVar[Kind] = "versus"
-    ranked_by = "rating"  # scores against different opponents do not compare
+    ranked_by = "rating"  # scores against different opponents cannot be compared
 
     def __init__(self, *, challengers: Annotated[int, Bounds(ge=1)] = 1, orders: Orders = "all") -> None:
         self.challengers = challengers
         self.orders = orders
 
     def fewest(self, players: int) -> int:
-        """Return the challengers and one other for every further seat."""
+        """Return the number of challengers, plus one entry for every further seat."""
         return self.challengers + players - 1
 
     def size(self, field: Field) -> int:
-        """Return rounds times the orders of all groups of one challenger and others."""
+        """Return the product of the numbers of rounds, challengers, groups of others, and orders of seats."""
         others = field.entries - self.challengers
         groups = comb(others, field.players - 1) if others > 0 else 0
         return field.rounds * self.challengers * groups * _number(field.players, self.orders)
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing]:
-        """Yield round after round, in it challenger after challenger, in it all orders of seats with every group of others."""
+        """Yield the rounds in order. In each round, every challenger meets all groups of others in all orders of seats."""
         for number in range(field.rounds):
             for challenger in range(self.challengers):
                 for others in combinations(range(self.challengers, field.entries), field.players - 1):
@@ -87,7 +86,7 @@ class Gauntlet(Format):
 
 
 class Benchmark(Format):
-    """Every agent meets every position of a puzzle, or of a game of one seat, on its own."""
+    """Every agent plays alone on every position of a puzzle or of a game with one seat."""
 
     name = "benchmark"
     kind: ClassVar[Kind] = "puzzle"
@@ -97,11 +96,11 @@ class Benchmark(Format):
         return 1
 
     def size(self, field: Field) -> int:
-        """Return rounds times entries."""
+        """Return the number of rounds times the number of entries."""
         return field.rounds * field.entries
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing]:
-        """Yield position after position, and each for every agent."""
+        """Yield the positions one after the other. Every agent plays a position before the next one begins."""
         for number in range(field.rounds):
             for entry in range(field.entries):
                 yield Pairing(number, (entry,))

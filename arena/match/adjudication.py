@@ -1,7 +1,6 @@
-"""Ends a game of two seats by the values that its agents report, before the rules do, as runners of chess engines do.
+"""Ends a game with two seats early if the values that the agents report agree, as programs that run chess engines do.
 
-A draw needs the values of both seats, a resignation at least the values of the losing seat. So no agent wins or saves a game by
-its own claims alone.
+A draw needs the values of both seats, and a resignation needs the values of the losing seat. So no agent gains by its claims.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,30 +12,30 @@ from arena.identity import canonical
 
 @dataclass(frozen=True, slots=True)
 class DrawRule:
-    """A game is drawn if both seats have reported level values for a while."""
+    """A game ends as a draw if both seats have reported values near 0 for some time."""
 
     after: int = 40
-    """Moves of the match, of both seats together, before which it is not drawn."""
+    """The number of moves, of both seats together, before which the rule does not apply."""
     moves: int = 8
-    """The last decisions of each seat that must agree."""
+    """The number of consecutive decisions of each seat that must report a level value."""
     value: float = 0.05
-    """The largest magnitude of a value that is level."""
+    """The largest magnitude of a value that counts as level."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResignRule:
-    """A seat resigns if it has reported a lost game for a while."""
+    """A seat resigns if it has reported a lost game for some time."""
 
     moves: int = 4
-    """The number of its last decisions that must report it."""
+    """The number of consecutive decisions of the seat that must report a lost game."""
     value: float = 0.95
-    """A value of minus this or less is lost, a value of this or more is won."""
+    """A reported value means a won game if it is at least this value, and a lost game if it is at most minus this value."""
     both: bool = False
-    """Whether the last decisions of the other seat must report that it wins."""
+    """Whether the other seat must also report, for as many decisions, that it wins."""
 
 
 class AgreedEnd(NamedTuple):
-    """How a game is ended by reported values."""
+    """The early end of a game because of reported values."""
 
     returns: tuple[float, float]
     message: str
@@ -44,27 +43,26 @@ class AgreedEnd(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """The rules by which the games of a board are adjudicated; None if there is no such rule."""
+    """The rules by which reported values end the games of a board; None for a rule that does not apply."""
 
     draw: DrawRule | None = None
     resign: ResignRule | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Adjudication":
-        """Return the rules `given` as plain values with the keys of the spec; `{}` of a rule has its defaults."""
+        """Return the rules from a mapping with the keys of the spec. An empty mapping for a rule selects its defaults."""
         draw, resign = given.get("draw"), given.get("resign")
         return cls(
-            None if draw is None else DrawRule(**_with_float(draw)),
-            None if resign is None else ResignRule(**_with_float(resign)),
+            None if draw is None else DrawRule(**_with_float(draw)), None if resign is None else ResignRule(**_with_float(resign))
         )
 
     @property
     def identity(self) -> str:
-        """The canonical text of the rules, for the key of a match."""
+        """The canonical text of the rules, which is part of the key of a match."""
         return canonical(asdict(self))
 
     def first(self, reported: Iterable[tuple[int, float | None]]) -> tuple[int, AgreedEnd] | None:
-        """Return the first end that the values of a game agree on, and the number of decisions before it; None without one.
+        """Return how reported values first end a game, with the number of decisions up to then; None if they do not.
 
         `reported` has the seat and the value of every decision, in the order of play.
         """
@@ -77,14 +75,14 @@ class Adjudication:
 
 
 def _with_float(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a rule with its value as a float, so that 1 and 1.0 are one rule, and one identity."""
+    """Return the keys of a rule with its `value` as a float, so that 1 and 1.0 give the same identity."""
     return {name: float(value) if name == "value" else value for name, value in given.items()}
 
 
 class Adjudicator:
-    """Follows one game, and counts for each seat how many of its last decisions reported a level, a lost or a won game.
+    """Follows one game. For each seat, it counts how many decisions in a row have reported a level, a lost or a won game.
 
-    A decision without a value breaks off all three.
+    A decision without a value resets all three counts of its seat.
     """
 
     def __init__(self, rules: Adjudication) -> None:
@@ -93,7 +91,7 @@ class Adjudicator:
         self._level, self._lost, self._won = [0, 0], [0, 0], [0, 0]
 
     def after(self, seat: int, value: float | None) -> AgreedEnd | None:
-        """Count a decision; the end that the values now agree on, if any. A game both resigned and level is resigned."""
+        """Count a decision and return how the game now ends, or None. A resignation takes precedence over a draw."""
         self._decisions += 1
         if self._resign is not None:
             self._lost[seat] = self._lost[seat] + 1 if value is not None and value <= -self._resign.value else 0

@@ -1,4 +1,4 @@
-"""A match before it is played: the rules, the position, the seats, and the key that follows from them."""
+"""A match before it is played: the rules, the position, the seats, and the key that is computed from them."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -9,18 +9,18 @@ from typing import Any, NamedTuple, Protocol
 from arena.agent import Agent
 from arena.game import Game, State
 from arena.heuristics import Evaluation
-from arena.identity import canonical, key, position_stream
+from arena.identity import Stream, canonical, key
 from arena.limits import Limits
 from arena.match.adjudication import Adjudication
 from arena.match.openings import Redraws, play_opening
 from arena.secret import Seed, seed_of_round
 
 IN_PROCESS = "none"
-"""The isolation of agents that run in the playing process. Extensions bring others."""
+"""The isolation of agents that run in the same process as the match. Extensions add other isolations."""
 
 
 class OwnCode(Protocol):
-    """Code that an entry brings, loaded only by the process of its agent. It is hashable, and can be pickled."""
+    """Code that an entry brings along and that only the process of its agent loads. It must be hashable and picklable."""
 
     @property
     def source(self) -> str:
@@ -28,54 +28,54 @@ class OwnCode(Protocol):
 
     @property
     def mark(self) -> str:
-        """The start of its hash, shown to people."""
+        """The first digits of its hash, for display."""
 
     @property
     def code(self) -> str:
-        """The hash of the code at the time when the spec was read."""
+        """The hash that the code had when the spec was read."""
 
     @property
     def heuristics(self) -> frozenset[tuple[str, str]]:
-        """The heuristics that it brings, each as (game, name)."""
+        """The heuristics that it defines, each as (game, name)."""
 
     def files(self) -> set[Path]:
-        """Return the files that are hashed."""
+        """Return the files that the hash covers."""
 
     def hash(self) -> str:
-        """Return the hash of the code as it is now; it does not depend on where the files lie."""
+        """Return the hash of the current code. It does not depend on the folder of the files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How another process makes the agent of a seat."""
+    """How another process creates the agent of a seat."""
 
     agent: str
-    """Its name in the registry; for a command, a name to show."""
+    """The name of the agent in the registry, or a name to show for a command."""
     options: Mapping[str, Any]
     heuristic: Mapping[str, Any] | None
-    """Its name and parameters."""
+    """The name and parameters of the heuristic."""
     plugins: tuple[str, ...]
-    """Plugins that the process loads beside the installed ones."""
+    """Plugins that the process loads in addition to the installed ones."""
     folder: str
     """The working directory: the folder of the spec."""
     command: tuple[str, ...] | None = None
-    """The command to start; None starts Python's own host."""
+    """The command to start; None starts arena's own program for agents in Python."""
     version: OwnCode | None = None
-    """Code that the process loads instead of the current plugin of the agent; None for the current one."""
+    """Code that the process loads instead of the current plugin of the agent; None loads the current plugin."""
     pondering: bool = False
-    """Whether it may continue while others decide; otherwise it is paused outside its own turn."""
+    """Whether the agent may continue to think while others decide. Otherwise it is paused outside its own turn."""
     adapter: str | None = None
-    """The module that talks to a command instead of arena; None if the command speaks the protocol itself."""
+    """The module that translates between arena and a command; None if the command speaks arena's protocol."""
     files: tuple[str, ...] = ()
-    """Files that its options name; a sandbox shows them to it."""
+    """Files that its options name; a sandbox lets the agent read them."""
 
 
 class Settings(NamedTuple):
-    """The options of an agent and its heuristic, in the terms of JSON."""
+    """The options of an agent and its heuristic, as JSON values."""
 
     options: Mapping[str, Any]
     heuristic: Mapping[str, Any] | None
-    """Its name and parameters."""
+    """The name and parameters of the heuristic."""
 
 
 NO_SETTINGS = Settings({}, None)
@@ -83,48 +83,48 @@ NO_SETTINGS = Settings({}, None)
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A seat of a match: how its agent is made, and its limits."""
+    """A seat of a match: how its agent is created, and its limits."""
 
     label: str
     make: Callable[[], Agent]
     solver: bool
-    """Whether it solves puzzles in one go instead of choosing move by move."""
+    """Whether the agent solves a puzzle in one call instead of choosing one action after the other."""
     evaluation: Evaluation | None
     limits: Limits
     identity: str
-    """Canonical text of everything that affects its play."""
+    """The canonical text of everything that affects how the agent plays."""
     agent: str = ""
     """The name of the agent in the registry."""
     heuristic: str | None = None
-    """The name of the heuristic, None if there is none."""
+    """The name of the heuristic; None without one."""
     isolation: str = IN_PROCESS
-    """The name of its agent's isolation."""
+    """The name of the isolation in which the agent runs."""
     program: Program | None = None
-    """Needed unless the isolation is IN_PROCESS."""
+    """How another process creates the agent; required unless the isolation is IN_PROCESS."""
     optimal: bool = False
-    """Whether every solution it finds is a cheapest one."""
+    """Whether every solution that the agent finds is a cheapest one."""
     files: tuple[tuple[str, str], ...] = ()
-    """The files that its options name: each as the spec has it, and its whole path."""
+    """The files that its options name: for each, the path in the spec and the full path."""
     settings: Settings = NO_SETTINGS
-    """Its options and its heuristic, with all defaults filled in."""
+    """Its options, without those in `Agent.incidental`, and its heuristic. Defaults are included."""
     waits: bool = False
-    """Whether the agent may be unavailable, which makes the match void: its class, or the spec, declares that it waits for
-    something outside. For any other agent this is a fault. Otherwise an agent could escape every defeat."""
+    """Whether the agent may be unavailable, because its class or the spec says that it waits for something outside. If such an
+    agent is unavailable, the match is void. For any other agent, this is a fault; otherwise, any agent could avoid a loss."""
 
     @property
     def in_process(self) -> bool:
-        """Return whether its agent runs in the process that plays the match, and not in an isolation."""
+        """Return whether its agent runs in the same process as the match, and not in an isolation."""
         return self.isolation == IN_PROCESS
 
     @property
     def version(self) -> OwnCode | None:
-        """The agent's own code; None if its code is a plugin of the registry."""
+        """The code that the entry brings along; None if its code is a plugin in the registry."""
         return None if self.program is None else self.program.version
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A starting state, its text, and the key from which its random streams come."""
+    """A start state, its text, and the key from which its random streams are derived."""
 
     key: str
     state: State
@@ -132,9 +132,9 @@ class Position:
 
 
 class Match(NamedTuple):
-    """One play from one position with an agent in every seat.
+    """A match to play: a position, and an agent in every seat.
 
-    A named tuple: a frozen dataclass takes twice as long to make, which a small match would feel.
+    It is a named tuple because a frozen dataclass takes twice as long to create, which matters for small matches.
     """
 
     id: str
@@ -142,25 +142,39 @@ class Match(NamedTuple):
     position: Position
     seats: tuple[Seat, ...]
     seed: int | None
-    """The seed of the spec; None if it is a secret."""
+    """The seed of the spec; None if it is secret."""
     adjudication: Adjudication | None = None
-    """The rules by which reported values end it before the game's own rules do."""
+    """The rules by which reported values may end the match early."""
     repetition: int = 0
-    """The number of earlier matches of these seats from an equal position. Each repetition has its own streams of chance."""
+    """The number of earlier matches with the same seats and an equal position. Each repetition has its own random streams."""
+
+    @classmethod
+    def of(
+        cls,
+        game: Game,
+        position: Position,
+        seats: tuple[Seat, ...],
+        seed: int | None,
+        adjudication: Adjudication | None = None,
+        repetition: int = 0,
+    ) -> "Match":
+        """Return the match of these seats from a position, with its id."""
+        identity = match_id(position.key, seats, seats[0].limits.moves, repetition, adjudication)
+        return cls(identity, game, position, seats, seed, adjudication, repetition)
 
 
 @dataclass(frozen=True, slots=True)
 class Positions:
-    """The positions of one board: drawn one by one, or given as texts.
+    """The positions of one board, which are drawn one by one or given as texts.
 
-    The k-th position does not depend on the players. With openings, a round that repeats the opening of an earlier one is drawn
-    again, under a key that contains the number of attempts.
+    Positions do not depend on the players. If a round has the same opening as an earlier round, its opening is drawn again, with
+    a key that contains the number of attempts.
     """
 
     game: Game
     name: str
     changed: Mapping[str, Any]
-    """The parameters of the game that differ from their defaults, in the terms of JSON."""
+    """The parameters of the game that differ from their defaults, as JSON values."""
     seed: Seed
     texts: Sequence[str] | None = None
     plies: int = 0
@@ -184,17 +198,17 @@ class Positions:
         object.__setattr__(self, "redraws", Redraws(lambda number, redraw: self._drawn(number, redraw).text))
 
     def __getitem__(self, number: int) -> Position:
-        """Return the position of round `number`. Exceptions of the game while it draws or parses the position pass through."""
+        """Return the position of round `number`. The game draws or parses it; exceptions from the game are passed on."""
         return self._drawn(number, self._redraw(number))
 
     def _drawn(self, number: int, redraw: int) -> Position:
         position_key = self._key(number, redraw)
         if self.texts is None:
-            state = self.game.initial(position_stream(position_key))
+            state = self.game.initial(Stream.of_position(position_key))
         else:
             state = self.game.parse_state(self.texts[number])
         if self.plies:
-            state = play_opening(self.game, state, self.plies, position_stream(position_key, "opening"))
+            state = play_opening(self.game, state, self.plies, Stream.of_position(position_key, "opening"))
         return Position(position_key, state, self.game.format_state(state))
 
     def key(self, number: int) -> str:
@@ -211,12 +225,12 @@ class Positions:
         return key(f"{self._before}{named}{again}{after}")
 
     def repetition(self, number: int) -> int:
-        """Return how many equal texts precede this one; 0 for drawn positions."""
+        """Return how many earlier rounds have the same text as this one; 0 if positions are drawn."""
         return 0 if self.texts is None else self._repetitions[number]
 
 
 def move_limit(game: Game) -> int:
-    """Return the default move limit of a match of `game`."""
+    """Return the default move limit for a match of `game`."""
     own = game.default_moves
     return own if type(own) is int and own > 0 else Limits().moves
 
@@ -231,13 +245,13 @@ def seat_identity(
     *,
     pondering: bool = False,
 ) -> str:
-    """Return the canonical text of a seat. `label` is the label in the spec; a default label is only for display.
+    """Return the canonical text of a seat. `label` is a label that the spec sets; default labels do not count.
 
-    `options`, and the parameters of `heuristic`, are only those that differ from their defaults, so that authors can add more.
-    Limits that were added later are part of the text only if they differ from their defaults, so that old matches keep their ids.
+    `options` and `heuristic` hold only values that differ from defaults, so ids stay the same if authors add parameters. Limits
+    that later versions added are included only if they differ from their defaults, so that old matches keep their ids.
 
-    `version` is the hash of the code of another version of the agent; it is part of the text only if there is one. So is
-    `pondering`, if the agent may think while others decide.
+    `version` is the hash of the code if the entry uses another version of the agent. `version` and `pondering` (whether the agent
+    may think while others decide) are included only if they are set.
     """
     bounds = {"depth": limits.depth, "memory_mb": limits.memory_mb, "nodes": limits.nodes, "seconds": limits.seconds}
     if limits.start_seconds != Limits().start_seconds:
@@ -245,13 +259,7 @@ def seat_identity(
     if limits.cpu_seconds is not None:
         bounds["cpu_seconds"] = limits.cpu_seconds
     return canonical(
-        {
-            "agent": agent,
-            "heuristic": heuristic,
-            "label": label,
-            "limits": bounds,
-            "options": options,
-        }
+        {"agent": agent, "heuristic": heuristic, "label": label, "limits": bounds, "options": options}
         | ({} if version is None else {"version": version})
         | ({"pondering": True} if pondering else {})
     )
@@ -260,7 +268,7 @@ def seat_identity(
 def match_id(
     position_key: str, seats: Sequence[Seat], moves: int, repetition: int = 0, adjudication: Adjudication | None = None
 ) -> str:
-    """Return the key of a match: everything that changes the play changes it, and nothing else does."""
+    """Return the key of a match. It depends on everything that affects the play, and on nothing else."""
     players = ",".join([seat.identity for seat in seats])
     adjudicate = "" if adjudication is None else f'"adjudicate":{adjudication.identity},'
     return key(f'{{{adjudicate}"moves":{moves},"position":"{position_key}","repetition":{repetition},"seats":[{players}]}}')

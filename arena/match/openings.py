@@ -1,4 +1,4 @@
-"""Openings: random plies before the agents play, and how rounds get different openings."""
+"""Openings: random plies before the agents play. Openings are redrawn, so that different rounds have different ones."""
 
 import random
 import threading
@@ -10,18 +10,17 @@ from arena.game import Game, State
 from arena.match.chance_streams import Chance, has_chance
 
 MAX_OPENING_DRAWS = 1000
-"""How often an opening is drawn again because the game ended too early."""
+"""The maximum number of times that an opening is drawn again because the game ends within it."""
 MAX_REDRAWS = 1000
-"""How often a round is drawn again because an earlier one has its opening. If none is new, all likely ones have been found."""
+"""The maximum number of redraws if a round has the opening of an earlier one. If all fail, a new opening is unlikely."""
 MAX_ROUND_REDRAWN = 1_000_000
-"""Rounds from this number on keep their first draw. A format may number positions freely, and all earlier ones would have to be
-drawn."""
+"""Rounds with higher numbers keep their first opening: a redraw needs all earlier openings, and a format may skip rounds."""
 
 
 def play_opening(game: Game, state: State, plies: int, rng: random.Random) -> State:
-    """Return the state after this many random `plies`, each a decision; chance between them is also drawn from `rng`.
+    """Return the state after `plies` random decisions. Outcomes of chance between them are also drawn from `rng`.
 
-    GameError if the game seems always to end before that.
+    Raises GameError if the game ended earlier in every attempt.
     """
     chance = Chance(game, lambda _: rng) if has_chance(game) else None
     for _ in range(MAX_OPENING_DRAWS):
@@ -35,19 +34,19 @@ def play_opening(game: Game, state: State, plies: int, rng: random.Random) -> St
             reached = game.result(reached, rng.choice(game.actions(reached)))
         if not game.is_terminal(reached):
             return reached
-    raise GameError(f"no opening of {plies} plies leaves {name_of(game)} unfinished; ask for fewer")
+    raise GameError(f"no opening of {plies} plies leaves {name_of(game)} unfinished; ask for fewer plies")
 
 
 class Redraws:
-    """The number of times that each round is drawn anew, until its opening is one that no earlier round has.
+    """Counts how often each round is redrawn until it has an opening that no earlier round has.
 
-    `draw` returns the text of the opening of a round at a given redraw, and the numbers follow from it alone. If MAX_REDRAWS find
-    nothing new for a round, no later round is redrawn. Any thread may ask.
+    `draw` gets a round and a number of redraws, and returns the text of the resulting opening. If MAX_REDRAWS draws find no new
+    opening for a round, later rounds are not redrawn. The methods may be called from any thread.
     """
 
     def __init__(self, draw: Callable[[int, int], str]) -> None:
         self.exhausted = False
-        """True once a round has found no new opening."""
+        """Whether no new opening was found for some round."""
         self._draw = draw
         self._numbers: list[int] = []
         self._repeats: list[int] = []
@@ -55,7 +54,7 @@ class Redraws:
         self._lock = threading.Lock()
 
     def of(self, number: int) -> int:
-        """Return how often a round is drawn anew: 0 if its first draw stands."""
+        """Return how often a round is redrawn; 0 if it keeps its first opening."""
         if number >= MAX_ROUND_REDRAWN:
             return 0
         with self._lock:
@@ -70,14 +69,14 @@ class Redraws:
             return self._numbers[number]
 
     def repeats(self, rounds: int) -> int:
-        """Return how many of the first `rounds` have the opening of an earlier one all the same."""
+        """Return how many of the first `rounds` rounds still repeat the opening of an earlier one."""
         self.of(rounds - 1)
         return sum(number < rounds for number in self._repeats)
 
     def _is_new(self, number: int, redraw: int) -> bool:
         try:
             text = self._draw(number, redraw)
-        except (Exception, SystemExit):  # the game's own fault, which is reported when the match is played
+        except (Exception, SystemExit):  # a fault of the game is reported when the match is played
             return redraw == 0
         new = text not in self._seen
         self._seen.add(text)

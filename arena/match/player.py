@@ -1,11 +1,11 @@
-"""A seat while a match is played: an agent in this process, or one in a process of its own, behind one interface."""
+"""The player of a seat during a match: an agent in this process or in another one, with the same interface."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from arena.errors import GameError, Interrupted, Unavailable, abbreviate
 from arena.game import Action, State, gives
-from arena.identity import Stream, seat_stream
+from arena.identity import seat_stream
 from arena.limits import Limits
 from arena.match.decider import AgentRaised, Decider, EngineUse
 from arena.match.match import Match, Seat
@@ -14,7 +14,7 @@ from arena.search import SharedStart
 
 
 class Ending(NamedTuple):
-    """How a match ended, and which seat is responsible."""
+    """How a match ended, and which seat caused this."""
 
     reason: Reason
     seat: int | None = None
@@ -25,46 +25,57 @@ class Ending(NamedTuple):
 class Forfeit(Exception):
     """A seat did something that loses the match."""
 
-    def __init__(self, ending: Ending) -> None:
-        self.ending = ending
+    def __init__(self, reason: Reason, seat: int, message: str | None, traceback: str | None = None) -> None:
+        self.ending = Ending(reason, seat, message, traceback)
+
+    @staticmethod
+    def of_failure(seat: int, kind: str, message: str | None, traceback: str | None, *, waits: bool) -> "Forfeit | Unavailable":
+        """Return the forfeit of a seat after its agent failed. `kind` is `exception`, `memory` or `unavailable`."""
+        if kind == "unavailable":
+            if waits:
+                return Unavailable(message)
+            return Forfeit(
+                "exception", seat, f"the agent is unavailable, but its entry does not say `waits: true`: {message}", traceback
+            )
+        return Forfeit("memory" if kind == "memory" else "exception", seat, message, traceback)
 
 
 class Unreadable:
-    """The text of an answer of an agent in another process that is not an action or a solution; it equals nothing."""
+    """An answer from an agent in another process that is neither an action nor a solution. It is not equal to anything."""
 
     def __init__(self, text: str, forfeit: Forfeit | Unavailable | None = None) -> None:
         self.text = text
         self.forfeit = forfeit
-        """How the referee books this fault. None means an ordinary illegal action."""
+        """The forfeit that the referee records for this answer; None for an ordinary illegal action."""
 
 
 Used = tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int] | tuple[()]
-"""Nodes, evaluations, seconds, depth, value, other amounts and unmetered states of a decision; empty if unknown."""
+"""The amounts for a decision: nodes, evaluations, seconds, depth, value, other amounts, unmetered states; empty if unknown."""
 
 
 class Player(Protocol):
-    """The player of a seat. After each decision it holds the amounts for the record."""
+    """The player of a seat. After each decision, its attributes hold the amounts that the record needs."""
 
     number: int
     seat: Seat
     fallbacks: int
-    """The number of actions drawn at random because the budget ran out before any report."""
+    """The number of random actions that were played because the budget ran out before the agent had reported anything."""
     overrun: float | None
-    """Seconds by which a decision ran over its limit and lost the match."""
+    """Seconds by which a decision exceeded its time limit, if the match was lost for this reason."""
     started: float | None
-    """Seconds that its process took to get ready for the match; None without a process."""
+    """Seconds that its process took to get ready for the match; None if it has no process of its own."""
 
     @property
     def lack_of_cpu(self) -> float:
-        """Seconds for which decisions under a limit of time could have run and had no processor."""
+        """Seconds for which decisions with a time limit were ready to run but had no processor."""
 
     @property
     def forgiven(self) -> float:
-        """Seconds that decisions were granted beyond the limit because they had no processor."""
+        """Seconds that decisions were allowed beyond their limit, because they had to wait for a processor."""
 
     @property
     def cpu(self) -> float:
-        """Seconds of processor time of decisions with such a limit."""
+        """The processor time in seconds that decisions with a time limit used."""
 
     @property
     def used(self) -> Used:
@@ -72,7 +83,7 @@ class Player(Protocol):
 
     @property
     def solver(self) -> bool:
-        """Whether it solves a puzzle in one go."""
+        """Whether the agent solves a puzzle in one call."""
 
     @property
     def used_rng(self) -> bool:
@@ -80,31 +91,31 @@ class Player(Protocol):
 
     @property
     def engine_use(self) -> EngineUse | None:
-        """Its decisions with the loop of a search engine and without; None if it has requested none."""
+        """Its decisions with and without the loop of a search engine; None if its agent has not requested a loop."""
 
     @property
     def exchanges(self) -> Sequence[str]:
         """Texts that its agent has added to the transcript of the match, as JSON."""
 
     def make_agent(self) -> None:
-        """Make the agent of the match; a Forfeit if that fails."""
+        """Create the agent of the match. Raises Forfeit if this fails."""
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
-        """Ask for an action and return it if it is legal; a Forfeit otherwise."""
+        """Ask for an action and return it. Raises Forfeit if it is not legal."""
 
     def solve(self, state: State) -> Any:
         """Ask for a solution; None if the agent gave up."""
 
     def leave(self) -> None:
-        """Leave the seat when the match is over."""
+        """Leave the seat after the match."""
 
 
 class LocalPlayer(Decider):
-    """An agent in this process: a decider that loses the match by an exception, an illegal action or an overrun limit."""
+    """An agent in this process. It loses the match after an exception, an illegal action or an exceeded limit."""
 
     __slots__ = ("_seconds", "fallbacks", "number", "overrun", "seat", "started")
 
-    lack_of_cpu = forgiven = cpu = 0.0  # the share of one agent in a common process is unknown
+    lack_of_cpu = forgiven = cpu = 0.0  # unknown for one of several agents in a process
 
     def __init__(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> None:
         seat = match.seats[number]
@@ -118,29 +129,24 @@ class LocalPlayer(Decider):
 
     @property
     def solver(self) -> bool:
-        """Whether it solves a puzzle in one go."""
+        """Whether the agent solves a puzzle in one call."""
         return self.seat.solver
 
-    @property
-    def used_rng(self) -> bool:
-        """Whether its random stream was used."""
-        return not isinstance(self.rng, Stream)
-
     def make_agent(self) -> None:
-        """Make the agent; a Forfeit if it raises."""
+        """Create the agent. Raises Forfeit if it raises an exception."""
         try:
             Decider.make_agent(self)
         except AgentRaised as raised:
             raise failure(self.number, raised, waits=self.seat.waits) from raised
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
-        """Ask for an action and return it if it is legal; a Forfeit otherwise."""
+        """Ask for an action and return it. Raises Forfeit if it is not legal."""
         choice = None
         try:
             choice = self._decide(self.agent.choose, state, legal)
             if self.fallback or self._seconds is not None:
                 self._check_use()
-            return find_legal(choice, legal)  # the same as `check_action`, without a call
+            return find_legal(choice, legal)  # the same as `check_action`, but without a call
         except (AgentRaised, ValueError) as error:
             raise _forfeit(self.number, choice, legal, error, waits=self.seat.waits) from error
 
@@ -158,14 +164,14 @@ class LocalPlayer(Decider):
         self.fallbacks += self.fallback
         if self._seconds is not None and self.used[2] > self._seconds + Limits.MARGIN_SECONDS:
             self.overrun = self.used[2] - self._seconds
-            raise Forfeit(Ending("timeout", self.number, f"a decision took longer than its limit of {self._seconds:g} s"))
+            raise Forfeit("timeout", self.number, f"a decision took longer than its limit of {self._seconds:g} s")
 
     def leave(self) -> None:
-        """Do nothing: a local player has no process to give back."""
+        """Do nothing, because a local player has no process to release."""
 
 
 class ObservingPlayer(LocalPlayer):
-    """An agent in this process on a game with hidden information: it gets the observation of its seat."""
+    """An agent in this process, for a game with hidden information: it gets the observation of its seat."""
 
     __slots__ = ("_observation",)
 
@@ -174,7 +180,7 @@ class ObservingPlayer(LocalPlayer):
         self._observation = match.game.observation
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
-        """Ask for an action and return it if it is legal in `state`; a Forfeit otherwise."""
+        """Ask for an action and return it. Raises Forfeit if it is not legal in `state`."""
         return super().choose(self._observation(state, self.number), legal)
 
     def solve(self, state: State) -> Any:
@@ -189,7 +195,7 @@ def local_player(match: Match, number: int, start: SharedStart, played: Sequence
 
 
 def check_action(seat: int, choice: Any, legal: Sequence[Action]) -> Action:
-    """Return the legal action that equals `choice`: the game's own object, never the agent's. A Forfeit without one."""
+    """Return the legal action that equals `choice`, as the game's own object. Raises Forfeit if there is none."""
     try:
         return find_legal(choice, legal)
     except (AgentRaised, ValueError) as error:
@@ -202,14 +208,14 @@ def _forfeit(seat: int, choice: Any, legal: Sequence[Action], error: Exception, 
     if type(choice) is Unreadable and choice.forfeit is not None:
         return choice.forfeit
     expected = "an action" if choice is None else f"one of {short(list(legal))}"
-    return Forfeit(Ending("illegal-action", seat, f"expected {expected}, got {short(choice)}"))
+    return Forfeit("illegal-action", seat, f"expected {expected}, got {short(choice)}")
 
 
 def find_legal(choice: Any, legal: Sequence[Action]) -> Action:
-    """Return the legal action that equals `choice`: the game's own object, never the agent's.
+    """Return the legal action that equals `choice`. The result is the game's own object, never the agent's.
 
-    ValueError if there is none. AgentRaised if the comparison raises, because the agent's author may have written it. GameError
-    if the legal actions are not a sequence.
+    Raises ValueError if there is none, and AgentRaised if the comparison raises, because the agent's author may have written it.
+    Raises GameError if the legal actions are not a sequence.
     """
     try:
         return legal[legal.index(choice)]
@@ -217,24 +223,15 @@ def find_legal(choice: Any, legal: Sequence[Action]) -> Action:
         raise
     except BaseException as error:
         if not isinstance(legal, Sequence):
-            raise GameError(f"actions gave {short(legal)}; expected a sequence") from error
+            raise GameError(f"actions returned {short(legal)}; expected a sequence") from error
         raise AgentRaised(error) from error
 
 
 def failure(seat: int, failed: AgentRaised, *, waits: bool = False) -> Forfeit | Unavailable:
-    """Return the forfeit of a seat after an exception of its agent; Unavailable if it `waits` for a backend that is down."""
-    return fault_of(seat, failed.kind, failed.message, failed.traceback, waits=waits)
-
-
-def fault_of(seat: int, kind: str, message: str | None, traceback: str | None, *, waits: bool) -> Forfeit | Unavailable:
-    """Return the outcome of a match after a failure of a `kind` of its agent: `exception`, `memory` or `unavailable`."""
-    if kind == "unavailable":
-        if waits:
-            return Unavailable(message)
-        return Forfeit(Ending("exception", seat, f"unavailable, but not declared by `waits: true`: {message}", traceback))
-    return Forfeit(Ending("memory" if kind == "memory" else "exception", seat, message, traceback))
+    """Return the forfeit of a seat whose agent failed. Raises Unavailable if the agent `waits` for a backend that is down."""
+    return Forfeit.of_failure(seat, failed.kind, failed.message, failed.traceback, waits=waits)
 
 
 def short(value: object) -> str:
-    """A value as a message shows it, cut if it is long."""
+    """Return a value as messages show it, cut if it is long."""
     return value.text if type(value) is Unreadable else abbreviate(value)

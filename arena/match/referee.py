@@ -1,4 +1,4 @@
-"""Plays one match without trusting any agent: it checks actions, replays paths, tests answers, and books faults on their seat."""
+"""Plays one match without trusting the agents: it checks actions, replays paths, tests answers, and assigns faults to seats."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -8,49 +8,50 @@ from typing import Any
 
 from arena.agent import Answer, Path
 from arena.configured import name_of
-from arena.errors import GameError, Interrupted, IsolationError, author_traceback, describe
+from arena.errors import GameError, Interrupted, IsolationError, Unavailable, author_traceback, describe
 from arena.game import Action, Puzzle
-from arena.identity import position_stream
-from arena.limits import is_count
+from arena.identity import Stream
+from arena.limits import Limits
 from arena.match.adjudication import Adjudication, Adjudicator, AgreedEnd
 from arena.match.match import Match
 from arena.match.player import Ending, Forfeit, Player, Unreadable, check_action, local_player, short
 from arena.match.record import CPU_SECONDS, Decision, Record
-from arena.match.stepper import Stepper, stepper_of
-from arena.returns import check_returns, returns_of_loss, standing
+from arena.match.stepper import Stepper
+from arena.returns import Returns
 from arena.search import SharedStart
 
 MAX_ANSWER_BYTES = 64 * 1024
-"""The largest text of an answer that a record keeps, in bytes; it keeps the hash of a longer one."""
+"""If the text of an answer is longer than this, the record stores its hash instead."""
 
 MIN_LACK_SECONDS = 0.01
-"""The least number of seconds without a processor that a record mentions."""
+"""The shortest wait for a processor, in seconds, that a record mentions."""
 OnTurn = Callable[[int], None]
 Turn = Callable[[], Sequence[Action] | None]
-"""Returns the legal actions of the seat to move; none at the end."""
+"""A function that returns the legal actions of the seat to move; empty or None at the end."""
 PlayerMaker = Callable[[Match, int, SharedStart, Sequence[str]], Player]
-"""Makes the player of a seat, which can read the actions played so far: an agent in this process or in another, or a person."""
+"""A function that creates the player of a seat: an agent in this or another process, or a person. It gets the actions so far."""
 
 
 def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerMaker = local_player) -> Record:
-    """Play a match to its end and return its record. Only the user's interrupt and an IsolationError are passed on.
+    """Play a match to its end and return its record. Only an interrupt by the user and an IsolationError are passed on.
 
-    A fault of the game itself makes the match void. `on_turn` is called with the seat before an agent is made or asked.
-    `make_player` makes the player of each seat; by default every agent plays in this process.
+    A fault in the game makes the match void. `on_turn` is called with the seat before its agent is created or asked.
+    `make_player` creates the player of each seat; by default, every agent plays in this process.
     """
     game, position = match.game, match.position
-    state = MatchState(stepper_of(game, position.state, match.seats[0].limits.moves, position.key, match.repetition))
+    state = MatchState(Stepper.of(game, position.state, match.seats[0].limits.moves, position.key, match.repetition))
     try:
         try:
             ending = _play(match, state, on_turn, make_player)
-            "".join(state.stepper.actions)  # all of them are texts, or the game is at fault
+            "".join(state.stepper.actions)  # if an action has no text, this is a fault of the game
         except Forfeit as forfeit:
             ending = forfeit.ending
-            state.returns = returns_of_loss(game, ending.seat, state.stepper.state)
+            state.returns = Returns(game).of_loss(ending.seat, state.stepper.state)
     except (Interrupted, IsolationError):
         raise
     except BaseException as error:
-        ending = Ending("void", None, describe(error), author_traceback(error))
+        mark = Unavailable.MARK if isinstance(error, Unavailable) else ""
+        ending = Ending("void", None, mark + describe(error), author_traceback(error))
         state.returns = (0.0,) * game.players
         state.stepper.actions[:] = [str(action) for action in state.stepper.actions]
     finally:
@@ -60,25 +61,25 @@ def play_match(match: Match, on_turn: OnTurn | None = None, make_player: PlayerM
 
 
 class MatchState:
-    """A match in progress: its stepper, its players, and further data for the record."""
+    """A match in progress: its stepper, its players, and other data that the record needs."""
 
     answer: str | None = None
     steps: int | None = None
     returns: tuple[float, ...] = ()
     solved: bool = False
     agreed_end: AgreedEnd | None = None
-    """How reported values have ended the match; None if they have not."""
+    """The end of the match by adjudication, because of reported values; None if there was none."""
 
     def __init__(self, stepper: Stepper) -> None:
         self.stepper = stepper
         self.players: list[Player] = []
         self.decisions: list[tuple[Any, ...]] = []
-        """The fields of each Decision, made into one when the match is over."""
+        """The values of each Decision; the Decision itself is created when the match is over."""
 
 
 def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: PlayerMaker) -> Ending:
     game, puzzle, adjudication = match.game, state.stepper.puzzle, match.adjudication
-    start = SharedStart(game, None if puzzle is None else position_stream(match.position.key, "start"))
+    start = SharedStart(game, None if puzzle is None else Stream.of_position(match.position.key, "start"))
     for number in range(len(match.seats)):
         if on_turn is not None:
             on_turn(number)
@@ -89,9 +90,9 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
         turn = state.stepper.turn if adjudication is None else _adjudicated_turn(adjudication, state)
         ending = _take_turns(state, on_turn, turn)
         if ending is _NORMAL:
-            state.returns = check_returns(game, game.returns(state.stepper.state))
+            state.returns = Returns(game).check(game.returns(state.stepper.state))
         else:
-            state.returns = standing(game, state.stepper.state) if state.agreed_end is None else state.agreed_end.returns
+            state.returns = Returns(game).standing(state.stepper.state) if state.agreed_end is None else state.agreed_end.returns
         return ending
     if state.players[0].solver:
         ending = _ask_for_solution(puzzle, match, state)
@@ -117,7 +118,7 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending
             if player.used:
                 note((seat, *player.used))
             raise
-        note((seat,) + player.used)  # noqa: RUF005 - a display would make a list first, at every move
+        note((seat,) + player.used)  # noqa: RUF005 - `(seat, *player.used)` would first make a list
         advance(action)
     reason = stepper.ending()
     if reason == "normal":
@@ -126,7 +127,7 @@ def _take_turns(state: MatchState, on_turn: OnTurn | None, turn: Turn) -> Ending
 
 
 def _adjudicated_turn(adjudication: Adjudication, state: MatchState) -> Turn:
-    """Wrap the stepper's `turn`: it returns no actions either if the values reported so far end the game."""
+    """Return a `turn` for the stepper that also returns no actions when the reported values end the game."""
     after, decisions = Adjudicator(adjudication).after, state.decisions
 
     def turn() -> Sequence[Action] | None:
@@ -154,53 +155,53 @@ def _ask_for_solution(puzzle: Puzzle, match: Match, state: MatchState) -> Ending
         if player.used:
             state.decisions.append((player.number, *player.used))
     if found is None:
-        exhausted, player.fallbacks = player.fallbacks > 0, 0  # nothing was drawn at random for a solver
+        exhausted, player.fallbacks = player.fallbacks > 0, 0  # for a solver, it only shows that the budget ran out
         return Ending("out-of-budget" if exhausted else "gave-up", player.number)
-    if type(found) is Path:  # not a subclass, whose attributes an agent could have written
+    if type(found) is Path:  # not a subclass, because an agent could have defined its attributes
         return _follow(puzzle, match, player, found, state)
     if type(found) is Answer:
         return _test(puzzle, match, player, found, state)
-    raise Forfeit(Ending("illegal-action", player.number, f"expected a Path, an Answer or None, got {short(found)}"))
+    raise Forfeit("illegal-action", player.number, f"expected a Path, an Answer or None, got {short(found)}")
 
 
 def _follow(puzzle: Puzzle, match: Match, player: Player, path: Path, state: MatchState) -> Ending:
-    """Play the actions of a path; passing through a goal does not end it."""
+    """Play all actions of a path, even after it has passed through a goal, and return how the match ended."""
     stepper, most = state.stepper, match.seats[0].limits.moves
     for number, choice in enumerate(path.actions):
         if number == most:
-            return Ending("move-limit", None, f"a path of {len(path.actions)} actions, {most} are allowed")
+            return Ending("move-limit", None, f"the path has {len(path.actions)} actions; at most {most} are allowed")
         stepper.advance(check_action(player.number, choice, puzzle.actions(stepper.state)))
     _check_cost(puzzle, stepper)
     state.solved = bool(puzzle.is_goal(stepper.state))
     if not state.solved:
         message = f"the path of {len(path.actions)} actions does not end at a goal"
-        raise Forfeit(Ending("illegal-action", player.number, message))
+        raise Forfeit("illegal-action", player.number, message)
     return _NORMAL
 
 
 def _check_cost(puzzle: Puzzle, stepper: Stepper) -> None:
     stepper.cost = float(stepper.cost)
     if not isfinite(stepper.cost):
-        raise GameError(f"{name_of(puzzle)}: step_cost gave no finite number")
+        raise GameError(f"{name_of(puzzle)}: step_cost did not return a finite number")
 
 
 def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: MatchState) -> Ending:
     if puzzle.path_matters:
         message = f"expected a Path or None, got an Answer: in {name_of(puzzle)} the path matters"
-        raise Forfeit(Ending("illegal-action", player.number, message))
+        raise Forfeit("illegal-action", player.number, message)
     if type(answer.state) is Unreadable:
-        raise Forfeit(Ending("illegal-action", player.number, f"expected a state of {name_of(puzzle)}, got {answer.state.text}"))
+        raise Forfeit("illegal-action", player.number, f"expected a state of {name_of(puzzle)}, got {answer.state.text}")
     try:
         state.solved = bool(puzzle.is_answer(match.position.state, answer.state))
         text = puzzle.format_state(answer.state)
     except Interrupted:
         raise
-    except BaseException as error:  # an agent's state went through the rules
+    except BaseException as error:  # the rules were given a state that an agent made
         message = f"expected a state of {name_of(puzzle)}, got {short(answer.state)} ({describe(error)})"
-        raise Forfeit(Ending("illegal-action", player.number, message)) from error
-    if answer.steps is not None and not is_count(answer.steps):
+        raise Forfeit("illegal-action", player.number, message) from error
+    if answer.steps is not None and not Limits.is_count(answer.steps):
         message = f"expected a whole number of steps or None, got {short(answer.steps)}"
-        raise Forfeit(Ending("illegal-action", player.number, message))
+        raise Forfeit("illegal-action", player.number, message)
     encoded = text.encode("utf-8", "backslashreplace")
     state.answer = (
         encoded.decode() if len(encoded) <= MAX_ANSWER_BYTES else f"blake2b:{blake2b(encoded, digest_size=16).hexdigest()}"
@@ -209,7 +210,7 @@ def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: M
     return _NORMAL
 
 
-_decision = partial(tuple.__new__, Decision)  # the same as Decision._make, without a call in Python
+_decision = partial(tuple.__new__, Decision)  # the same as Decision._make, but without a call in Python
 
 
 def _record(match: Match, state: MatchState, ending: Ending) -> Record:
@@ -246,10 +247,11 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
 
 
 def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
-    """Return the values beside the seconds of decisions that depend on the clock.
+    """Return the timing of a match: all values that depend on the clock, except the seconds of decisions.
 
-    These are an overrun limit and, by seat, the decisions that ran compiled and plain, the seconds of starts, and the lack and
-    the use of processors.
+    `overrun` has the seconds beyond a limit. All other values are lists with an entry for each seat: the number and seconds of
+    compiled and uncompiled decisions, the reason why decisions ran uncompiled, the seconds for the start, the processor time that
+    was used or lacking, and the overtime that was allowed because of this lack.
     """
     timing: dict[str, Any] = {}
     for player in players:

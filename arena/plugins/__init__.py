@@ -1,1 +1,1 @@
-"""Plugins: their contract, where they are found, and the registry of everything that they bring."""
+"""Plugins: the rules that they must follow, how they are found, and the registry of everything that they define."""

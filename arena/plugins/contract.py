@@ -1,32 +1,34 @@
-"""Checks a plugin against its contract when it is loaded, rather than in the middle of a match."""
+"""Checks a plugin when it is loaded, so that its faults do not first appear in the middle of a match."""
 
 import inspect
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
-from importlib.metadata import entry_points
 from inspect import isabstract, isclass
+from types import ModuleType
 from typing import Any
 
 import pluggy
 
 from arena import hookspecs
-from arena.agent import Agent, chooses, solves
+from arena.agent import Agent
 from arena.columns import ROW_KEYS, STYLES, Column
 from arena.configured import parameters_of
 from arena.encodings import encoding_info_of
 from arena.errors import abbreviate, suggest
 from arena.format import Format, own_columns
-from arena.game import Game, Puzzle
-from arena.heuristics import count_given, info_of
+from arena.game import Game, Puzzle, find_member, takes
+from arena.heuristics import HeuristicInfo, count_given
+from arena.lazy import find_entry_points
 from arena.parts import PARTS, BoardColumn, Part
-from arena.traits import find_unknown_need
+from arena.traits import Abilities
 
 HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)
 """The hooks of the core."""
 HOOK_GROUP = "arena.hooks"
-"""The entry points of hooks of extensions: the name is the name of the hook, the value the class of its parts."""
+"""The group of entry points for hooks that extensions define. The name of an entry point is the hook; its value is the class of
+the parts that the hook returns."""
 NAME = re.compile(r"[a-z0-9-]+")
 """The pattern of a name in the registry."""
 KEY = re.compile(r"[a-z][a-z0-9_]*")
@@ -36,20 +38,30 @@ RESERVED = {
     "game": {"name"},
     "heuristic": {"name"},
 }
-"""Keys with another meaning in a spec, so that a parameter of that name could never be set."""
+"""Keys that have another meaning in a spec. A parameter with such a name could never be set."""
 
 
 class Unfit(Exception):
-    """A plugin breaks the contract."""
+    """A plugin breaks a rule for plugins."""
+
+
+class _Hooks(pluggy.PluginManager):
+    def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
+        """Skip classes and modules, because most plugins import many of them, and pluggy would take long to inspect them."""
+        idle = isinstance(getattr(plugin, "__dict__", {}).get(name), (type, ModuleType))
+        return None if idle else super().parse_hookimpl_opts(plugin, name)
+
+    def parse_hookspec_opts(self, specs: Any, name: str) -> Any:
+        return super().parse_hookspec_opts(specs, name) if name.startswith("arena_") else None
 
 
 def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield everything that a plugin brings, each under the key of its kind and name; Unfit if it breaks the contract."""
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    """Yield everything that a plugin defines, with its kind and name as the key. Raises Unfit if the plugin breaks a rule."""
+    manager = _Hooks(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
-    # The hooks of extensions that the plugin may implement; nothing is loaded here.
+    # hooks that extensions define and the plugin may implement; nothing is loaded here
     own = {name for name in dir(plugin) if name.startswith("arena_")} - {*HOOKS}
-    added = {point.name: point for point in entry_points(group=HOOK_GROUP) if point.name in own} if own else {}
+    added = {point.name: point for point in find_entry_points(HOOK_GROUP) if point.name in own} if own else {}
     if added:
         manager.add_hookspecs(type("HooksOfExtensions", (), {name: hookspecs.hookspec(lambda: ()) for name in added}))
     try:
@@ -70,7 +82,7 @@ def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
         if hook in added and implementations:
             part = added[hook].load()
             if not isclass(part) or not issubclass(part, Part):
-                raise Unfit(f"the hook {hook} is to name a class derived from Part, got {added[hook].value}")
+                raise Unfit(f"the hook {hook} must name a class derived from Part, got {added[hook].value}")
         for implementation in implementations:
             returned = implementation.function()
             if not isinstance(returned, Iterable):
@@ -83,7 +95,7 @@ def _check_value(
     hook: str, part: type[Part] | None, value: Any, implementation: Callable[..., Any]
 ) -> tuple[tuple[str, ...], Any]:
     if hook == "arena_heuristics":
-        info = info_of(value)
+        info = HeuristicInfo.of(value)
         if info is None:
             expected = "functions or classes decorated with @heuristic"
             raise Unfit(f"{hook} returned {abbreviate(value)}; expected {expected} ({locate(implementation)})")
@@ -98,7 +110,7 @@ def _check_value(
             raise Unfit(f"{hook} returned {abbreviate(value)}; expected objects of {part.__name__} ({locate(implementation)})")
         _check_name(part.kind, value.name, value)
         if isinstance(value, BoardColumn):
-            _check_board_column(f"column {value.name} ({locate(implementation)})", value)
+            _check_board_column(f"column {value.name}", implementation, value)
         return (part.kind, value.name), value
     kind, base = {"arena_games": ("game", Game), "arena_agents": ("agent", Agent), "arena_formats": ("format", Format)}[hook]
     if not isclass(value) or not issubclass(value, base):
@@ -141,66 +153,58 @@ def _check_name(kind: str, name: object, value: object) -> None:
 
 
 def _check_parameters(kind: str, name: object, value: Callable[..., Any], *, skip: int = 0) -> None:
-    parameters = list(parameters_of(value))[skip:]
-    for parameter in sorted({*parameters} & RESERVED[kind]):
-        raise Unfit(f"{kind} {name}: a parameter may not be called {parameter!r}, the spec uses that key itself")
+    for parameter in sorted({*list(parameters_of(value))[skip:]} & RESERVED[kind]):
+        raise Unfit(f"{kind} {name}: a parameter may not be called {parameter!r}, because specs use this key themselves")
 
 
 def _check_format(format_: type[Format]) -> None:
-    """Refuse an unknown kind, and column keys that mean something else in a row."""
-    where, kind = f"format {format_.name} ({locate(format_)})", getattr(format_, "kind", None)
+    name, kind = f"format {format_.name}", getattr(format_, "kind", None)
     if kind not in ("versus", "puzzle"):
-        raise Unfit(f"{where}: kind: expected versus or puzzle, got {kind!r}")
+        raise Unfit(f"{name} ({locate(format_)}): kind: expected versus or puzzle, got {kind!r}")
     taken = set(ROW_KEYS)
     for column in own_columns(format_):
-        _check_column(f"{where}: columns", column, taken)
+        _check_column(name, format_, " columns:", column, taken)
         taken.add(column.key)
 
 
-def _check_board_column(where: str, part: BoardColumn) -> None:
-    _check_column(where, part.column, ROW_KEYS)
-    if (part.amount is None) == (part.read is None):
-        raise Unfit(f"{where}: expected an amount, or a function that reads matches")
+def _check_board_column(name: str, implementation: object, part: BoardColumn) -> None:
+    _check_column(name, implementation, "", part.column, ROW_KEYS)
+    if [part.amount, part.read, part.open].count(None) != 2:
+        raise Unfit(f"{name} ({locate(implementation)}): expected an amount, or a function that reads matches")
 
 
-def _check_column(where: str, column: Column, taken: Container[str]) -> None:
-    """Refuse a column with a key that means something else in a row, or with an unknown style."""
+def _check_column(name: str, source: object, part: str, column: Column, taken: Container[str]) -> None:
+    """Refuse a column if rows use its key for something else, or if its style is unknown."""
     if not KEY.fullmatch(str(column.key)) or column.key in taken:
-        raise Unfit(f"{where}: expected a key of its own in small letters, digits and _, got {column.key!r}")
+        raise Unfit(f"{name} ({locate(source)}):{part} expected an unused key of small letters, digits and _, got {column.key!r}")
     if column.style not in STYLES:
-        raise Unfit(f"{where}: unknown style {column.style!r}; {suggest(str(column.style), STYLES)}")
+        raise Unfit(f"{name} ({locate(source)}):{part} unknown style {column.style!r}; {suggest(str(column.style), STYLES)}")
 
 
 def _check_variable(game: type[Game], name: str, expected: str, fits: Callable[[Any], bool]) -> None:
-    """Refuse a class variable of a wrong type; the value of a property is known later."""
-    given = inspect.getattr_static(game, name, None)
+    """Refuse a class variable of a wrong type. The value of a property cannot be checked here."""
+    given = find_member(game, name)
     if not hasattr(type(given), "__get__") and not fits(given):
         raise Unfit(f"game {game.name} ({locate(game)}): {name}: expected {expected}, got {given!r}")
 
 
+@cache
 def _check_methods(kind: str, name: object, value: type, base: type) -> None:
-    """Refuse methods that cannot be called like the methods of `base`, here rather than in the middle of a match."""
+    """Refuse methods that cannot be called like the methods of `base`."""
     for method, promised in vars(base).items():
-        given = inspect.getattr_static(value, method, None)
+        given = find_member(value, method)
         if method.startswith("_") or given is promised or not inspect.isfunction(promised) or not inspect.isfunction(given):
             continue
-        wanted = _promised_parameters(promised)
-        try:
-            inspect.signature(given).bind(*[None] * len(wanted))
-        except TypeError:
+        wanted = promised.__code__.co_varnames[: promised.__code__.co_argcount]
+        if not takes(given, len(wanted) - 1):
             expected = f"{method}({', '.join(wanted)})"
             got = f"{method}({', '.join(map(str, inspect.signature(given).parameters))})"
-            raise Unfit(f"{kind} {name} ({locate(given)}): expected {expected}, got {got}") from None
-
-
-@cache
-def _promised_parameters(method: Callable[..., Any]) -> tuple[str, ...]:
-    return tuple(inspect.signature(method).parameters)
+            raise Unfit(f"{kind} {name} ({locate(given)}): expected {expected}, got {got}")
 
 
 def _check_call(kind: str, name: str, value: Any, wanted: tuple[str, str]) -> None:
-    """Refuse a heuristic that cannot be called with a state and a player, and an encoding likewise."""
-    given = inspect.getattr_static(value, "__call__", None) if isclass(value) else value
+    """Refuse a heuristic or an encoding that cannot be called with the arguments in `wanted`."""
+    given = find_member(value, "__call__") if isclass(value) else value
     before = "self" if isclass(value) else "game"
     if given is None:
         raise Unfit(f"{kind} {name} ({locate(value)}): expected a method __call__(self, {', '.join(wanted)}), got none")
@@ -210,19 +214,19 @@ def _check_call(kind: str, name: str, value: Any, wanted: tuple[str, str]) -> No
         got = f"({', '.join(map(str, inspect.signature(given).parameters.values()))})"
         raise Unfit(f"{kind} {name} ({locate(given)}): expected ({before}, {', '.join(wanted)}), got {got}") from None
     except ValueError:
-        return  # its signature is unknown
+        return  # the signature is unknown, so it cannot be checked
 
 
 def _check_agent(agent: type[Agent]) -> None:
-    if not chooses(agent) and not solves(agent):
+    if not Abilities(agent).chooses and not Abilities(agent).solves:
         own = [name for name in vars(agent) if not name.startswith("_")]
         meant = [
-            f"did you mean {word}, where {near[0]} is?" for word in ("choose", "solve") if (near := get_close_matches(word, own))
+            f"did you mean {word} instead of {near[0]}?" for word in ("choose", "solve") if (near := get_close_matches(word, own))
         ]
         raise Unfit("; ".join([f"agent {agent.name} ({locate(agent)}) has neither choose nor solve", *meant]))
     if not isinstance(agent.needs, (frozenset, set)) or not all(isinstance(word, str) for word in agent.needs):
         raise Unfit(f"agent {agent.name} ({locate(agent)}): needs: expected a frozenset of traits, got {agent.needs!r}")
-    wrong = find_unknown_need(agent)
+    wrong = Abilities(agent).find_unknown_need()
     if wrong:
         raise Unfit(f"agent {agent.name} ({locate(agent)}) {wrong}")
 
@@ -236,5 +240,5 @@ def source_line(value: object) -> str | None:
 
 
 def locate(value: Any) -> str:
-    """Return the source of a value, or at least its module."""
+    """Return the source of a value as `file:line`, or its module if the line is unknown."""
     return source_line(value) or str(getattr(value, "__module__", "unknown file"))

@@ -1,4 +1,4 @@
-"""Finds the user's own Python files that a file imports, by reading; nothing is run."""
+"""Finds the user's own Python files that a file imports. Files are read but not run."""
 
 import os
 import site
@@ -10,47 +10,63 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 
-from arena.plugins.syntax import SUFFIX, Import, parse_file
+from arena.plugins.syntax import SUFFIX, Import, forget_below, parse_file
 
 _BY_NAME = frozenset({"importlib", "importlib.util", "pkgutil", "runpy"})
-"""Modules that import others by names that reading does not find."""
+"""Modules with which a file can import other modules without an import statement."""
 _HARMLESS = frozenset({"metadata", "resources"})
-"""The names that may still be imported from them."""
+"""Submodules of these modules that do not import anything."""
 
 
-def find_imported(file: Path, path: Sequence[str] | None = None) -> set[Path]:
-    """Return all Python files that a file imports, directly or indirectly, except files of Python and of installed packages.
+class PythonFile:
+    """A Python file, which is read and not run.
 
-    A module is looked up as in this process, or in the folders of `path`. Of a package all files count.
+    >>> import random
+    >>> PythonFile(Path(random.__file__)).stands_alone()
+    True
     """
-    return _follow_all(file, lambda one: _find_outside(one, path)) - {file}
 
+    def __init__(self, place: Path) -> None:
+        self.place = place
 
-def stands_alone(file: Path) -> bool:
-    """Return whether a file imports only Python, arena and installed packages; a missing module may be the user's own."""
-    for one in parse_file(file).imports:
-        name = one.module.partition(".")[0]
-        if not one.level and (name in sys.stdlib_module_names or name == "arena"):
-            continue
-        where = None if one.level else _find_spec(name, None)
-        if where is None or where.origin is None or _is_own(Path(where.origin)):
-            return False
-    return True
+    parse_file, forget_below = staticmethod(parse_file), staticmethod(forget_below)
 
+    def find_imported(self, path: Sequence[str] | None = None) -> set[Path]:
+        """Return all Python files that it imports, directly or indirectly, except files of Python and of installed packages.
 
-def find_beside(file: Path) -> set[Path]:
-    """Return the files that a Python program imports from its folder and below, which Python searches first; none for other
-    programs.
-    """
-    return find_imported(file, [str(file.parent)]) if file.suffix == SUFFIX else set()
+        Modules are looked up as in this process, or in the folders of `path`. If a package is imported, all its files count.
+        """
+        return _follow_all(self.place, lambda one: _find_outside(one, path)) - {self.place}
+
+    def stands_alone(self) -> bool:
+        """Return whether it imports only Python, arena and installed packages. A missing module counts as a file of the user."""
+        for one in parse_file(self.place).imports:
+            name = one.module.partition(".")[0]
+            if not one.level and (name in sys.stdlib_module_names or name == "arena"):
+                continue
+            where = None if one.level else _find_spec(name, None)
+            if where is None or where.origin is None or _is_own(Path(where.origin)):
+                return False
+        return True
+
+    def find_beside(self) -> set[Path]:
+        """Return the files that a program imports from its own folder and below, which Python searches first."""
+        return self.find_imported([str(self.place.parent)]) if self.place.suffix == SUFFIX else set()
+
+    @staticmethod
+    def find_sources(folder: Path) -> Iterator[Path]:
+        """Yield all Python files of a package, except in hidden folders and virtual environments."""
+        for place, below, files in os.walk(folder):
+            below[:] = [name for name in below if not (name.startswith(".") or Path(place, name, "pyvenv.cfg").exists())]
+            yield from [Path(place, name) for name in files if name.endswith(SUFFIX)]
 
 
 def find_required(name: str) -> set[Path]:
-    """Return the file of a loaded module and its imports, direct and indirect, from its own package and as in `find_imported`.
+    """Return the files of a loaded module and of its imports in its own package, and what `find_imported` finds for these files.
 
-    From its own package only the imported modules count, not those above them, which Python runs first: with
-    `from package import name` the module `name`, or the `__init__` of the package if there is no such module. A module that
-    imports by names known only at run time, as with `importlib`, needs all of its package.
+    In its own package, only the imported modules count, not the packages above them, although Python runs these first. For `from
+    package import name`, this is the module `name`, or the `__init__` of the package if there is no such module. If a module
+    imports by names that are known only at run time, for example with `importlib`, its whole package counts.
     """
     place = getattr(sys.modules.get(name), "__file__", None)
     package = name.partition(".")[0]
@@ -74,9 +90,9 @@ def _follow_all(file: Path, follow: Callable[[Path], Iterable[Path]]) -> set[Pat
 
 
 def _find_inside(one: Import, file: Path, package: str, folders: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files of a package, which lies in `folders`, to which an import in a file refers."""
+    """Yield the files to which an import refers, if they are in `package`, a package in `folders`."""
     if one.module in _BY_NAME and one.name not in _HARMLESS:
-        yield from [found for folder in folders for found in find_sources(folder)]
+        yield from [found for folder in folders for found in PythonFile.find_sources(folder)]
     parts = one.module.split(".") if one.module else []
     if one.level:
         here = file.parents[min(one.level, len(file.parents)) - 1]
@@ -86,7 +102,7 @@ def _find_inside(one: Import, file: Path, package: str, folders: Sequence[Path])
         parts = [*above[0], *parts]
     elif parts.pop(0) != package:
         return
-    if one.name is None:  # `import` binds the package at the top
+    if one.name is None:  # `import a.b` binds only the first part of the name
         yield from (*_find_module(folders, parts), *_find_module(folders, []))
     else:
         yield from _find_module(folders, [*parts, one.name]) or _find_module(folders, parts)
@@ -98,15 +114,8 @@ def _find_module(folders: Sequence[Path], parts: Sequence[str]) -> list[Path]:
     return [file for file in files if file.is_file()][:1]
 
 
-def find_sources(folder: Path) -> Iterator[Path]:
-    """All Python files of a package; hidden folders in it and virtual environments are left out."""
-    for place, below, files in os.walk(folder):
-        below[:] = [name for name in below if not (name.startswith(".") or Path(place, name, "pyvenv.cfg").exists())]
-        yield from [Path(place, name) for name in files if name.endswith(SUFFIX)]
-
-
 def _find_outside(file: Path, path: Sequence[str] | None, package: str = "") -> Iterator[Path]:
-    """Yield the user's own files that a file imports absolutely, except files of `package`; of other packages all files."""
+    """Yield the user's own files outside `package` to which absolute imports in a file refer; for a package, all its files."""
     names = {one.module.partition(".")[0] for one in parse_file(file).imports if not one.level}
     for name in names - sys.stdlib_module_names - {"arena", package}:
         where = _find_spec(name, path)
@@ -115,7 +124,7 @@ def _find_outside(file: Path, path: Sequence[str] | None, package: str = "") -> 
         if where.submodule_search_locations is not None:
             for folder in map(Path, where.submodule_search_locations):
                 if _is_own(folder):
-                    yield from find_sources(folder)
+                    yield from PythonFile.find_sources(folder)
         elif where.origin is not None and where.origin.endswith(SUFFIX) and _is_own(Path(where.origin)):
             yield Path(where.origin)
 
@@ -128,7 +137,8 @@ def _find_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
 
 
 def _is_own(place: Path) -> bool:
-    # An environment may see the packages of another, whose folder this interpreter does not list; its name identifies it.
+    # An environment may use the packages of another one that this interpreter does not list. The folder of these packages is
+    # recognised by its name.
     packages = {"site-packages", "dist-packages"}
     return packages.isdisjoint(place.parts) and not any(place.is_relative_to(folder) for folder in _list_installed())
 
@@ -137,4 +147,5 @@ def _is_own(place: Path) -> bool:
 def _list_installed() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     known = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    known += [str(file.parent) for file in Path(__file__).parents[2].glob("*/arena_*/__init__.py")]  # arena in a checkout
     return (*known, *site.getsitepackages(), site.getusersitepackages())

@@ -1,78 +1,72 @@
-"""Optional members of games and agents, whose names an older plugin may already use for something else.
+"""Optional members of games and agents. An older plugin may use the name of such a member for something else.
 
-A member of another shape is ignored with a note, so that a plugin that loads today loads tomorrow. Only this module decides it.
+A member with another type is ignored with a note, so that a plugin that loads today also loads with later versions. Only this
+module decides which members are ignored.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from inspect import getattr_static
 from math import isfinite
 from typing import Any, NamedTuple
 
 from arena.agent import Agent, Hints
 from arena.errors import abbreviate, call_foreign
-from arena.game import Game, takes
+from arena.game import Game, find_member, takes
 from arena.limits import Limits
 from arena.returns import is_number
-from arena.traits import TRAITS
+from arena.traits import Traits
 
 HEURISTIC = "heuristic"
-"""The key of `Hints.proposed` for games that have a default heuristic, beside the traits."""
+"""A key of `Hints.proposed`, besides the traits. It stands for games that have a default heuristic."""
 _COLOR = re.compile(r"#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6}|[a-zA-Z]+")
 
 
 class Member(NamedTuple):
-    """One optional member: its default, its shape in words, and the test for it."""
+    """One optional member: its default, a description of its type, and a test of the type."""
 
     default: Any
     expected: str
     test: Callable[[Any], bool]
     inherited: bool = True
-    """False for a flag, which only holds for the class that sets it."""
+    """False for a flag, which subclasses do not inherit."""
 
     def fits(self, given: Any) -> bool:
-        """Return whether `given` has the shape; False if it raises an exception when it is examined."""
+        """Return whether `given` has the right type; False if examining it raises an exception."""
         try:
             return self.test(given)
-        except Exception:  # the author's own code, which has worked until now
+        except Exception:  # the value may be an object of the author, whose code may raise
             return False
 
 
 def read_member(kind: type[Game] | type[Agent], name: str) -> Any:
-    """Return the member `name` of a class of games or agents; the default if the class has something else of that name.
+    """Return the member `name` of a class of games or agents, or the default if the class uses the name for something else.
 
-    Methods and members of games are inherited. A flag of an agent only holds for the class that sets it, because a derived class
-    is another agent.
+    Methods, and members of games, are inherited. A flag of an agent applies only to the class that sets it.
     """
     wanted = _members(kind)[name]
     given = _given(kind, name, wanted)
     return given if wanted.fits(given) else wanted.default
 
 
-def gives_grid(kind: type[Game]) -> bool:
-    """Return whether the author of a game has written `grid`."""
-    return read_member(kind, "grid") is not None
-
-
 def needs_limit(agent: Agent, limits: Limits) -> bool:
-    """Return the answer of `Agent.needs_limit`; False if the agent does not define it, or raises."""
+    """Return what `Agent.needs_limit` returns; False if the agent does not define it or raises an exception."""
     method = read_member(type(agent), "needs_limit")
     return method is not None and call_foreign(lambda: bool(method.__get__(agent, type(agent))(limits)), lambda _: False)
 
 
 def ask_refusal(agent: Agent, game: Game) -> str | None:
-    """Return why an agent with its options cannot play a game, by `Agent.refuses`; None if it can, or does not define it."""
+    """Return why an agent cannot play a game, from `Agent.refuses`; None if it can or does not define the method."""
     method = read_member(type(agent), "refuses")
     return None if method is None else method.__get__(agent, type(agent))(game)
 
 
 def list_ignored(kind: type) -> Iterator[str]:
-    """Yield a note for every member of a plugin's class that has the name of an optional one, but not its shape."""
+    """Yield a note for each member of a plugin's class that has the name of an optional member, but another type."""
     required = {one.name for one in fields(kind) if one.default is MISSING} if is_dataclass(kind) else set()
     for name, wanted in _members(kind).items():
         given = _given(kind, name, wanted)
-        field = name in required  # a type that leaves no attribute in the class, or a slot
+        field = name in required  # the class may have no attribute for such a field, or a slot
         if not wanted.fits(given) or (field and given is wanted.default):
             got = "a field of a dataclass" if field else abbreviate(given)
             yield f"{name}: expected {wanted.expected}, got {got}, which is ignored"
@@ -83,12 +77,12 @@ def _members(kind: type) -> Mapping[str, Member]:
 
 
 def _given(kind: type, name: str, wanted: Member) -> Any:
-    """Return the attribute of a class unchanged; descriptors are not called."""
-    return getattr_static(kind, name, wanted.default) if wanted.inherited else vars(kind).get(name, wanted.default)
+    """Return an attribute as its class stores it; descriptors are not called."""
+    return find_member(kind, name, wanted.default) if wanted.inherited else vars(kind).get(name, wanted.default)
 
 
 def _takes_one(given: Any) -> bool:
-    """Return whether a member is a method of one argument, or is missing."""
+    """Return whether a member is a method with one argument, or is missing."""
     return given is None or takes(given, 1)
 
 
@@ -101,7 +95,7 @@ def _method(name: str, parameters: str) -> Member:
 def _are_hints(given: Any) -> bool:
     if not isinstance(given, Hints) or not isinstance(given.uses_heuristic, bool) or not isinstance(given.proposed, Mapping):
         return False
-    known = {*TRAITS, HEURISTIC}
+    known = {*Traits.WORDS, HEURISTIC}
     sound = all(word in known and type(priority) is int for word, priority in given.proposed.items())
     return sound and (isinstance(given.reference, bool) or given.reference in ("games", "puzzles"))
 
@@ -132,7 +126,7 @@ _OF_GAMES = {
     "perfect_recall": Member(True, "True or False", lambda given: isinstance(given, bool)),
     "min_return": Member(-1.0, "a finite number", lambda given: is_number(given) and isfinite(given)),
     "default_moves": Member(
-        None, "a whole number from 1 or None", lambda given: given is None or (type(given) is int and given > 0)
+        None, "a positive whole number or None", lambda given: given is None or (type(given) is int and given > 0)
     ),
     "max_return": Member(1.0, "a number", is_number),
     "native": Member(False, "True or False", lambda given: isinstance(given, bool)),

@@ -1,4 +1,4 @@
-"""Everything that the loaded plugins brought, by name, and the defaults that are proposed if the user names nothing."""
+"""The registry of everything that the loaded plugins define, by name. It also chooses defaults if the user names nothing."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -15,35 +15,35 @@ from arena.parts import KINDS, Part, SearchEngine
 from arena.plugins.contract import Unfit, locate, source_line
 from arena.plugins.members import HEURISTIC, read_member
 from arena.search_engines import add_search_engine
-from arena.traits import find_refusal, find_traits, read_games
+from arena.traits import Abilities, Traits
 from arena.version import distribution
 
 Brought = TypeVar("Brought")
 Key = tuple[str, ...]
-"""The key of one thing in `Registry.sources`: ("agent", "random"), ("heuristic", "sliding-tiles", "manhattan")."""
+"""A key of `Registry.sources`, for example ("agent", "random") or ("heuristic", "sliding-tiles", "manhattan")."""
 
 
 def own_prefix() -> str:
-    """Return the prefix of the names of the plugins that come with arena."""
+    """Return the prefix with which the names of arena's own plugins begin."""
     return f"{distribution()}:"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source of a plugin."""
+    """Where a plugin comes from."""
 
     name: str
-    """Its name for the user: the entry point and its distribution, or the file or module that was requested."""
+    """Its name for the user: the entry point and its distribution, or the file or module that the user named."""
     version: str | None = None
     asked: bool = True
-    """Whether the user requested it by name. If so, a fault in it stops the run."""
+    """Whether the user has named this plugin. If so, a fault in it stops the run."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}" if self.version else self.name
 
     @property
     def own(self) -> bool:
-        """Whether the plugin came with arena."""
+        """Whether the plugin is part of arena."""
         return self.name.startswith(own_prefix())
 
 
@@ -53,21 +53,21 @@ class Plugin:
 
     source: Source
     names: tuple[str, ...] = ()
-    """The things that it brought, each as `agent random`."""
+    """What it defines, for example `agent random`."""
     problem: str | None = None
-    """Why it was left out, None if it was not."""
+    """Why it could not be loaded; None if it was loaded."""
     file: str | None = None
-    """The place of its code; None if it could not be found."""
+    """The file with its code; None if it was not found."""
     notes: tuple[str, ...] = ()
-    """Members of its classes that are ignored, because their names mean something else in arena."""
+    """Notes on members of its classes that are ignored because their names mean something else in arena."""
 
 
 @dataclass(slots=True)
 class Registry:
-    """Everything that the loaded plugins brought, by name.
+    """Everything that the loaded plugins define, by name.
 
-    `games`, `agents` and `formats` hold classes by name, `heuristics` and `encodings` the decorated objects by (game, name), and
-    `plugins` the result of loading every plugin.
+    `games`, `agents` and `formats` hold classes by name. `heuristics` and `encodings` hold the decorated objects by (game, name).
+    `plugins` holds the result of loading each plugin.
 
     >>> arena.load_plugins().heuristics_of("othello")
     ['corners-mobility', 'discs']
@@ -79,47 +79,47 @@ class Registry:
     encodings: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
     formats: dict[str, type[Format]] = field(default_factory=dict)
     parts: dict[str, dict[str, Any]] = field(default_factory=lambda: {kind: {} for kind in KINDS})
-    """Further parts that extensions brought, by kind and name: `parts["executor"]["cluster"]`."""
+    """The parts that extensions define, by kind and name, for example `parts["executor"]["cluster"]`."""
     plugins: list[Plugin] = field(default_factory=list)
     sources: dict[Key, Source] = field(default_factory=dict)
-    """The source of each thing, by keys such as ("agent", "random") and ("heuristic", "sliding-tiles", "manhattan")."""
+    """The source of each object, by keys such as ("agent", "random") and ("heuristic", "sliding-tiles", "manhattan")."""
     withdrawn: dict[Key, str] = field(default_factory=dict)
-    """Names that two installed plugins claim. Neither gets the name, and using it is an error that explains this."""
+    """Names that two installed plugins define. Neither gets the name, and using it raises an error."""
 
     def game(self, name: str) -> type[Game]:
-        """The class of the game `name`; UnknownName with the nearest names."""
+        """Return the class of the game `name`. UnknownName suggests similar names."""
         return self._find("game", self.games, name)
 
     def agent(self, name: str) -> type[Agent]:
-        """The class of the agent `name`; UnknownName with the nearest names."""
+        """Return the class of the agent `name`. UnknownName suggests similar names."""
         return self._find("agent", self.agents, name)
 
     def format(self, name: str) -> type[Format]:
-        """The class of the format `name`; UnknownName with the nearest names."""
+        """Return the class of the format `name`. UnknownName suggests similar names."""
         return self._find("format", self.formats, name)
 
     def heuristic(self, game: str, name: str) -> Callable[..., Any]:
-        """The heuristic `name` of a game; UnknownName with the nearest names of that game, or the games that have the name."""
+        """Return the heuristic `name` for a game. UnknownName suggests similar names, or lists the games that have it."""
         return self._find_of(game, "heuristic", self.heuristics, name)
 
     def encoding(self, game: str, name: str) -> Callable[..., Any]:
-        """The encoding `name` of a game; UnknownName with the nearest names of that game."""
+        """Return the encoding `name` of a game. UnknownName suggests similar names of this game."""
         return self._find_of(game, "encoding", self.encodings, name)
 
     def part(self, kind: str, name: str) -> Any:
-        """The part `name` of a `kind` such as "executor"; UnknownName with the nearest names."""
+        """Return the part `name` of a `kind` such as "executor". UnknownName suggests similar names."""
         return self._find(kind, self.parts[kind], name)
 
     def value(self, key: Key) -> Any:
-        """The class, heuristic or encoding of a `key` of `sources`; KeyError if two plugins claim it."""
+        """Return the class, heuristic or encoding with a `key` of `sources`. KeyError if two installed plugins define it."""
         return self.table(key[0])[_name(key)]
 
     def items(self) -> list[tuple[Key, Any]]:
-        """Every class, heuristic and encoding with its key in `sources`."""
+        """Return every class, heuristic and encoding with its key in `sources`."""
         return [(key, self.value(key)) for key in self.sources if key not in self.withdrawn and key[0] not in self.parts]
 
     def named(self, name: str) -> list[tuple[Key, Any]]:
-        """Every class, heuristic and encoding of a `name`, of all kinds and games; UnknownName with the nearest names."""
+        """Return every class, heuristic and encoding with this `name`, for all games. UnknownName suggests similar names."""
         found = [(key, value) for key, value in self.items() if key[-1] == name]
         if not found:
             raise UnknownName(
@@ -128,7 +128,7 @@ class Registry:
         return found
 
     def table(self, kind: str) -> dict[Any, Any]:
-        """Everything of one `kind`: game, agent, heuristic, encoding, format or a part; KeyError for another word."""
+        """Return all objects of a `kind`: game, agent, heuristic, encoding, format or a kind of part. KeyError otherwise."""
         tables: dict[str, dict[Any, Any]] = {
             "game": self.games,
             "agent": self.agents,
@@ -140,55 +140,52 @@ class Registry:
         return tables[kind]
 
     def heuristics_of(self, game: str) -> list[str]:
-        """The names of the heuristics of a game, sorted."""
+        """Return the names of the heuristics of a game, sorted."""
         return sorted(name for owner, name in self.heuristics if owner == game)
 
     def encodings_of(self, game: str) -> list[str]:
-        """The names of the encodings of a game, in the order in which they were brought: the first is the default."""
+        """Return the names of the encodings of a game, in the order of their definition. The first is the default."""
         return [name for owner, name in self.encodings if owner == game]
 
     def games_for(self, agent: type[Agent]) -> dict[str, Game]:
-        """The games that `agent` can play, made with their default parameters; games that need other parameters are left out.
+        """Return the games that `agent` can play, made with default parameters. Other games are left out.
 
-        Native games are left out too, unless the agent is made for certain games: they may end this process.
+        Native games, which may crash this process, are also left out, unless the agent is made for certain games.
         """
-        wanted = {name: kind for name, kind in self.games.items() if read_games(agent) or kind.native is not True}
+        wanted = {name: kind for name, kind in self.games.items() if Abilities(agent).games or kind.native is not True}
         games = {name: make_default(kind) for name, kind in wanted.items()}
-        return {name: game for name, game in games.items() if game is not None and find_refusal(agent, game) is None}
+        return {name: game for name, game in games.items() if game is not None and Abilities(agent).find_refusal(game) is None}
 
     def agents_for(self, game: Game) -> list[str]:
-        """The names of the agents that can play `game`, sorted."""
-        return sorted(name for name, agent in self.agents.items() if find_refusal(agent, game) is None)
+        """Return the names of the agents that can play `game`, sorted."""
+        return sorted(name for name, agent in self.agents.items() if Abilities(agent).find_refusal(game) is None)
 
     def propose_agents(self, game: Game, *, informed: bool) -> list[str]:
-        """Return the names of agents with a priority for `game` that can play it, the highest priority first.
+        """Return the names of agents that declare a priority for `game` and can play it, the highest priority first.
 
-        `informed` means that they get a heuristic. Equal priorities keep the order in which plugins brought the agents.
+        `informed` is true if they get a heuristic. Agents with equal priorities stay in the order in which plugins define them.
         """
-        words = find_traits(game) | ({HEURISTIC} if informed else set())
+        words = Traits.of(game) | ({HEURISTIC} if informed else set())
         weights = {
             name: max([weight for word, weight in read_member(agent, "hints").proposed.items() if word in words], default=0)
             for name, agent in self.agents.items()
-            if find_refusal(agent, game) is None
+            if Abilities(agent).find_refusal(game) is None
         }
         return sorted([name for name, weight in weights.items() if weight > 0], key=lambda name: -weights[name])
 
     def list_references(self, game: Game) -> list[str]:
-        """Return the names of reference agents that can play `game`: arena's own first, then agents of other plugins."""
+        """Return the names of reference agents that can play `game`, arena's own agents first."""
         wanted = (True, "puzzles" if game.players == 1 else "games")
         agents = self.agents.items()
         found = [
             name
             for name, agent in agents
-            if read_member(agent, "hints").reference in wanted and find_refusal(agent, game) is None
+            if read_member(agent, "hints").reference in wanted and Abilities(agent).find_refusal(game) is None
         ]
         return sorted(found, key=lambda name: not self.sources["agent", name].own)
 
     def find_first_game(self, *, puzzle: bool) -> str | None:
-        """Return the first game that came with arena, else of all plugins: a `puzzle`, or one for several; None without any.
-
-        Games that may crash the process come last.
-        """
+        """Return the first puzzle or, if `puzzle` is false, the first game with several seats. Arena's own games come first."""
         found = [name for name, kind in self.games.items() if issubclass(kind, Puzzle) == puzzle]
         native = {name: bool(read_member(self.games[name], "native")) for name in found}
         return min(found, key=lambda name: (not self.sources["game", name].own, native[name]), default=None)
@@ -211,7 +208,7 @@ class Registry:
 
 
 def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key, Any]]) -> None:
-    """Raise Unfit if a plugin brings a name twice, or if a requested plugin brings a name that another plugin has."""
+    """Raise Unfit if a plugin defines a name twice, or if a plugin that the user named defines a name of another plugin."""
     seen: set[Key] = set()
     for key, value in found:
         if key in seen:
@@ -220,7 +217,7 @@ def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key,
         if source.asked and key in registry.sources and not _same_code(registry, key, value):
             other = registry.sources[key]
             entry = f"{{agent: {key[-1]}, plugin: {Path(source.name).name}}}"
-            both = f", or play both versions: leave this one out, and give it an entry of its own, {entry}"
+            both = f", or play both versions: do not load this one, but name it in an entry, {entry}"
             raise Unfit(
                 f"brings {' '.join(key)!r}, which {other} brings too ({locate(registry.table(key[0]).get(_name(key)))}); "
                 f"rename one of them{'' if other.asked else ', or uninstall that one'}{both if key[0] == 'agent' else ''}"
@@ -228,7 +225,7 @@ def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key,
 
 
 def _same_code(registry: Registry, key: Key, value: Any) -> bool:
-    """Return whether the requested code is installed from the very same lines, as with `pip install --editable`."""
+    """Return whether a plugin that the user named and an installed one have the same code, as with `pip install --editable`."""
     other = registry.table(key[0]).get(_name(key))
     if other is value:
         return False
@@ -237,7 +234,7 @@ def _same_code(registry: Registry, key: Key, value: Any) -> bool:
 
 
 def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
-    """Add a name to the registry; a name that two installed plugins bring is withdrawn."""
+    """Add a name to the registry. If two installed plugins define it, the name is withdrawn."""
     if key in registry.sources and not source.asked:
         both = f"{registry.sources[key]} and {source} both bring {' '.join(key)!r}; uninstall one of them"
         registry.withdrawn[key] = both
@@ -248,7 +245,7 @@ def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
         registry.parts.setdefault(value.kind, {})
     registry.sources[key] = source
     registry.table(key[0])[_name(key)] = value
-    if isinstance(value, SearchEngine):  # it also serves matches without a registry
+    if isinstance(value, SearchEngine):  # matches without a registry use it, too
         add_search_engine(value)
 
 

@@ -1,1 +1,1 @@
-"""Child processes: started within limits, heard on stderr, and ended with everything that they started."""
+"""Starts child processes within limits, reads their stderr, and ends them with everything that they have started."""

@@ -10,23 +10,23 @@ from types import FrameType
 from arena.errors import Interrupted
 
 SHOW_CURSOR = b"\x1b[?25h\n"
-"""Shows the cursor again and begins a new line, because an interrupted live display has hidden it."""
+"""Control characters that show the cursor, which an interrupted live display has hidden, and begin a new line."""
 
 abandoned: list[threading.Thread] = []
-"""Threads that may still run when the command line ends. It does not wait for them."""
+"""Threads for which the command line does not wait when it ends."""
 
 
 class Interrupts:
-    """Remembers that the user has interrupted, even if an agent has swallowed the exception."""
+    """Remembers that the user has interrupted, even if an agent has caught the exception."""
 
     def __init__(self, *, at_once: bool = False) -> None:
         self.pending = False
         self.at_once = at_once
-        """True if a second signal ends the process at once: on the command line, but not inside a user's Python."""
+        """Whether a second signal ends the process at once. True on the command line, False inside a user's Python program."""
         self._held = 0
 
     def handle(self, signum: int, frame: FrameType | None) -> None:
-        """Note the signal and raise Interrupted wherever the program is."""
+        """Note the signal, and raise Interrupted at the current place in the program."""
         if self.pending and self.at_once:
             if os.isatty(2):
                 os.write(2, SHOW_CURSOR)
@@ -36,13 +36,13 @@ class Interrupts:
             raise Interrupted
 
     def check(self) -> None:
-        """Raise Interrupted if the signal came and was swallowed."""
+        """Raise Interrupted if a signal has arrived but its exception was caught."""
         if self.pending:
             raise Interrupted
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Delay a signal that arrives inside the block until the block ends."""
+        """Delay signals that arrive inside the block until the end of the block."""
         self._held += 1
         try:
             yield
@@ -53,9 +53,9 @@ class Interrupts:
 
 @contextmanager
 def user_interrupts(*, at_once: bool = False) -> Iterator[Interrupts]:
-    """Turn SIGINT and SIGTERM into Interrupted for a while; outside the main thread nothing changes.
+    """Turn SIGINT and SIGTERM into Interrupted inside the block. Outside the main thread, this has no effect.
 
-    With `at_once`, here or in an outer block, a second signal ends the process.
+    If `at_once` is true, here or in an outer block, a second signal ends the process.
     """
     around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
     interrupts = Interrupts(at_once=at_once or (isinstance(around, Interrupts) and around.at_once))

@@ -1,11 +1,11 @@
-"""Ends trees of processes: a leader with everything that it started, at any depth and in any session.
+"""Ends process trees. A tree is a leader and everything that it started, at any depth and in any session.
 
-No single method finds them all: a process group misses processes that have called `setsid`, and parent links miss orphans, which
-then belong to init. So every process also inherits an environment variable with a random value. Only processes that were started
-with their own environment lack it, and these usually still have their parent. Control groups would work, but need rights that
-users often lack.
+No single method finds all processes of a tree. A process group misses processes that have called `setsid`. Links from child to
+parent miss orphans, which init adopts. So every process also inherits an environment variable with a random value. Only processes
+that were started with another environment lack this variable, and their parents are usually still there. Control groups would
+find all, but need rights that users often lack.
 
-Trees nest: an agent process is also in its worker's tree, and everything that it starts carries the variables of both.
+Trees can be nested: an agent process also belongs to the tree of its worker, and what it starts has the variables of both trees.
 """
 
 import os
@@ -18,13 +18,13 @@ from time import monotonic, sleep
 from typing import ClassVar, NamedTuple
 
 remove_leftovers: list[Callable[[Collection[int]], None]] = []
-"""Functions that remove the leftovers of ended arena processes, given by their ids."""
+"""Functions that are called with the ids of arena processes that have ended, to remove files that these have left behind."""
 DEATH_SECONDS = 2.0
-"""Seconds for the last of a tree to die."""
+"""Seconds to wait for the last process of a tree to die."""
 _MAX_ROUNDS = 5
-"""The most rounds of looking for newly started processes."""
+"""The maximum number of searches for newly started processes."""
 _PROC = "/proc"
-"""The files of Linux about processes. psutil would take 2.7 times as long, and each end of an agent waits for it."""
+"""The folder in which Linux describes processes. It is read when an agent process ends; psutil would take 2.7 times as long."""
 
 
 @dataclass(frozen=True)
@@ -32,23 +32,24 @@ class ProcessTree:
     """A leader and its descendants."""
 
     OF_WORKER: ClassVar = "ARENA_WORKER"
-    """The environment variable that identifies descendants of a worker after intermediate processes have ended."""
+    """The environment variable that marks descendants of a worker, even if processes between them have ended."""
     OF_AGENT: ClassVar = "ARENA_AGENT_PROCESS"
-    """The same for descendants of an agent process."""
+    """The environment variable that marks descendants of an agent process."""
+    remove_leftovers: ClassVar = remove_leftovers
 
     leader: int
-    """The id of the process that started the others; it also leads a process group."""
+    """The id of the process that started the others. It is also the leader of a process group."""
     variable: str
     """The environment variable that all of them inherit."""
     value: str
     """Its value, which no other tree has."""
 
     def find_members(self) -> set[int]:
-        """Return the ids of all its processes but the leader."""
+        """Return the ids of all its processes except the leader."""
         return find_members([self])
 
     def end(self) -> None:
-        """Kill all its processes, as `end_trees` does. The parent of the leader must wait for it."""
+        """Kill all its processes, as `end_trees` does. The parent of the leader must still wait for the leader."""
         end_trees([self])
 
 
@@ -56,19 +57,17 @@ class _Process(NamedTuple):
     pid: int
     parent: int
     environment: Set[bytes]
-    """Texts NAME=value; empty for dead processes and for unreadable ones of other users."""
+    """The environment, as texts of the form NAME=value; empty for dead processes and for processes of other users."""
 
 
 def end_trees(trees: Collection[ProcessTree]) -> None:
-    """Kill the leaders with their groups, their descendants, and all processes that carry their variables. None is left
-    afterwards.
+    """Kill the leaders, their process groups, their descendants, and all processes that have inherited their variables.
 
-    A process escapes only if it has left the group, lost its parent and changed its environment. The parents of the leaders must
-    wait for them.
+    A process escapes only if it has left the group, lost its parent and changed its environment. Parents must wait for leaders.
     """
     leaders, marks = _read_marks(trees)
-    for leader in leaders:  # all are stopped before any is killed: a stopped process cannot start others meanwhile
-        _signal_group(leader, signal.SIGSTOP)
+    for leader in leaders:  # all are stopped first, so that they cannot start others
+        _signal(leader, signal.SIGSTOP, os.killpg)
     found: set[int] = set()
     try:
         for _ in range(_MAX_ROUNDS):
@@ -78,19 +77,19 @@ def end_trees(trees: Collection[ProcessTree]) -> None:
             found |= new
             for pid in new:
                 _signal(pid, signal.SIGSTOP)
-    finally:  # an interrupt must leave nothing stopped
+    finally:  # after an interrupt, no process may stay stopped
         for leader in leaders:
-            _signal_group(leader, signal.SIGKILL)
+            _signal(leader, signal.SIGKILL, os.killpg)
         for pid in found:
             _signal(pid, signal.SIGKILL)
-    _end_marked(marks)
+    _end_marked(marks, leaders)
 
 
-def _end_marked(marks: Set[bytes]) -> None:
-    """Kill every process that carries one of the marks until none is left, because killed processes take a moment to die."""
+def _end_marked(marks: Set[bytes], leaders: Set[int]) -> None:
+    """Kill processes that have one of the marks until none is left, because killed processes take a moment to die."""
     until = monotonic() + DEATH_SECONDS
     while monotonic() < until:
-        left = [process.pid for process in _list_others() if not process.environment.isdisjoint(marks)]
+        left = [process.pid for process in _list_others(leaders) if not process.environment.isdisjoint(marks)]
         if not left:
             return
         for pid in left:
@@ -99,7 +98,7 @@ def _end_marked(marks: Set[bytes]) -> None:
 
 
 def _read_marks(trees: Collection[ProcessTree]) -> tuple[set[int], set[bytes]]:
-    """Return the leaders of trees, and the texts in the environments of their descendants."""
+    """Return the leaders of some trees, and the environment texts that mark their descendants."""
     return {tree.leader for tree in trees}, {os.fsencode(f"{tree.variable}={tree.value}") for tree in trees}
 
 
@@ -108,7 +107,7 @@ def find_members(trees: Collection[ProcessTree]) -> set[int]:
     leaders, marks = _read_marks(trees)
     children: defaultdict[int, list[int]] = defaultdict(list)
     marked: set[int] = set()
-    for process in _list_others():
+    for process in _list_others(leaders):
         children[process.parent].append(process.pid)
         if not process.environment.isdisjoint(marks):
             marked.add(process.pid)
@@ -121,28 +120,33 @@ def find_members(trees: Collection[ProcessTree]) -> set[int]:
     return (below | marked) - leaders
 
 
-def _list_others() -> Iterator[_Process]:
+def _list_others(leaders: Set[int]) -> Iterator[_Process]:
+    """Yield all other processes. On Linux, the environment of a process that is older than all leaders is not read."""
     own = os.getpid()
-    for process in _read_proc() if os.path.exists(f"{_PROC}/{own}/stat") else _read_psutil():  # noqa: PTH110
+    for process in _read_proc(leaders) if os.path.exists(f"{_PROC}/{own}/stat") else _read_psutil():  # noqa: PTH110
         if process.pid != own:
             yield process
 
 
-def _read_proc() -> Iterator[_Process]:
+def _read_proc(leaders: Set[int]) -> Iterator[_Process]:
+    since = 0
+    with suppress(OSError):  # a leader is gone
+        since = min([int(_read_status(leader)[20]) for leader in leaders], default=0)  # in ticks, since the system has started
     for name in os.listdir(_PROC):  # noqa: PTH208
         if name.isdigit():
             with suppress(OSError):
-                status = _read(f"{_PROC}/{name}/stat")
-                parent = int(status[status.rindex(b")") :].split(None, 3)[2])  # the name of a program may contain any characters
+                status = _read_status(name)
                 environment: Set[bytes] = frozenset()
-                with suppress(OSError):  # a process of another user
-                    environment = frozenset(_read(f"{_PROC}/{name}/environ").split(b"\0"))
-                yield _Process(int(name), parent, environment)
+                if int(status[20]) >= since:
+                    with suppress(OSError), open(f"{_PROC}/{name}/environ", "rb") as file:  # noqa: PTH123
+                        environment = frozenset(file.read().split(b"\0"))  # if this fails, another user owns the process
+                yield _Process(int(name), int(status[2]), environment)
 
 
-def _read(file: str) -> bytes:
-    with open(file, "rb") as opened:  # noqa: PTH123
-        return opened.read()
+def _read_status(pid: int | str) -> list[bytes]:
+    with open(f"{_PROC}/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123
+        status = file.read()
+    return status[status.rindex(b")") :].split(None, 21)  # the name of a program may contain any characters
 
 
 def _read_psutil() -> Iterator[_Process]:
@@ -157,11 +161,6 @@ def _read_psutil() -> Iterator[_Process]:
             yield _Process(pid, parent, environment)
 
 
-def _signal_group(leader: int, number: int) -> None:
+def _signal(pid: int, number: int, send: Callable[[int, int], None] = os.kill) -> None:
     with suppress(OSError):
-        os.killpg(leader, number)
-
-
-def _signal(pid: int, number: int) -> None:
-    with suppress(OSError):
-        os.kill(pid, number)
+        send(pid, number)

@@ -1,1 +1,1 @@
-"""Results from records: leaderboards with ratings, comparisons, tables, exports."""
+"""Turns records into results: leaderboards with ratings, comparisons, tables and exports."""

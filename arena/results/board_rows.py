@@ -1,6 +1,6 @@
 """The rows of a leaderboard as plain values, with the keys of its JSON output."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from arena.results.rating import Strengths
@@ -9,11 +9,11 @@ from arena.stats.clustered import ClusteredMean
 from arena.stats.solved_share import wilson
 
 Row = dict[str, Any]
-"""A row of a board: its values by the keys of columns."""
+"""A row of a board: the value of each cell, by the key of its column."""
 
 
 def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None, level: Collection[int]) -> Row:
-    """Return the row of an entry of a versus board, which is `level` with these others."""
+    """Return the row of an entry of a versus board. `level` has the entries that are neither clearly better nor clearly worse."""
     count, labels = tally.counts[entry], tally.sheet.labels
     rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
     points, games = tally.matches.in_first_seat(entry)
@@ -45,29 +45,26 @@ def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None, lev
 
 
 def level_by_returns(tally: Tally) -> dict[int, tuple[int, ...]]:
-    """Return for each entry the others with overlapping intervals of the mean return; none if there are no intervals."""
+    """Return, for each entry, the others whose intervals of the mean return overlap with its own; empty without intervals."""
     means = [] if tally.matches.folded else [tally.returns.of(entry) for entry in range(len(tally.counts))]
     bounds = {n: (mean.low, mean.high) for n, mean in enumerate(means) if mean.low is not None and mean.high is not None}
-    level = {
-        entry: tuple([other for other, (start, end) in bounds.items() if other != entry and low <= end and start <= high])
-        for entry, (low, high) in bounds.items()
-    }
-    return {entry: level.get(entry, ()) for entry in range(len(tally.counts))}
+    return _find_overlaps(bounds)
 
 
 def level_by_solved(tally: Tally) -> dict[int, tuple[int, ...]]:
-    """Return for each solver the others with overlapping intervals of the solved share."""
-    shares = {entry: wilson(count.solved, count.games) for entry, count in enumerate(tally.counts) if count.games}
+    """Return, for each solver, the others whose intervals of the solved share overlap with its own."""
+    return _find_overlaps({entry: wilson(count.solved, count.games) for entry, count in enumerate(tally.counts) if count.games})
+
+
+def _find_overlaps(bounds: Mapping[int, tuple[float, float]]) -> dict[int, tuple[int, ...]]:
     return {
-        entry: tuple(
-            [other for other, theirs in shares.items() if other != entry and own[0] <= theirs[1] and theirs[0] <= own[1]]
-        )
-        for entry, own in shares.items()
+        entry: tuple([other for other, (start, end) in bounds.items() if other != entry and low <= end and start <= high])
+        for entry, (low, high) in bounds.items()
     }
 
 
 def score_row(rank: int, entry: int, tally: Tally) -> Row:
-    """The row of an entry of a score board."""
+    """Return the row of an entry of a score board."""
     count = tally.counts[entry]
     return {
         "rank": rank,
@@ -89,13 +86,13 @@ def _effort(count: Count) -> Row:
 
 
 def _mean(key: str, bounds: str, tally: Tally, found: ClusteredMean) -> Row:
-    """Return a mean with its bounds; without bounds if matches only repeat others, because rounds are not a sample then."""
+    """Return a mean with its bounds. If some matches only repeat others, rounds are not independent, and there are no bounds."""
     low, high = (None, None) if tally.matches.folded else (found.low, found.high)
     return {key: found.mean, f"{bounds}_low": low, f"{bounds}_high": high}
 
 
 def puzzle_row(rank: int, label: str, tally: Count) -> Row:
-    """The row of an entry of a puzzle board."""
+    """Return the row of an entry of a puzzle board."""
     low, high = wilson(tally.solved, tally.games)
     return {
         "rank": rank,
@@ -120,10 +117,10 @@ def _fallback_share(count: Count) -> float | None:
 
 
 def cpu_per_move(count: Count) -> float | None:
-    """Return the seconds of processor time of a decision; None if it was not measured."""
+    """Return the mean processor time of a decision in seconds; None if it was not measured."""
     return None if count.cpu is None else per(count.cpu, count.decisions)
 
 
 def per(total: float, count: int) -> float | None:
-    """Return the mean of a sum over `count` values; None without values."""
+    """Return a sum divided by the `count` of its values; None without values."""
     return total / count if count else None

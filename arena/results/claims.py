@@ -1,9 +1,7 @@
-"""Claims of optimal solutions that a match refutes: another entry has a cheaper solution of the same position."""
+"""Checks claims that solutions are optimal. A cheaper solution of the same position by another entry refutes such a claim."""
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
 from typing import NamedTuple
 
 from arena.format import Pairing
@@ -14,35 +12,35 @@ from arena.store import Store
 from arena.store.rows import NANOSECONDS, seats_of
 
 RELATIVE_COST_TOLERANCE = 1e-9
-"""The largest relative difference between two sums of the same step costs."""
+"""The largest relative difference at which two sums of the same step costs count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """The solutions of an entry that refute its claim, and the first of them in the schedule."""
+    """The refuted claim of an entry: how many of its solutions are not optimal, and the first of them in the schedule."""
 
     agent: str
     count: int
     """The number of solutions for which another entry has a cheaper one."""
     first: str
-    """The id of its match."""
+    """The id of the match with the first of these solutions."""
     cost: float
     other: str
-    """The entry with the cheapest solution of the same position, and its cost."""
+    """The entry with the cheapest solution of the same position, and the cost of that solution."""
     least: float
 
     def describe(self) -> str:
-        """Return the refutation as a remark on the board."""
+        """Return a remark for the board that describes the refutation."""
         cost, least = figures.figure(self.cost), figures.figure(self.least)
         times = "once" if self.count == 1 else f"{self.count:,} times"
         return (
-            f"! : {self.agent} claims optimal solutions, but a cheaper one is known, {times}; "
-            f"first its solution cost {cost} and that of {self.other} {least}, in match {self.first}."
+            f"! : {self.agent} claims optimal solutions, but another agent found a cheaper one, {times}; "
+            f"first in match {self.first}: its solution costs {cost}, but one from {self.other} costs {least}."
         )
 
 
 class SolutionCost(NamedTuple):
-    """A solution of a position that has a cost."""
+    """A solution of a position, with its cost."""
 
     number: int
     """The place of its match in the schedule."""
@@ -51,16 +49,16 @@ class SolutionCost(NamedTuple):
     """The id of its match."""
     cost: float
     bound: bool
-    """True if a claim of optimal solutions covers it: it was returned immediately, before a limit."""
+    """Whether a claim of optimal solutions covers it: the agent returned it in one decision, and no limit stopped the search."""
 
 
 class Claims:
-    """The solutions of a board, gathered by position if an entry claims that its solutions are optimal."""
+    """The solutions on a board, grouped by position. They are kept only if an entry claims that its solutions are optimal."""
 
     def __init__(self, sheet: BoardInfo) -> None:
         self.sheet = sheet
         self.entries = {sheet.labels.index(label) for label in sheet.optimal if len(sheet.labels) > 1}
-        """The entries that claim optimal solutions."""
+        """The entries that claim that their solutions are optimal."""
         self._solutions: dict[int, list[SolutionCost]] = defaultdict(list)
 
     def add(self, number: int, pairing: Pairing, record: Record) -> None:
@@ -72,7 +70,7 @@ class Claims:
             self._solutions[pairing.round].append(SolutionCost(number, entry, record.id, record.cost, bound))
 
     def read(self, store: Store, board: int) -> None:
-        """Read the solutions of the positions for which an entry with a claim has not found the cheapest."""
+        """Read the solutions of each position for which an entry with a claim has not found the cheapest one."""
         if not self.entries:
             return
         marks = ",".join("?" * len(self.entries))
@@ -83,11 +81,12 @@ class Claims:
             self._solutions[round_].append(SolutionCost(number, entry, key.hex(), cost, bound))
 
     def _bound(self, entry: int, termination: Reason, decisions: int, nodes: int, seconds: float) -> bool:
-        limits = self.sheet.limits_of(entry)
-        return entry in self.entries and decisions == 1 and not stopped(limits, termination, decisions, nodes, seconds)
+        return (
+            entry in self.entries and decisions == 1 and not self.sheet.was_stopped(entry, termination, decisions, nodes, seconds)
+        )
 
     def refuted(self) -> tuple[Refutation, ...]:
-        """The claims that solutions on this board refute, in the order of the schedule."""
+        """The claims that are refuted by solutions on this board, in the order of the schedule."""
         found: dict[int, list[tuple[SolutionCost, SolutionCost]]] = defaultdict(list)
         for solutions in self._solutions.values():
             best = min(solutions, key=lambda solution: (solution.cost, solution.number))
@@ -104,16 +103,6 @@ class Claims:
         )
 
 
-def stopped(limits: Mapping[str, float], termination: Reason, decisions: int, nodes: int, seconds: float) -> bool:
-    """Return whether one of the `limits` of a decision, or the memory limit, ended an attempt without a solution.
-
-    An agent that moves step by step still moves if a decision exceeds its budget; only time and memory can end it.
-    """
-    if termination in {"timeout", "memory"}:
-        return True
-    return decisions == 1 and (nodes >= limits.get("nodes", inf) or seconds >= limits.get("seconds", inf))
-
-
 _SOLUTIONS = """
 WITH solution AS MATERIALIZED (
     SELECT p.round, p.number, r.id, p.seats, r.cost, r.termination, r.decisions_0, r.nodes_0, r.nanoseconds_0
@@ -123,4 +112,4 @@ SELECT * FROM solution WHERE round IN (
     SELECT s.round FROM solution s JOIN least l ON l.round = s.round WHERE s.seats IN ({}) AND s.cost > l.cost
 )
 """
-"""The solutions of the positions for which an entry with a claim does not have the cheapest one."""
+"""The solutions of each position for which an entry with a claim does not have the cheapest one."""

@@ -1,7 +1,8 @@
-"""The entries to which random fallbacks belong, because a record only has their number in the match.
+"""Counts the random fallbacks of each entry. A *fallback* is a random action that replaces a decision without a result. A record
+only says how many fallbacks the match had, not which seats had them.
 
-A fallback needs a limit of nodes or seconds and a draw from the seat's random stream, and its decision used up the limit without
-a report. If the number can still be divided in several ways, it stays unknown.
+A fallback requires a limit of nodes or seconds, a draw from the random stream of the seat, and a decision that used up the limit
+without a report. If this does not settle which seats the fallbacks belong to, their numbers stay unknown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,26 +14,25 @@ from arena.store import Store
 from arena.store.rows import decisions_of, seats_of
 
 Budget = Mapping[str, float]
-"""The limits of a decision, of `nodes` and of `seconds`; empty without limits."""
+"""The limits of a decision, with the keys `nodes` and `seconds`; empty without limits."""
 
 
 class FallbackCounts(NamedTuple):
-    """The fallbacks of a match by its entries."""
+    """The number of fallbacks of a match, by entry."""
 
     known: Mapping[int, int]
     """The number of fallbacks of each entry that had some."""
     unclear: tuple[int, ...] = ()
-    """Entries among which they cannot be divided; then no number is known."""
+    """The entries that may have had the fallbacks, if it is unknown how many each of them had; `known` is then empty."""
 
 
 def fallback_counts(
     sheet: BoardInfo, seats: Sequence[int], fallbacks: int, used_rng: Sequence[bool], decisions: Iterable[Decision]
 ) -> FallbackCounts:
-    """Return which entries the `fallbacks` of a match belong to. `seats` are the entries, `used_rng` whether they used random
-    numbers.
+    """Return the entries that had the `fallbacks` of a match. `seats` are the entries; `used_rng` says which used random numbers.
 
-    If only one seat can have fallen back, it has them all, and `decisions` are not used. Otherwise each seat has as many as its
-    decisions that ended at the limit in `budgets` without a report, if their total is `fallbacks`.
+    If only one seat can have fallbacks, all of them belong to it, and `decisions` are not read. Otherwise, the fallbacks of each
+    seat are its decisions that ended at the limit in `budgets` without a report, if these add up to `fallbacks`.
     """
     budgets = _budgets(sheet, seats)
     possible = _able(budgets, used_rng)
@@ -51,9 +51,9 @@ def fallback_counts(
 
 
 def stored_fallbacks(store: Store, sheets: Sequence[BoardInfo]) -> Iterator[tuple[int, FallbackCounts]]:
-    """Yield the fallbacks of the last run with the numbers of their boards; void matches are left out.
+    """Yield the fallbacks of each match of the last run, with the index of its board. Void matches are left out.
 
-    Only decisions of matches in which more than one seat can have fallen back are read.
+    Decisions are read only for matches in which more than one seat can have fallbacks.
     """
     several = set()
     for board, seats, used_rng, fallbacks in store.query(_SUMS):
@@ -78,13 +78,13 @@ def _budgets(sheet: BoardInfo, seats: Sequence[int]) -> list[Budget]:
 
 
 def _able(budgets: Sequence[Budget], used_rng: Sequence[bool]) -> tuple[int, ...]:
-    """Return the seats with a budget that used random numbers; without budgets, as in some stores, all seats that used them."""
+    """Return the seats that have a budget and used random numbers. Old stores have no budgets; there, random numbers suffice."""
     used = [seat for seat, flag in enumerate(used_rng) if flag]
     return tuple([seat for seat in used if budgets[seat]] or used)
 
 
 def _cut_short(decision: Decision, budget: Budget) -> bool:
-    """Return whether a decision ended without a reported depth or value, at one of its limits as far as these are known."""
+    """Return whether a decision ended at a limit, as far as its limits are known, and without a reported depth or value."""
     if decision.depth is not None or decision.value is not None:
         return False
     nodes, seconds = budget.get("nodes"), budget.get("seconds")

@@ -1,6 +1,6 @@
-"""Figures as text: one function for each kind of number, used by tables, sentences, reports and pages.
+"""Turns numbers into text. There is one function for each kind of number; tables, sentences, reports and pages use them.
 
-The functions `figure`, `worth` and `duration` of `extensions/arena_web/views/static/dom.js` give the same texts as those here.
+The functions `figure`, `worth` and `duration` of `extensions/arena_web/views/static/dom.js` return the same texts.
 """
 
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -9,19 +9,17 @@ from math import floor
 NONE = "-"
 """The text for a missing figure."""
 MIN_PLAIN_MAGNITUDE = Decimal("1e-7")
-"""The least magnitude that is written without an exponent."""
-MIN_TOLD_P_VALUE = 1e-15
-"""The smallest p-value that is shown as a number: it is 1 less a likelihood, which has 16 digits."""
+"""The smallest magnitude that is written without an exponent."""
 MIN_PLIES_NOT_TOLD = 2000
-"""The number of plies from which on a value near 1 is not shown as a win."""
+"""If a win takes at least this many plies, its value is shown as a number."""
 EVERY_DIGIT = Context(prec=400)
-"""Enough digits for every float."""
+"""Enough digits to write every float exactly."""
 
 
 def figure(value: float | None, digits: int = 3) -> str:
-    """A finite number with `digits` significant digits; without decimals from 1,000 up, with an exponent below 1e-7.
+    """Return a finite number with `digits` significant digits: without decimals if 1,000 or more, with an exponent if below 1e-7.
 
-    Zeros at the end of decimals are left out. Halves are rounded away from 0, as JavaScript does it.
+    Zeros at the end of decimals are left out. Halves are rounded away from 0, as in JavaScript.
     """
     if value is None:
         return NONE
@@ -37,24 +35,24 @@ def figure(value: float | None, digits: int = 3) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """Return a figure with its sign; 0 has a +."""
+    """Return a figure with its sign; 0 is written with a +."""
     text = figure(value, digits)
     return text if text.startswith("-") else f"+{text}"
 
 
 def duration(seconds: float | None) -> str:
-    """Return a time in as few words as possible."""
+    """Return a time as a short text."""
     if seconds is None:
         return NONE
     if seconds < 0.001:
-        return f"{_rounded(seconds * 1e6, 0)} µs"
+        return f"{_rounded(seconds * 1e6, 1 if 5e-8 <= seconds < 1e-5 else 0)} µs"
     if seconds < 1:
         return f"{_rounded(seconds * 1e3, 1 if seconds < 0.1 else 0)} ms"
     return f"{_rounded(seconds, 2)} s" if seconds < 100 else f"{_rounded(seconds, 0):,} s"
 
 
 def worth(value: float) -> str:
-    """A value of a search: a win in n plies is 1 - n * 1e-6."""
+    """Return the value that a search reports, as text. A win in n plies has the value 1 - n * 1e-6."""
     plies = floor((1 - abs(value)) * 1e6 + 0.5)
     if abs(value) <= 1 and plies < MIN_PLIES_NOT_TOLD:
         return f"{'win' if value > 0 else 'loss'}{f' in {plies}' if plies else ''}"
@@ -66,59 +64,53 @@ def _rounded(value: float, decimals: int) -> Decimal:
 
 
 def count(value: float | None) -> str:
-    """Return a whole number with its thousands separated."""
+    """Return a whole number with separators between thousands."""
     return NONE if value is None else f"{value:,.0f}"
 
 
 def score(value: float | None) -> str:
-    """Return points, which may have halves and quarters, exactly."""
+    """Return points without rounding; these may have halves and quarters."""
     return NONE if value is None else f"{value + 0.0:g}"
 
 
 def share(value: float | None, decimals: int = 1) -> str:
-    """A share of 1 as a percentage."""
+    """Return a share, from 0 to 1, as a percentage."""
     return NONE if value is None else f"{fixed(100 * value, decimals)} %"
 
 
 def elo(value: float | None, decimals: int = 0) -> str:
-    """Return Elo with its sign; 0 has a +."""
+    """Return a number of Elo with its sign; 0 is written with a +."""
     return NONE if value is None else f"{round(value, decimals) + 0.0:+.{decimals}f}"
 
 
 def fixed(value: float, decimals: int) -> str:
-    """Return a number with this number of `decimals`; zero has no sign."""
+    """Return a number with `decimals` decimals. Zero has no sign."""
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def between(low: str | None, high: str | None) -> str:
-    """Return an interval with these bounds, None for an open end."""
+    """Return an interval with these bounds as text; None stands for an open end."""
     if low is None and high is None:
         return NONE
     return f"above {low}" if high is None else f"below {high}" if low is None else f"{low} to {high}"
 
 
-def percentage_points(difference: float) -> str:
-    """A difference of two shares in whole percentage points."""
-    return f"{round(100 * difference) + 0:d}"
-
-
 def likelihood(value: float) -> str:
-    """Return a likelihood of superiority, which is never shown as certain."""
+    """Return a likelihood of superiority. The text never says 100 % or 0 %."""
     return "above 99.9 %" if value > 0.999 else "below 0.1 %" if value < 0.001 else share(value)
 
 
-def p_value(value: float) -> str:
-    """Return a p-value, never as 0, which no test gives."""
-    return (
-        f"p = {value:.2g}"
-        if value >= 0.0001
-        else f"p = {value:.0e}"
-        if value >= MIN_TOLD_P_VALUE
-        else f"p < {MIN_TOLD_P_VALUE:g}"
-    )
-
-
 def elo_interval(low: float | None, high: float | None) -> str:
-    """Return the interval of an Elo difference in brackets; empty without an interval."""
+    """Return the interval of an Elo difference in brackets; an empty text without an interval."""
     least, most = (None if bound is None else elo(bound) for bound in (low, high))
-    return "" if least is None and most is None else f" ({between(least, most)}, 95 %)"
+    return "" if least is None and most is None else f" (95 % interval {between(least, most)})"
+
+
+def span(seconds: float) -> str:
+    """Return a time as people write it: `42 s`, `3 min 20 s`, `2 h 5 min`, `4 d 2 h`."""
+    whole = round(seconds)
+    for unit, size, smaller, part in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
+        if whole >= size:
+            rest = whole % size // part
+            return f"{whole // size} {unit} {rest} {smaller}" if rest else f"{whole // size} {unit}"
+    return f"{whole} s"

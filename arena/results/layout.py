@@ -1,62 +1,42 @@
-"""Tables as text and rows as CSV. Tables are fitted to narrow terminals.
+"""Writes tables as text and rows as CSV. A table becomes narrower if the terminal is narrow.
 
-A `width` is the width of the terminal, None without one. Then, and in every style but the default one, tables have their full
-width.
+`width` is the width of the terminal in characters; None means that there is no terminal. Then, and in all styles except the
+default one, tables have their full width.
 """
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import count, islice, product
 from string import ascii_uppercase
 from textwrap import wrap
-from typing import Any
+from typing import Any, ClassVar
 
 from tabulate import tabulate
 
 from arena.errors import escape_controls, escape_line
 
 DEFAULT = "simple"
-"""The style of tables for people, the only one that is fitted to the width of a terminal."""
+"""The style of tables for people. It is the only one that is fitted to the width of a terminal."""
 COLUMN_GAP = "  "
 FORMULA_STARTS = ("=", "+", "-", "@")
-"""The first characters of formulas in spreadsheets (OWASP, CSV injection)."""
+"""The first characters of formulas in spreadsheets (see OWASP on CSV injection)."""
 MIN_COLUMN_WIDTH = 8
-"""The least width to which a column is wrapped, in characters."""
-
-
-def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], style: str = DEFAULT, width: int | None = None) -> str:
-    """Return one table as text. Cells are not changed: a label that looks like a number stays text; terminal control characters
-    are escaped.
-
-    If the table is too wide, its widest columns are wrapped.
-    """
-    rows = [[escape_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
-    text = tabulate(rows, list(headings), tablefmt=style, disable_numparse=True, colalign=_alignment(headings, rows) or None)
-    if width is None or style != DEFAULT or max(map(len, text.split("\n"))) <= width:
-        return text
-    return _compact(headings, rows, width)
-
-
-def fits(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, longest: int | None = None) -> bool:
-    """Return whether a table fits a width without wrapping a cell, or a cell of up to `longest` characters."""
-    return _taken([wide if longest is None else min(wide, longest) for wide in _natural(headings, rows)]) <= width
+"""The minimum width to which columns are wrapped, in characters."""
 
 
 def crossing(
-    names: Sequence[str],
-    headings: Sequence[str],
-    cells: Sequence[Sequence[Any]],
-    style: str = DEFAULT,
-    width: int | None = None,
+    names: Sequence[str], headings: Sequence[str], cells: Sequence[Sequence[Any]], style: str = DEFAULT, width: int | None = None
 ) -> str:
-    """Return a table of named rows against columns.
+    """Return a table with a row for each name and a column for each heading.
 
-    If it is too wide, letters stand for the headings. If it is still too wide, it is divided into several parts.
+    If it is too wide, letters replace the headings. If it is still too wide, it is split into several tables.
     """
     rows = [[name, *line] for name, line in zip(names, cells, strict=True)]
-    if width is None or style != DEFAULT or fits(["", *headings], rows, width):
-        return table(["", *headings], rows, style, width)
+    whole = TextTable(["", *headings], rows)
+    if width is None or style != DEFAULT or whole.fits(width):
+        return whole.text(style, width)
     every_letter = ("".join(letters) for length in count(1) for letters in product(ascii_uppercase, repeat=length))
     letters = list(islice(every_letter, len(headings)))
     named = [f"{letter} {heading}" for letter, heading in zip(letters, headings, strict=True)]
@@ -64,21 +44,8 @@ def crossing(
     if list(names) == list(headings):
         rows = [[name, *row[1:]] for name, row in zip(named, rows, strict=True)]
     else:
-        legend = [folded(", ".join(named), width)]
+        legend = [TextTable.fold(", ".join(named), width)]
     return "\n\n".join([*_parts(["", *letters], rows, width), *legend])
-
-
-def folded(text: str, width: int | None) -> str:
-    """Return text with its sentences broken between words; indented lines, such as commands to copy, stay whole."""
-    if width is None:
-        return text
-    lines: list[str] = []
-    for line in text.split("\n"):
-        if len(line) <= width or line.startswith(" "):
-            lines.append(line)
-        else:
-            lines += wrap(line, max(width, MIN_COLUMN_WIDTH), break_long_words=False, break_on_hyphens=False)
-    return "\n".join(lines)
 
 
 def _taken(widths: Sequence[int]) -> int:
@@ -86,7 +53,7 @@ def _taken(widths: Sequence[int]) -> int:
 
 
 def _parts(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> list[str]:
-    """Return a table as several, each with as many columns as fit beside the first one, which takes a third at most."""
+    """Return a table as several tables. Each has the first column, in at most a third of the width, and others that fit."""
     names, *widths = _natural(headings, rows)
     names = names if _taken([names, *widths]) <= width else min(names, max(MIN_COLUMN_WIDTH, width // 3))
     begin, parts = 1, []
@@ -101,7 +68,7 @@ def _parts(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -
 
 
 def _compact(headings: Sequence[str], rows: Sequence[Sequence[Any]], width: int, wanted: Sequence[int] | None = None) -> str:
-    """Return a table with the least space between columns, its widest columns wrapped until it fits."""
+    """Return a table with as little space between columns as possible. Its widest columns are wrapped until it fits."""
     widths = list(wanted or _natural(headings, rows))
     while _taken(widths) > width and max(widths) > MIN_COLUMN_WIDTH:
         widths[widths.index(max(widths))] -= 1
@@ -129,7 +96,6 @@ def _lines(cells: Sequence[Any], widths: Sequence[int], right: Sequence[bool]) -
 
 
 def _natural(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[int]:
-    """The width of each column if nothing is wrapped."""
     return [max(1, len(heading), *[len(str(row[n])) for row in rows]) for n, heading in enumerate(headings)]
 
 
@@ -138,15 +104,15 @@ def _alignment(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[s
 
 
 def _is_number(cell: Any) -> bool:
-    text = str(cell).removesuffix(" %").replace(",", "")
+    text = str(cell).removesuffix(" *").removesuffix(" %").replace(",", "")
     return text in ("", "-") or text.replace(".", "", 1).replace("-", "", 1).isdigit()
 
 
 def csv_line(cells: Iterable[Any]) -> str:
-    """Return a row as a line of CSV without its end; None is an empty cell.
+    """Return a row as a line of CSV without the line end. None becomes an empty cell.
 
-    A text that begins like a formula gets a `'` before it. Control characters are escaped, except the line end, which a quoted
-    cell may contain. Numbers stay as they are.
+    A text that begins like a formula gets a leading `'`. Control characters are escaped, except the line end, which a quoted cell
+    may contain. Numbers are not changed.
     """
     row = []
     for cell in cells:
@@ -158,3 +124,54 @@ def csv_line(cells: Iterable[Any]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(row)
     return text.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table for display. A label that looks like a number stays text.
+
+    >>> print(TextTable(("Agent", "Games"), [("minimax", 8)]).text())
+    Agent      Games
+    -------  -------
+    minimax        8
+    """
+
+    DEFAULT: ClassVar = DEFAULT
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    title: str = ""
+    note: str = ""
+    """A sentence to show below the table; `text` leaves it out."""
+
+    @staticmethod
+    def fold(text: str, width: int | None) -> str:
+        """Return text with line breaks between words. Indented lines, such as commands to copy, are not broken."""
+        if width is None:
+            return text
+        lines: list[str] = []
+        for line in text.split("\n"):
+            if len(line) <= width or line.startswith(" "):
+                lines.append(line)
+            else:
+                lines += wrap(line, max(width, MIN_COLUMN_WIDTH), break_long_words=False, break_on_hyphens=False)
+        return "\n".join(lines)
+
+    def text(self, style: str = DEFAULT, width: int | None = None) -> str:
+        """Return the headings and the rows as text, with terminal control characters escaped.
+
+        If the table is too wide, its widest columns are wrapped.
+        """
+        rows = [[escape_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in self.rows]
+        align = _alignment(self.headings, rows) or None
+        text = tabulate(rows, list(self.headings), tablefmt=style, disable_numparse=True, colalign=align)
+        if width is None or style != DEFAULT or max(map(len, text.split("\n"))) <= width:
+            return text
+        return _compact(self.headings, rows, width)
+
+    def fits(self, width: int, longest: int | None = None) -> bool:
+        """Return whether the table fits a width without wrapped cells. Cells longer than `longest` characters may be wrapped."""
+        widths = _natural(self.headings, self.rows)
+        return _taken([wide if longest is None else min(wide, longest) for wide in widths]) <= width
+
+    crossing, csv_line = staticmethod(crossing), staticmethod(csv_line)

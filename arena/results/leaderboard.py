@@ -1,66 +1,98 @@
-"""Leaderboards: the ranked rows of every board of a tournament, made from its records."""
+"""Leaderboards: the ranked rows of each board of a tournament, computed from its records."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from statistics import fmean
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from arena.columns import Column, Shown, with_interval, with_own
+from arena.errors import import_extension
 from arena.format import Kind, Pairing, Placing, Tie
 from arena.match.record import Record
 from arena.results.board_rows import Row, cpu_per_move, level_by_returns, level_by_solved, per, puzzle_row, score_row, versus_row
+from arena.results.cells import board_table, bracket_table
 from arena.results.rating import Strengths, UnknownRatings, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
+from arena.results.tables import cross_cells, document, failure_lines, overall, render, replay_command
 from arena.results.tally import Failure, Tally
-from arena.schedule.board_info import BoardInfo, describe_board
-from arena.schedule.plugin_columns import fill_columns
+from arena.schedule.board_info import BoardInfo
+from arena.schedule.plugin_columns import apply_report, fill_columns
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.store import Store
-from arena.store.run import list_mixed_plugins
+from arena.store.run import Run
 
-REPEATS = "No intervals: no two pairs of games differ. Agents that draw nothing by lot repeat themselves; "
+REPEATS = "No intervals: all pairs of games are the same. Agents without randomness repeat their games; "
 MORE_OPENINGS = "try openings: {plies: 4} in the spec."
-OTHER_OPENINGS = "their openings repeat, too: more plies give more of them."
-ONE_ROUND = "No intervals: they take a second round, with dice and deals of its own; `rounds` in the spec."
+OTHER_OPENINGS = "their openings repeat as well; more plies give more openings."
+ONE_ROUND = "No intervals yet: they need a second round with its own dice and deals; set `rounds` in the spec."
+
+
+class PlayedTournament(Protocol):
+    """A tournament that has been played, such as `arena.Results`. Its matches are in memory or in a store."""
+
+    @property
+    def spec(self) -> Spec:
+        """The spec of the tournament."""
+
+    @property
+    def store(self) -> Path | None:
+        """The file that holds the matches, if there is one."""
+
+    @property
+    def played(self) -> Sequence[tuple[int, int, Pairing, Record]]:
+        """For each match: its place in the schedule, its board, its pairing (the entries and their seats) and its record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The table of one board. Rows are plain values with the keys of the JSON output; None if a value is not known."""
+    """The table of one board. Rows hold plain values with the keys of the JSON output; an unknown value is None.
+
+    >>> played = arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 1})
+    >>> [board] = Leaderboard.of_results(played)
+    >>> board.title, board.games, board.table().headings[:3]
+    ('tic-tac-toe', 2, ['Rank', 'Agent', 'Elo'])
+    """
 
     sheet: BoardInfo
     rows: tuple[Row, ...]
     remarks: tuple[str, ...]
-    """Remarks on how far to trust the board, as sentences. The agents' failures are not included."""
+    """Sentences on how far to trust the board. Failures of agents are listed elsewhere."""
+    explanations: tuple[str, ...]
+    """Sentences on how the ratings and intervals were computed, which `--explain` prints."""
     failures: tuple[Failure, ...]
     cross: tuple[tuple[float | None, ...], ...] | None
-    """For a versus board, the score of each agent against each, in rank order."""
+    """For a versus board: the score of each agent against every other agent, in rank order."""
     games: int
     distinct_games: int
     """The number of matches that differ in seats, position or actions."""
     void: int
-    """The number of matches without a score, because the game or arena itself was at fault."""
+    """The number of void matches. They have no score, because the game or arena itself was at fault."""
     store: str | None
     """The store that holds the matches; None if they are in memory."""
     method: str | None
-    """The source of the intervals of ratings, `bootstrap` or `sandwich`; None if there are none."""
+    """How the intervals of the ratings were computed: `bootstrap` or `sandwich`; None without intervals."""
     test: Any
-    """The state of the board's sequential test, as its format gives it; None without one."""
+    """The state of the sequential test of the board, in the form that its format returns; None without a test."""
     unrated: frozenset[str]
-    """The agents with hidden ratings."""
+    """The agents whose ratings are hidden because their intervals are too wide or open."""
     columns: tuple[Column, ...]
-    """All columns of boards of this kind and format, with the columns of plugins."""
+    """All columns of boards of this kind and format, including the columns of plugins."""
     bracket: tuple[tuple[Tie[str], ...], ...]
-    """The rounds of a knockout, the first one first."""
+    """The rounds of a knockout, the first round first; empty for other formats."""
     facts: dict[str, Any]
-    """Keys that only some boards have in JSON: `cycles`, the circles of wins beyond chance; `unmetered`, the states that each
-    agent generated past its view; `openings_favour` and `pairing_spread`, standard deviations in Elo; `unrated`,
-    the agents with hidden ratings, because their intervals are too wide or open; `test`; `bracket`; `finished`, which is
-    false, and `size` if matches of the schedule are missing."""
+    """Keys that only some boards have in JSON. `cycles`: agents that beat each other in a circle, by more than chance.
+    `unmetered`: for each agent, the number of generated states that were not counted. `openings_favour`, `pairing_spread` and
+    `pairing_spread_of`: spreads in Elo. `unrated`: the agents with hidden ratings. `test` and `bracket`: see above. `finished`
+    (false) and `size`: only if matches of the schedule are missing."""
+
+    table = board_table
+    bracket_table = bracket_table
+    cross_cells = cross_cells
+    failure_lines = failure_lines
+    document, overall = staticmethod(document), staticmethod(overall)
+    render, replay_command = staticmethod(render), staticmethod(replay_command)
 
     @property
     def title(self) -> str:
@@ -79,8 +111,12 @@ class Leaderboard:
 
     @property
     def anchor(self) -> str | None:
-        """The agent with the rating 0; None if the field's mean is 0."""
+        """The agent whose rating is 0; None if the mean rating is 0."""
         return self.sheet.anchor if self.sheet.anchor in self.sheet.labels else None
+
+    def explained(self) -> Self:
+        """The same board, but the explanations are added to the remarks."""
+        return replace(self, remarks=(*self.remarks, *self.explanations))
 
     def as_dict(self) -> dict[str, Any]:
         """The board as plain values, ready for JSON."""
@@ -93,146 +129,129 @@ class Leaderboard:
             **self.facts,
         }
 
+    @classmethod
+    def of_results(cls, results: PlayedTournament) -> list[Self]:
+        """Return the leaderboard of every board of a tournament, in the order of the spec."""
+        if results.store is not None:
+            return cls.load(results.store)
+        spec = results.spec
+        sheets = [BoardInfo.of(board, spec.registry) for board in spec.boards]
+        played = [(one[3], Scheduled(*one[:3])) for one in results.played]
+        kept = apply_report(spec.document.values, sheets, lambda: played)
+        tallies = [Tally(sheet, board.format) for sheet, board in zip(fill_columns(spec, *kept), spec.boards, strict=True)]
+        for record, place in kept[1]():
+            if place is not None:
+                tallies[place.board].add(place.number, place.pairing, record)
+        return cls.of_tallies(tallies, finished=True)
 
-class PlayedTournament(Protocol):
-    """A tournament with its matches in memory or in a store, such as `arena.Results`."""
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> list[Self]:
+        """Load the leaderboards for the last run in a store. The run may still be in progress."""
+        with Store.open(Path(path)) as store, store.snapshot():
+            run = cls.last_run(store)
+            tallies = tallies_of(store, run.boards)
+            mixed = Run.list_mixed_plugins(store.runs())
+            return cls.of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=mixed)
 
-    @property
-    def spec(self) -> Spec:
-        """The spec of the tournament."""
+    @staticmethod
+    def last_run(store: Store) -> Run:
+        """Return the last run of a store, which is open for reading, with the columns that the key `report` of its spec asks for.
 
-    @property
-    def store(self) -> Path | None:
-        """The file that holds the matches."""
-
-    @property
-    def played(self) -> Sequence[tuple[int, int, Pairing, Record]]:
-        """The place in the schedule, the board, the pairing and the record of every match."""
-
-
-def leaderboards(results: PlayedTournament) -> list[Leaderboard]:
-    """The leaderboard of every board of a tournament, in the order of the spec."""
-    if results.store is not None:
-        return stored(results.store)
-    registry, boards = results.spec.registry, results.spec.boards
-    sheets = [describe_board(board, registry) for board in boards]
-    sheets = fill_columns(registry, sheets, lambda: ((one[3], Scheduled(*one[:3])) for one in results.played))
-    tallies = [Tally(sheet, board.format) for sheet, board in zip(sheets, boards, strict=True)]
-    for number, board, pairing, record in results.played:
-        tallies[board].add(number, pairing, record)
-    return of_tallies(tallies, finished=True)
-
-
-def stored(path: str | PathLike[str]) -> list[Leaderboard]:
-    """The leaderboards of a store: of the schedule of its last run, also during that run."""
-    with Store.open(Path(path)) as store, store.snapshot():
+        If this key leaves out matches, `store` does not show them from then on.
+        """
         run = store.last()
-        tallies = tallies_of(store, run.boards)
-        return of_tallies(tallies, finished=run.ended is not None, store=str(path), mixed=list_mixed_plugins(store.runs()))
+        if not run.spec["values"].get("report"):
+            return run
+        return import_extension("arena_records.report_key", "report").apply_to_store(store, run)  # type: ignore[no-any-return]
 
+    @classmethod
+    def of_tallies(
+        cls, tallies: Sequence[Tally], *, finished: bool, store: str | None = None, mixed: Collection[str] = ()
+    ) -> list[Self]:
+        """Return the leaderboards of all boards of a tournament, from their tallies. For the arguments, see `of`."""
+        return [cls.of(tally, finished=finished, store=store, mixed=mixed) for tally in tallies]
 
-def of_tallies(
-    tallies: Sequence[Tally], *, finished: bool, store: str | None = None, mixed: Collection[str] = ()
-) -> list[Leaderboard]:
-    """Return the leaderboards of all boards of a tournament, from their tallies; see `leaderboard`.
+    @classmethod
+    def of(cls, tally: Tally, *, finished: bool, store: str | None = None, mixed: Collection[str] = ()) -> Self:
+        """Return the leaderboard of one board. Void matches are counted separately and not scored.
 
-    If there are several games, every row has the means of an agent's ranks and ratings over all boards.
-    """
-    boards = [leaderboard(tally, finished=finished, store=store, mixed=mixed) for tally in tallies]
-    if len({board.game["name"] for board in boards}) < 2:
-        return boards
-    ranks, ratings = defaultdict(list), defaultdict(list)
-    for row in [row for board in boards for row in board.rows]:
-        if row.get("games", row.get("attempts")):
-            ranks[row["agent"]].append(row["rank"])
-        if row.get("rating") is not None:
-            ratings[row["agent"]].append(row["rating"])
-
-    def means(agent: str) -> Row:
-        return {
-            "boards": len(ranks[agent]),
-            "mean_rank": fmean(ranks[agent]) if ranks[agent] else None,
-            "mean_rating": fmean(ratings[agent]) if ratings[agent] else None,
-        }
-
-    return [replace(board, rows=tuple([{**row, **means(row["agent"])} for row in board.rows])) for board in boards]
-
-
-def leaderboard(tally: Tally, *, finished: bool, store: str | None = None, mixed: Collection[str] = ()) -> Leaderboard:
-    """Return the leaderboard of one board. Void matches are counted separately and not scored.
-
-    `tally` holds its counts. `finished` is True if a schedule whose length depends on results has ended. `store` holds the
-    matches. Matches with the plugins `mixed` were played with more than one version. PluginError if a plugin's format cannot rank
-    the board.
-    """
-    sheet, counts, games = tally.sheet, tally.counts, tally.matches
-    versus = sheet.kind == "versus"
-    rated = strengths(sheet, games) if versus else None
-    unknown = None if rated is None else unknown_ratings(rated, games, [n for n, count in enumerate(counts) if count.games])
-    ranking = tally.ranking()
-    placings = None if ranking is None else ranking.placings
-    by_rating = tally.ranked_by == "rating" and unknown is not None and not unknown.entries
-    by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
-    order = _order(tally, rated if by_rating else None, placings)
-    refuted = tally.claims.refuted()
-    rows = _rows(tally, rated, _level(tally, rated, by_returns=by_returns), order, placings, {one.agent for one in refuted})
-    ended = complete(tally, ended=finished)
-    facts: dict[str, Any] = {}
-    remarks = list(_describe_matches(tally, ended=ended))
-    if ranking is not None and placings is None:
-        remarks.append(f"Ranked by score: the format {sheet.format} ranks the board when `arena run` comes to its end.")
-    if mixed:
-        remarks.append(f"The store has matches of more than one version of {', '.join(mixed)}.")
-    if versus and tally.games:
-        own = ranking is not None and (ranking.columns or placings is None)  # its columns show how it ranks
-        by = "return" if by_returns else "Elo" if by_rating and ranking is None else "score"
-        ranked = [] if own else _describe_order(rows, by, folded=games.folded)
-        remarks += _describe_scale(sheet, rows, rated, ranked)
-        remarks += [] if unknown is None else unknown.describe(sheet.labels)
-    if rated is not None:
-        found, said = _describe_ratings(sheet, rated, unknown, by_returns=by_returns)
-        facts |= found
-        remarks += said if tally.games else ()
-    if unmetered := {label: count.unmetered for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered}:
-        facts["unmetered"] = unmetered
-    if tally.games and any(row.get("level_with") for row in rows):
-        of = "" if versus else " of the solved share"
-        remarks.append(f"~ : the interval{of} overlaps with another's, so the order is not certain.")
-    if 0 < len(sheet.apart) < len(sheet.labels):
-        remarks.append(f"The time of {', '.join(sheet.apart)} has the way to another process and back in it.")
-    remarks += [one.describe() for one in refuted]
-    remarks += [f"The column {one.column.key} is left out: {one.fault}." for one in sheet.plugin_columns if one.fault is not None]
-    if (test := tally.test_state()) is not None:
-        facts["test"] = asdict(test)
-        remarks.append(test.describe(finished=ended))
-    if bracket := tally.bracket():
-        facts["bracket"] = [[tie._asdict() for tie in ties] for ties in bracket]
-    if not ended:
-        facts |= {"finished": False, "size": sheet.size if sheet.exact else None}
-    remarks += tally.describe()
-    entries = [entry for _, entry in order]
-    cross = tuple([tuple([per(counts[one].points[two], counts[one].met[two]) for two in entries]) for one in entries])
-    return Leaderboard(
-        sheet=sheet,
-        rows=rows,
-        remarks=tuple(remarks),
-        failures=tally.failures(),
-        cross=cross if versus else None,
-        games=tally.games,
-        distinct_games=tally.distinct_games,
-        void=tally.void,
-        store=store,
-        method=None if rated is None else rated.method,
-        test=test,
-        unrated=frozenset(facts.get("unrated", ())),
-        columns=_list_columns(sheet, () if ranking is None else ranking.columns, by_returns=by_returns),
-        bracket=bracket,
-        facts=facts,
-    )
+        `tally` holds the counts of the board. If the length of the schedule depends on results, `finished` says whether it has
+        ended. `store` is the file with the matches. `mixed` has the names of plugins that changed between matches. Raises
+        PluginError if the format of the board comes from a plugin and fails to rank it.
+        """
+        sheet, counts, games = tally.sheet, tally.counts, tally.matches
+        versus = sheet.kind == "versus"
+        rated = strengths(sheet, games.pairings(), games.rankings(), games.rounds()) if versus else None
+        unknown = None if rated is None else unknown_ratings(rated, games, [n for n, count in enumerate(counts) if count.games])
+        ranking = tally.ranking()
+        placings = None if ranking is None else ranking.placings
+        by_rating = tally.ranked_by == "rating" and unknown is not None and (sheet.left is not None or not unknown.entries)
+        by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
+        order = _order(tally, rated if by_rating else None, placings)
+        refuted = tally.claims.refuted()
+        rows = _rows(tally, rated, _level(tally, rated, by_returns=by_returns), order, placings, {one.agent for one in refuted})
+        ended = tally.is_complete(ended=finished)
+        facts: dict[str, Any] = {}
+        remarks, explained = list(_describe_matches(tally, ended=ended)), list[str]()
+        if ranking is not None and placings is None:
+            remarks.append(f"Ranked by score for now: the format {sheet.format} ranks the board when `arena run` ends.")
+        if sheet.left:
+            remarks.append(f"These agents are no longer in play, and rank below all others: {', '.join(sheet.left)}.")
+        if mixed:
+            remarks.append(f"The store has matches of more than one version of {', '.join(mixed)}.")
+        if versus and tally.games:
+            own = ranking is not None and (ranking.columns or placings is None)  # its columns show how the format ranks
+            by = "return" if by_returns else "Elo" if by_rating and ranking is None else "score"
+            ranked = [] if own else _describe_order(rows, by, folded=games.folded)
+            remarks += _describe_scale(sheet, rows, rated, ranked)
+            remarks += [] if unknown is None else unknown.describe(sheet.labels)
+        if rated is not None:
+            found, said, explained = _describe_ratings(sheet, rated, unknown, by_returns=by_returns)
+            facts |= found
+            remarks += said if tally.games else ()
+        if unmetered := {label: count.unmetered for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered}:
+            facts["unmetered"] = unmetered
+        if tally.games and any(row.get("level_with") for row in rows):
+            of = "" if versus else " of the solved share"
+            remarks.append(f"~ : the interval{of} overlaps with another agent's, so their order may be chance.")
+        if any(row.get("apart") for row in rows):
+            remarks.append("* : the times of this agent include the messages to and from another process.")
+        remarks += [*[one.describe() for one in refuted], *[told for one in sheet.plugin_columns for told in one.remarks]]
+        remarks += [
+            f"The column {one.column.key} is left out: {one.fault}." for one in sheet.plugin_columns if one.fault is not None
+        ]
+        if (test := tally.test_state()) is not None:
+            facts["test"] = asdict(test)
+            remarks.append(test.describe(finished=ended))
+        if bracket := tally.bracket():
+            facts["bracket"] = [[tie._asdict() for tie in ties] for ties in bracket]
+        if not ended:
+            facts |= {"finished": False, "size": sheet.size if sheet.exact else None}
+        remarks += tally.describe()
+        entries = [entry for _, entry in order]
+        cross = tuple([tuple([per(counts[one].points[two], counts[one].met[two]) for two in entries]) for one in entries])
+        return cls(
+            sheet=sheet,
+            rows=rows,
+            remarks=tuple(remarks),
+            explanations=tuple(explained) if tally.games else (),
+            failures=tally.failures(),
+            cross=cross if versus else None,
+            games=tally.games,
+            distinct_games=tally.distinct_games,
+            void=tally.void,
+            store=store,
+            method=None if rated is None else rated.method,
+            test=test,
+            unrated=frozenset(facts.get("unrated", ())),
+            columns=_list_columns(sheet, () if ranking is None else ranking.columns, by_returns=by_returns),
+            bracket=bracket,
+            facts=facts,
+        )
 
 
 def _level(tally: Tally, rated: Strengths | None, *, by_returns: bool) -> Mapping[int, Collection[int]]:
-    """Return for each entry the others with overlapping intervals, by the values that rank the board."""
+    """For each entry, return the others with overlapping intervals of the value that ranks the board."""
     if tally.sheet.kind == "puzzle":
         return level_by_solved(tally)
     if by_returns and tally.sheet.kind == "versus":
@@ -242,28 +261,42 @@ def _level(tally: Tally, rated: Strengths | None, *, by_returns: bool) -> Mappin
 
 def _describe_ratings(
     sheet: BoardInfo, rated: Strengths, unknown: UnknownRatings | None, *, by_returns: bool
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the facts and the remarks of the ratings of a board. Cycles concern wins, so a board by returns has none."""
+) -> tuple[dict[str, Any], list[str], list[str]]:
+    """Return facts, remarks and explanations about the ratings of a board. Boards ranked by returns have no cycles."""
     facts: dict[str, Any] = {}
-    remarks = []
+    remarks, explained = [], []
+    if any(low is not None or high is not None for _, low, high in rated.elo.values()):
+        pairs = "pairs of games: the two games of a pair begin with the same position, and the agents swap seats"
+        sample = "rounds: the games of a round share their dice and deals" if sheet.has_chance else pairs
+        explained.append(f"The 95 % intervals are computed from {sample}.")
     if rated.favour:
         facts["openings_favour"] = rated.favour
-        remarks.append(f"Openings favour a seat by {rated.favour:.0f} Elo (standard deviation); the ratings allow for it.")
+        favour = f"{rated.favour:.0f} Elo (standard deviation)"
+        explained.append(f"Random openings give one of the seats an advantage, by {favour}. The ratings take this into account.")
+    spreads = {sheet.labels[entry]: spread for entry, spread in rated.own_spreads.items()}
+    sizes = [f" by {rated.pairing_spread:.0f} Elo"] if rated.pairing_spread else []
+    sizes += [f" by {spread:.0f} Elo in games of {label}" for label, spread in spreads.items()]
     if rated.pairing_spread:
         facts["pairing_spread"] = rated.pairing_spread
-        spread = f"{rated.pairing_spread:.0f} Elo (standard deviation)"
-        remarks.append(f"Pairings differ from the ratings by {spread}, beyond chance; the intervals allow for it.")
+    if spreads:
+        facts["pairing_spread_of"] = spreads
+    if sizes:
+        explained.append(
+            "Some agents do better or worse against particular opponents than their ratings predict:"
+            f"{' and'.join(sizes)} (standard deviation), more than chance explains. The intervals take this into account."
+        )
     if unknown is not None and unknown.entries:
         facts["unrated"] = [sheet.labels[entry] for entry in sorted(unknown.entries)]
     if rated.cycles:
         facts["cycles"] = [[sheet.labels[entry] for entry in circle] for circle in rated.cycles]
         if not by_returns:
-            remarks += [f"{' beats '.join([*circle, circle[0]])}: a circle beyond chance." for circle in facts["cycles"]]
-    return facts, remarks
+            circles = [" beats ".join([*circle, circle[0]]) for circle in facts["cycles"]]
+            remarks += [f"{circle}: a circle that is unlikely to be chance." for circle in circles]
+    return facts, remarks, explained
 
 
 def _list_columns(sheet: BoardInfo, own: Iterable[Column], *, by_returns: bool) -> tuple[Column, ...]:
-    """All columns of a board with those of its format; mean returns are shown by default if they rank or vary by chance."""
+    """Return all columns of a board and its format. Mean returns are shown if they rank the board or depend on chance."""
     shown: Shown = "always" if by_returns or sheet.has_chance else "named"
     computed: list[Column] = []
     for one in sheet.plugin_columns:
@@ -275,7 +308,8 @@ def _list_columns(sheet: BoardInfo, own: Iterable[Column], *, by_returns: bool) 
 def _describe_matches(tally: Tally, *, ended: bool) -> Iterator[str]:
     sheet = tally.sheet
     what = "games" if sheet.kind == "versus" else "attempts"
-    distinct = "" if sheet.has_chance else f", {tally.distinct_games:,} distinct"  # with chance, no match counts as a repeat
+    different = "all" if tally.distinct_games == tally.games else f"{tally.distinct_games:,}"
+    distinct = "" if sheet.has_chance else f", {different} different"  # with chance, no match counts as a repeat
     repeats = " Repeated games say nothing new about the agents." if tally.matches.folded else ""
     yield f"{tally.games:,} {what}{distinct}.{repeats}"
     if not ended:
@@ -285,31 +319,31 @@ def _describe_matches(tally: Tally, *, ended: bool) -> Iterator[str]:
 
 
 def _describe_scale(sheet: BoardInfo, rows: Sequence[Row], rated: Strengths | None, ranked: Iterable[str]) -> list[str]:
-    """The remarks on the scale of a versus board and its intervals, after the remarks on its order."""
+    """Return the remarks on the scale and the intervals of a versus board. They follow the remarks on the order of its rows."""
     if rated is None or all(row["rating_low"] is None and row["rating_high"] is None for row in rows):
         return [*ranked, ONE_ROUND if sheet.has_chance else REPEATS + (OTHER_OPENINGS if sheet.has_openings else MORE_OPENINGS)]
-    about = sheet.anchor if sheet.anchor in sheet.labels else "the field's mean"
-    sample = "rounds" if sheet.has_chance else "pairs of games"
-    scale = f"Elo about {about}: 400 are ten wins to one loss, draws apart; 95 % intervals from {sample} ({rated.method})."
+    about = sheet.anchor if sheet.anchor in sheet.labels else "the mean of all agents"
+    scale = f"Elo 0 is {about}; +400 means ten wins for each loss, not counting draws."
     return [" ".join([*ranked, scale])]
 
 
 def _describe_order(rows: Sequence[Row], by: str, *, folded: bool) -> Iterator[str]:
     if by == "return":
-        yield "Ranked by mean return; Elo and score are from wins and draws alone."
+        yield "Ranked by mean return; Elo and score count only wins and draws."
         if not folded and all(row["return_low"] is None for row in rows):
-            yield "Mean returns have no intervals before there is a second round."
+            yield "Intervals of mean returns need a second round."
         return
     yield f"Ranked by {by}."
     known = [(row["score"], row["mean_return"]) for row in rows if row["games"]]
     if any(one[0] > two[0] and one[1] < two[1] for one in known for two in known):
-        yield "Mean returns order the agents otherwise, since not all wins are alike; rank: returns in the spec goes by them."
+        yield "By mean return, the order would differ, as wins differ in size; to rank by it, write `rank: returns` in the spec."
 
 
 def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | None) -> list[tuple[int, int]]:
-    """Return the rank and the number of each entry, best first: by its format, or by rating or score. Equals share a rank."""
+    """Return the rank and index of each entry, best first. Equal entries share a rank. The format, ratings or scores decide."""
     if placings is None:
-        merits = [_merit(entry, tally, rated) for entry in range(len(tally.counts))]
+        left = [label in (tally.sheet.left or ()) for label in tally.sheet.labels]
+        merits = [(left[entry], *_merit(entry, tally, rated)) for entry in range(len(tally.counts))]
     else:
         merits = [tuple([-merit for merit in placing.merit]) for placing in placings]
     sorted_merits = sorted(merits)
@@ -325,9 +359,7 @@ def _rows(
     placings: Sequence[Placing] | None,
     refuted: Collection[str],
 ) -> tuple[Row, ...]:
-    """Return the rows in that order, with the format's columns, the refuted claims if there are any, and processor time if it was
-    measured.
-    """
+    """Return the rows in the given order, with the columns of the format and, if known, refuted claims and processor time."""
     kind, labels = tally.sheet.kind, tally.sheet.labels
     measured = any(count.cpu is not None for count in tally.counts)
     paid = {name for count in tally.counts for name, amount in count.spent.items() if amount}
@@ -339,6 +371,8 @@ def _rows(
             row = score_row(rank, entry, tally) if kind == "score" else puzzle_row(rank, labels[entry], tally.counts[entry])
         of_format: Mapping[str, Any] = {} if placings is None else placings[entry].values
         marks: Row = {"refuted": labels[entry] in refuted} if refuted else {}
+        if 0 < len(tally.sheet.apart) < len(labels):
+            marks["apart"] = labels[entry] in tally.sheet.apart
         if kind == "puzzle" and any(level.values()):
             marks["level_with"] = [labels[other] for other in level.get(entry, ())]
         if measured:
@@ -353,24 +387,20 @@ def _rows(
     return tuple(rows)
 
 
-def complete(tally: Tally, *, ended: bool) -> bool:
-    """Return whether all matches of a board exist: by their number, or, if it depends on results, by the end of the run."""
-    return tally.games + tally.void == tally.sheet.size if tally.sheet.exact else ended
-
-
 def _merit(entry: int, tally: Tally, rated: Strengths | None) -> tuple[float, ...]:
-    """Return the usual sort key of a board, the smallest first: the mean return if it ranks, else the rating if `rated`, else the
-    score. For solvers: the solved share, then the mean cost (moves without costs), then the nodes of an attempt.
+    """Return the usual sort key of an entry, smallest first: the mean return if it ranks the board, else the rating or score.
+
+    Solvers are sorted by the solved share, then the mean cost (or moves), then the mean nodes (or seconds) of an attempt.
     """
     count = tally.counts[entry]
     if tally.sheet.kind == "score" or tally.ranked_by == "returns":
         mean = tally.returns.of(entry).mean
         return (float("inf") if mean is None else -mean,)
     if tally.sheet.kind == "versus":
-        return (-(count.score or 0.0 if rated is None else rated.elo[entry][0]),)
+        return (-((count.score if rated is None else rated.elo[entry][0]) or 0.0),)
     mean = per(count.cost, count.cost_of) if count.cost_of else per(count.moves, count.moves_of)
     return (
         -(per(count.solved, count.games) or 0.0),
         float("inf") if mean is None else mean,
-        per(count.nodes, count.games) or 0.0,
+        (count.mean_seconds(count.games) if tally.ranked_by == "seconds" else per(count.nodes, count.games)) or 0.0,
     )

@@ -1,9 +1,9 @@
-"""The games of a board as observations for ratings: in pairs, one position with the seats swapped, or as rankings of three and
-more.
+"""The games of a board as observations for ratings. Two games with two seats form a *pair*: the same position, played twice with
+the seats swapped. A game with three or more seats is a ranking.
 
-A game whose seats all played without their random streams can only repeat itself. So if no game of a pair used any, equal pairs
-are one pair, with its repeats added to it. If a seat did use its stream, every pair counts separately, because short games may be
-equal by chance, and counting them once would favour agents that win quickly.
+If no seat of a game used its random stream, playing it again gives the same game. So if no game of a pair used random numbers,
+equal pairs count as one pair with a number of repeats. If a seat used random numbers, every pair counts separately: short games
+may be equal by chance, and merging them would favour agents that win quickly.
 """
 
 from collections import Counter, defaultdict
@@ -12,18 +12,18 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from arena.format import result_points
-from arena.stats.calculator import EloEstimate, elo_of_pairs
+from arena.stats.calculator import EloEstimate
 from arena.stats.elo import elo_difference
 from arena.stats.observations import ONE_GAME, PAIR_SCORES, Pair, WinDrawLoss, kinds_of, ranking_of
 
 Entries = tuple[int, int]
 Rankings = dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]
-"""The games of every group of three and more, clustered by position."""
+"""The games of three or more entries, by group of entries, and within a group by position."""
 NO_GAMES = Pair(WinDrawLoss(), WinDrawLoss())
 
 
 def count_pairs(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
-    """Return the pentanomial counts of pairs; a pair with its repeats counts once, an incomplete pair not at all."""
+    """Return the pentanomial counts: the numbers of pairs with 0, 1/2, 1, 3/2 and 2 points. A repeated pair counts once."""
     counts = [0] * len(PAIR_SCORES)
     for pair, times in _whole(pairs):
         counts[_place(pair)] += times
@@ -31,11 +31,10 @@ def count_pairs(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
 
 
 def estimate_score(pairs: Sequence[Pair]) -> EloEstimate:
-    """Return the score of all games of some pairs, including repeats and halves of pairs, with the interval by the distinct
-    pairs.
+    """Return the score over all games of some pairs, including repeats and incomplete pairs. The interval uses distinct pairs.
 
-    Distinct pairs weigh as much as their games. The interval has as many observations as equal weights would give (L. Kish,
-    Survey Sampling, 1965): all of the pairs if none was repeated more than others.
+    Each distinct pair is weighted by its number of games. The effective number of pairs (L. Kish, Survey Sampling, 1965) is
+    smaller than their real number if some were repeated more often than others.
     """
     whole = _whole(pairs)
     games, squares = (sum(times * pair.games**power for pair, times in whole) for power in (1, 2))
@@ -44,7 +43,7 @@ def estimate_score(pairs: Sequence[Pair]) -> EloEstimate:
         weights[_place(pair)] += times * pair.games * games / squares
     played = sum(times * pair.games for pair, times in kinds_of(pairs))
     score = sum(times * pair.games * pair.score for pair, times in kinds_of(pairs)) / played if played else 0.5
-    return replace(elo_of_pairs(weights), games=played, score=score, elo=elo_difference(score))
+    return replace(EloEstimate.of_pairs(weights), games=played, score=score, elo=elo_difference(score))
 
 
 def _whole(pairs: Sequence[Pair]) -> list[tuple[Pair, int]]:
@@ -56,10 +55,10 @@ def _place(pair: Pair) -> int:
 
 
 class Half(NamedTuple):
-    """A game of a pair while the other game is missing."""
+    """One game of a pair whose other game has not been played."""
 
     points: float
-    """The points of the first seat."""
+    """The points of the entry in the first seat."""
     play_hash: int
     used_rng: bool
 
@@ -69,34 +68,37 @@ class SeatOrder:
     """The games of two entries in one order of seats."""
 
     entries: Entries
-    """The lower number first."""
+    """The two entries, the lower index first."""
     forward: bool
-    """Whether the lower number has the first seat."""
+    """Whether the entry with the lower index has the first seat."""
     points: float = 0.0
     games: int = 0
     waiting: dict[int, Half] = field(default_factory=dict)
-    """By round, games in this order while their other halves are missing."""
+    """For each round, the game in this order that waits for the other game of its pair."""
     awaited: dict[int, Half] = field(default_factory=dict)
-    """The same for the other order: the very object that is `waiting` there."""
+    """Waiting games in the other order of seats; the same object as the `waiting` of that order."""
     drawn: Counter[tuple[float, float]] = field(default_factory=Counter)
-    """Pairs with random numbers, by the points of the first seats: in this order, which came last, and in the other."""
+    """The numbers of pairs that used random numbers. The keys are the points of the first seat in the two games: first in the
+    game in this order, which ended last, then in the other one."""
 
 
 class PairedGames:
-    """Every game of one board that was not void; entries by their numbers."""
+    """Every game of one board that was not void. Entries are given by their indices."""
+
+    count_pairs, estimate_score = staticmethod(count_pairs), staticmethod(estimate_score)
 
     def __init__(self, *, shared: bool = False) -> None:
-        """Start without games. `shared` means that all games of a round share dice and deals, which `rounds` needs."""
+        """Start without games. `shared` is true if all games of a round share dice and deals; `rounds` needs this."""
         self._by_round: dict[int, dict[Entries, Pair]] | None = defaultdict(dict) if shared else None
         self.folded = False
-        """Whether pairs, or games of more than two seats, that only repeat others have been added."""
+        """Whether there are pairs, or games of more than two seats, that were merged because they only repeat others."""
         self._orders: dict[tuple[int, ...], SeatOrder] = {}
         self._played: dict[Entries, dict[tuple[int, int], Pair]] = defaultdict(dict)
         self._rankings: dict[tuple[int, ...], dict[object, list[tuple[tuple[int, ...], ...]]]]
         self._rankings = defaultdict(lambda: defaultdict(list))
 
     def add(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play_hash: int, used_rng: bool) -> None:
-        """Add one game; `play_hash` is a hash of its moves, `used_rng` whether any seat used random numbers."""
+        """Add one game; `play_hash` is a hash of its moves, and `used_rng` says whether any seat used random numbers."""
         if len(seats) != 2:
             cluster: object = ("round", round_) if used_rng else ("play", play_hash)
             games = self._rankings[tuple(sorted(seats))][cluster]
@@ -126,7 +128,7 @@ class PairedGames:
             played[one[1], two[1]] = pair if before is None else before.plus(pair)
 
     def _order(self, seats: tuple[int, ...]) -> SeatOrder:
-        """The games of two entries in this order of seats, made together with the other order."""
+        """Create and return the object for two entries in this order of seats, together with the one for the opposite order."""
         first, second = seats
         one, two = sorted(seats)
         there, back = SeatOrder((one, two), first < second), SeatOrder((one, two), second < first)
@@ -136,12 +138,12 @@ class PairedGames:
         return there
 
     def pairings(self) -> dict[Entries, list[Pair]]:
-        """The pairs of every two entries that met; games whose other half is missing count as half a pair."""
+        """Return the pairs of every two entries that met. A game without the other game of its pair counts as half a pair."""
         found: dict[Entries, list[Pair]] = defaultdict(list)
         for order in self._orders.values():
             for (mine, theirs), count in order.drawn.items():
                 pair = Pair.of(mine, theirs) if order.forward else Pair.of(theirs, mine)
-                found[order.entries] += [pair] * count  # one object, which is counted quickly
+                found[order.entries] += [pair] * count  # the same object, so that counting is quick
         for entries, played in self._played.items():
             found[entries] += played.values()
         for order in self._orders.values():
@@ -151,21 +153,19 @@ class PairedGames:
         return dict(found)
 
     def rounds(self) -> list[dict[Entries, Pair]] | None:
-        """The games of each round that share its dice and deals, by the entries that met; None if they share none."""
+        """Return the pairs of every two entries in each round; None unless the games of a round share dice and deals."""
         return None if self._by_round is None else list(self._by_round.values())
 
     def scores_by_round(self, entries: Entries) -> dict[int, float]:
-        """Return the first entry's share of the points in each round that both played completely and that shares its dice and
-        deals.
-        """
+        """Return the first entry's share of the points, for each round with shared dice and deals that both entries completed."""
         met = {number: pairs.get(entries, NO_GAMES) for number, pairs in sorted((self._by_round or {}).items())}
         return {number: pair.score for number, pair in met.items() if pair.forward.games and pair.backward.games}
 
     def in_first_seat(self, entry: int) -> tuple[float, int]:
-        """The points and the games of an entry in the first seat."""
+        """Return the points and the number of games of an entry in the first seat."""
         orders = [order for (first, _), order in self._orders.items() if first == entry]
         return sum(order.points for order in orders), sum(order.games for order in orders)
 
     def rankings(self) -> Rankings:
-        """The games of every group of three and more, clustered by position."""
+        """Return the games of three or more entries, by group of entries, and within a group by position."""
         return {group: list(clusters.values()) for group, clusters in self._rankings.items()}

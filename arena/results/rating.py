@@ -1,81 +1,89 @@
-"""The strength of a board's agents by its games: ratings in Elo with intervals."""
+"""Computes the strength of the agents of a board from its games: ratings in Elo, with intervals."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from arena.errors import ArenaError
 from arena.identity import Stream
 from arena.results.pairs import Entries, PairedGames, Rankings
 from arena.schedule.board_info import BoardInfo
 from arena.stats.cycles import beats, cycles
+from arena.stats.elo import ELO
 from arena.stats.observations import Pair
 
 if TYPE_CHECKING:
     from arena.stats.intervals import Ratings
 
-MAX_RATED_ENTRIES = 200
-"""The most entries of a rated board; the matrices grow with the square."""
 MAX_INTERVAL_ELO = 300
-"""The largest distance of a 95 % interval to either side, in Elo, for its rating to be shown."""
+"""A rating is shown only if both bounds of its 95 % interval are at most this far from it, in Elo."""
 MIN_DECISIVE_PAIRS = 6
-"""The fewest decisive pairs that such an interval needs: n of them among equals give 1.96 * 2 * ELO / sqrt(n)."""
+"""The fewest decided pairs (pairs in which one side scores more) with which an interval can be narrow enough. Between equal
+agents, n decided pairs give a half-width of 1.96 * 2 * ELO / sqrt(n)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strengths:
-    """The ratings of a board, by the numbers of its entries."""
+    """The ratings of a board. Entries are given by their indices."""
 
-    elo: dict[int, tuple[float, float | None, float | None]]
-    """Rating, lower and upper bound; None if missing."""
+    MAX_ENTRIES: ClassVar = 200
+    """The maximum number of entries of a rated board. The size of the matrices grows with the square of this number."""
+    elo: Mapping[int, tuple[float | None, float | None, float | None]]
+    """The rating and its bounds; None for a missing value. All are None until an entry has two distinct pairs of games."""
     level: dict[int, tuple[int, ...]]
-    """For each entry the others with overlapping intervals."""
+    """For each entry, the other entries whose intervals overlap with its interval."""
     method: str
-    """The source of the intervals: `bootstrap` or `sandwich`."""
+    """How the intervals were computed: `bootstrap` or `sandwich`."""
     cycles: tuple[tuple[int, ...], ...]
-    """Intransitive cycles, each lead of which is significant."""
+    """Intransitive cycles: each agent is significantly better than the next one, and the last one than the first."""
     superiority: tuple[tuple[float | None, ...], ...]
-    """The likelihood of superiority of each entry over each other, by their numbers."""
+    """The likelihood of superiority of each entry (row) over every other entry (column), by their indices."""
     anchor: int | None
-    """The entry with the rating 0; None if the field's mean is 0."""
+    """The entry whose rating is 0; None if the mean rating is 0."""
     favour: float = 0.0
-    """The standard deviation, in Elo, of the advantage that openings give a seat; 0 if the games show none."""
+    """The standard deviation of the advantage that openings give to a seat, in Elo; 0 if the games show no advantage."""
     pairing_spread: float = 0.0
-    """The standard deviation, in Elo, by which pairings differ from the ratings; 0 if this may be chance."""
+    """The standard deviation, in Elo, of leads around the differences of ratings; 0 if chance alone may explain it."""
+    own_spreads: dict[int, float] = field(default_factory=dict)
+    """This standard deviation for each entry whose leads deviate more than the leads of others."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownRatings:
-    """Entries with games whose ratings are not shown, as their intervals are wider than MAX_INTERVAL_ELO, open, or missing."""
+    """Entries that have played but have hidden ratings: their intervals are wider than MAX_INTERVAL_ELO, open or missing."""
 
     entries: frozenset[int]
     swept: tuple[int, ...]
-    """The entries among these with all points or none, whose intervals keep one bound as long as this continues."""
+    """Those entries that won or lost every game. Their intervals have only one bound as long as this is so."""
     decisive: int
-    """The number of pairs of games, on the whole board, in which one side took more of the points."""
+    """The number of decided pairs on the whole board: pairs of games in which one side won more points."""
     needed: int | None
-    """About how many of these pairs would give the others narrow intervals; None for games that do not come in pairs."""
+    """About how many decided pairs are needed to show the ratings of all others; None if games are not in pairs."""
 
     def describe(self, labels: Sequence[str]) -> Iterator[str]:
-        """Yield the remarks on the board: which matches would make the ratings known."""
+        """Yield remarks for the board that say which further matches would make the ratings known."""
         if self.entries - set(self.swept):
-            line = f"? : the 95 % interval is wider than ±{MAX_INTERVAL_ELO} Elo: no rating yet."
+            line = f"? : no rating yet, because the 95 % interval is wider than ±{MAX_INTERVAL_ELO} Elo."
             if self.needed is not None:
                 pairs = f"{self.decisive:,}" if self.decisive else "none"
                 about = "at least" if self.swept else "about"
-                line += f" It takes {about} {self.needed:,} decisive pairs of games in all; there are {pairs}."
+                line += f" It needs {about} {self.needed:,} decided pairs of games (one side scores more);"
+                line += f" so far there are {pairs}."
             yield line
         if self.swept:
             names = ", ".join([labels[entry] for entry in self.swept])
-            yield f"? of {names}: all points or none, which bounds a rating on one side alone; it takes a point the other way."
+            why = "an agent that won or lost every game has an interval with only one bound"
+            yield f"? for {names}: {why}; a game with another result would give the other bound."
 
 
 def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int]) -> UnknownRatings:
-    """Find the entries that have `played` and have hidden ratings.
+    """Find the entries in `played` that have hidden ratings.
 
-    Widths shrink with the root of the number of pairs. So a board whose widest interval is f times too wide needs f squared
-    times as many, and at least MIN_DECISIVE_PAIRS of each entry.
+    The width of an interval shrinks with the square root of the number of pairs. If the widest interval of a board is f times too
+    wide, the board needs about f squared times as many pairs, and at least MIN_DECISIVE_PAIRS for each entry.
     """
     bounds = {entry: rated.elo[entry][1:] for entry in played if entry != rated.anchor}
     swept = tuple([entry for entry, (low, high) in bounds.items() if (low is None) != (high is None)])
@@ -88,28 +96,29 @@ def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int
     return UnknownRatings(unknown, swept, decisive, needed if pairs else None)
 
 
-def strengths(sheet: BoardInfo, games: PairedGames) -> Strengths | None:
-    """Rate a board by all its games; None if it has nothing to rate, or more than MAX_RATED_ENTRIES entries."""
-    return strengths_of(sheet, games.pairings(), games.rankings(), games.rounds())
-
-
-def strengths_of(
+def strengths(
     sheet: BoardInfo,
     pairings: Mapping[Entries, Sequence[Pair]],
     rankings: Rankings | None = None,
     rounds: Sequence[Mapping[Entries, Pair]] | None = None,
 ) -> Strengths | None:
-    """Rate a board by the pairs of every two entries that met, or by games of three and more if there are none.
+    """Rate a board from the pairs of every two entries that met, or from games of three or more if there are no pairs.
 
-    `rounds` are the pairs of each round whose games share dice and deals; without them pairs are treated as independent.
+    Returns None if there is nothing to rate, or if there are more than MAX_ENTRIES entries. `rounds` has the pairs of each round
+    if the games of a round share dice and deals; if it is None, pairs are treated as independent.
     """
     entries = range(len(sheet.labels))
-    if len(entries) > MAX_RATED_ENTRIES or not (pairings or rankings):
+    if len(entries) > Strengths.MAX_ENTRIES or not (pairings or rankings):
         return None
-    from arena.stats.intervals import rate
+    anchor = sheet.labels.index(sheet.anchor) if sheet.anchor in sheet.labels else None
+    played = [seats for seats, pairs in pairings.items() for _ in islice(filter(None, (pair.games for pair in pairs)), 2)]
+    if pairings and max(Counter(chain(*played)).values(), default=0) < 2:  # every interval is missing
+        level = {entry: tuple([other for other in entries if other != entry]) for entry in entries}
+        elo = {entry: (0.0 if entry == anchor else None, None, None) for entry in entries}
+        return Strengths(elo, level, "sandwich", (), ((None,) * len(entries),) * len(entries), anchor)
+    from arena.stats.intervals import overlapping, rate
     from arena.stats.plackett_luce import rate_rankings
 
-    anchor = sheet.labels.index(sheet.anchor) if sheet.anchor in sheet.labels else None
     try:
         if pairings:
             rng = Stream(f"bootstrap/{sheet.title}")
@@ -118,31 +127,23 @@ def strengths_of(
             ratings = rate_rankings(rankings or {}, entries, anchor=anchor)
     except ArenaError:
         return None
-    circles = cycles(beats(pairings)) if pairings else ()
-    return _strengths(ratings, circles)
-
-
-def _strengths(ratings: "Ratings[int]", circles: tuple[tuple[int, ...], ...]) -> Strengths:
-    from arena.stats.elo import ELO
-    from arena.stats.intervals import overlapping
-
     rows = ratings.rows
-    held = [replace(row, low=0.0, high=0.0) if row.agent == ratings.anchor else row for row in rows]
-    level = overlapping(held)
+    level = overlapping([replace(row, low=0.0, high=0.0) if row.agent == anchor else row for row in rows])
     return Strengths(
         {row.agent: (row.elo, row.low, row.high) for row in rows},
         {entry: tuple(sorted(others)) for entry, others in level.items()},
         ratings.method,
-        circles,
+        cycles(beats(pairings)) if pairings else (),
         _superiority(ratings, len(rows)),
-        ratings.anchor,
+        anchor,
         ratings.fit.spread * ELO,
-        ratings.between_pairings * ELO,
+        ratings.differences.spread * ELO,
+        {entry: spread * ELO for entry, spread in ratings.differences.own_spreads.items()},
     )
 
 
 def _superiority(ratings: "Ratings[int]", entries: int) -> tuple[tuple[float | None, ...], ...]:
-    """Return the likelihood of superiority of each entry over each other; one half of the matrix follows from the other."""
+    """Return the likelihood of superiority of each entry over every other entry. Opposite values add up to 1."""
     found: list[list[float | None]] = [[None] * entries for _ in range(entries)]
     for i in range(entries):
         for j in range(i):

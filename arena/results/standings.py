@@ -1,7 +1,7 @@
-"""Standings while a tournament runs: results so far, counted match by match, and the ratings that follow from them.
+"""Standings during a tournament: the results so far, counted match by match, and the ratings computed from them.
 
-Memory grows neither with the matches of a puzzle nor with games in which a seat drew random numbers (see `arena.results.pairs`);
-games for three and more seats are counted and not rated.
+Memory does not grow with the matches of a puzzle, nor with games in which a seat used random numbers (see `arena.results.pairs`).
+Games with three or more seats are counted but not rated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,9 @@ from math import inf
 from arena.format import Pairing
 from arena.results.board_rows import Row, per
 from arena.results.pairs import Entries, PairedGames
-from arena.results.rating import strengths_of
+from arena.results.rating import strengths
 from arena.results.tally import ResultCount
-from arena.schedule.board_info import describe_board
+from arena.schedule.board_info import BoardInfo
 from arena.spec import Board
 from arena.stats.observations import Pair
 from arena.stats.solved_share import wilson
@@ -21,7 +21,7 @@ from arena.stats.solved_share import wilson
 Pairings = Mapping[Entries, Sequence[Pair]]
 NO_RATING = (None, None, None)
 MAX_ENTRIES_RATED_LIVE = 32
-"""A board with more entries is not rated during play, because the rating would delay the end of the run."""
+"""Boards with more entries are not rated during the run, because this would delay the end of the run."""
 
 
 @dataclass(slots=True)
@@ -41,9 +41,9 @@ class Standings:
         self._boards = boards
         self._counts = [[_Count() for _ in board.seats] for board in boards]
         self._games = [PairedGames() for _ in boards]
-        self._elo: dict[int, Mapping[int, tuple[float, float | None, float | None]]] = {}
+        self._elo: dict[int, Mapping[int, tuple[float | None, float | None, float | None]]] = {}
         self.latest = 0
-        """The board of the last finished match."""
+        """The board of the match that finished last."""
 
     def count(self, board: int, pairing: Pairing, returns: Sequence[float], play_hash: int | None = None) -> None:
         """Count one match that was not void; `play_hash` is None if a seat used random numbers."""
@@ -56,20 +56,20 @@ class Standings:
             self._games[board].add(pairing.round, pairing.seats, returns, play_hash or 0, play_hash is None)
 
     def pairings(self, board: int) -> Pairings:
-        """Return the present pairs of a board, for `rate`."""
+        """Return the current pairs of a board, as input for `rate`."""
         return self._games[board].pairings()
 
     def rate(self, board: int, pairings: Pairings) -> None:
-        """Rate a board by its pairs at some moment, which are treated as independent; `of` shows these ratings from then on.
+        """Rate a board from pairs that `pairings` returned, as if they were independent. `of` shows these ratings from then on.
 
-        This may take a second.
+        Rating may take a second.
         """
-        found = strengths_of(describe_board(self._boards[board]), pairings)
+        found = strengths(BoardInfo.of(self._boards[board]), pairings)
         if found is not None:
             self._elo[board] = found.elo
 
     def of(self, board: int) -> list[Row]:
-        """Return the standings of a board, best first, as rows with keys of its leaderboard; None for unknown values."""
+        """Return the standings of a board, best first. The rows have the keys of its leaderboard; unknown values are None."""
         seats = self._boards[board].seats
         kind = self._boards[board].kind
         versus = kind == "versus"

@@ -1,13 +1,14 @@
-"""The tallies of a store, summed up by the database.
+"""Computes the tallies (counts for leaderboards) of the boards in a store. The database adds up the counts.
 
-Memory grows neither with puzzles nor with games of two seats in which one drew random numbers. Kept are the distinct pairs in
-which none did, every result for a format with its own ranking, and every ranking of games for three and more seats (see
-`arena.results.pairs`).
+Memory does not grow with the matches of puzzles, nor with games with two seats in which a seat used random numbers. It does grow
+with the distinct pairs without random numbers, with the results if the format has its own ranking, and with the rankings from
+games with three or more seats (see `arena.results.pairs`).
 """
 
 import json
 from collections.abc import Sequence
 
+from arena.errors import Unavailable
 from arena.format import Pairing
 from arena.match.record import FAULTS
 from arena.results.fallbacks import stored_fallbacks
@@ -18,7 +19,7 @@ from arena.store.rows import NANOSECONDS, returns_of, seats_of, spending_decisio
 
 
 def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
-    """The tallies of the boards of the last run."""
+    """Return the tallies of the boards of the last run."""
     tallies = [Tally(sheet) for sheet in sheets]
     for board, seats, returns, termination, seat, solved, matches, moves, *sums in store.query(_FACTS):
         entries = seats_of(seats)
@@ -48,9 +49,10 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
 
 
 def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
-    """Add fallbacks, states past the views, processor time and other amounts to the entries to which they belong."""
     for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
         tallies[board].add_fallbacks(found)
+    for board, matches in store.query(_UNAVAILABLE, [f"{Unavailable.MARK}%"]):
+        tallies[board].unavailable = matches
     for board, entries, seat, states in store.unmetered():
         tallies[board].counts[entries[seat]].unmetered += states
     for rows in store.chunks(_TIMINGS):
@@ -58,10 +60,12 @@ def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
             tallies[board].add_timing(seats_of(seats), json.loads(timing))
     for rows in store.chunks(_SPENT):
         for board, seats, decisions, spent in rows:
-            tallies[board].add_amounts(seats_of(seats), spending_decisions(decisions, spent))
+            for decision in spending_decisions(decisions, spent):
+                for name, amount in (decision.spent or {}).items():
+                    tallies[board].counts[seats_of(seats)[decision.seat]].spent[name] += amount
 
 
-# Sums that may become too large for SQLite's whole numbers are floats.
+# Sums that may not fit into SQLite's integers are computed as floats.
 _FACTS = """
 SELECT p.board, p.seats, r.returns, r.termination, r.seat, r.solved, count(*), total(r.moves), count(r.moves),
        coalesce(sum(r.cost), 0.0), count(r.cost), sum(r.fallbacks), sum(r.decisions_0), total(r.nodes_0), total(r.nanoseconds_0),
@@ -86,11 +90,12 @@ SELECT p.board, p.seats, d.decisions, d.spent
 FROM detail d JOIN record r ON r.number = d.record JOIN place p ON p.record = d.record
 WHERE d.spent IS NOT NULL AND r.termination <> 'void' ORDER BY p.number
 """
+_UNAVAILABLE = "SELECT p.board, count(*) FROM detail d JOIN place p ON p.record = d.record WHERE d.message LIKE ? GROUP BY 1"
 _FAILURES = f"""
 SELECT p.board, p.seats, r.seat, r.termination, min(p.number), r.id, d.message
 FROM record r JOIN place p ON p.record = r.number JOIN detail d ON d.record = r.number
 WHERE r.seat IS NOT NULL AND r.termination IN ({",".join("?" * len(FAULTS))}) GROUP BY 1, 2, 3, 4
-"""  # noqa: S608 - question marks alone
+"""  # noqa: S608 - only question marks are inserted
 _DISTINCT = """
 SELECT board, count(*) FROM (
     SELECT DISTINCT p.board AS board, p.seats, r.play FROM place p JOIN record r ON r.number = p.record

@@ -1,48 +1,42 @@
-"""Leaderboards as text: every format of tabulate, JSON and CSV."""
+"""Leaderboards as text: in every table style of tabulate, in JSON and in CSV."""
 
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tabulate import tabulate_formats
 
-from arena.columns import LAST
+from arena.columns import LAST, Column
 from arena.errors import escape_line
 from arena.results import figures
-from arena.results.cells import UNKNOWN, BoardTable, board_table, bracket_table, kinds
-from arena.results.layout import DEFAULT, crossing, csv_line, fits, folded, table
-from arena.results.leaderboard import Leaderboard
+from arena.results.cells import BoardTable, board_table, bracket_table, cell, kinds
+from arena.results.layout import DEFAULT, TextTable, crossing, csv_line
+
+if TYPE_CHECKING:
+    from arena.results.leaderboard import Leaderboard
 
 FORMATS = (*tabulate_formats, "json", "csv")
-"""The values of `--format`."""
+"""The values that `--format` accepts."""
 
 Environments = Sequence[Mapping[str, str]]
+OVERALL_ADVICE = "`arena compare STORE --across` compares agents over the boards that they share, with intervals."
 
 _HEADINGS = {
     "asciidoc": ".{}",
-    "github": "### {}",
-    "heavy_outline": "{}",
-    "html": "<h2>{}</h2>",
-    "jira": "h3. {}",
-    "latex": "% {}",
-    "latex_booktabs": "% {}",
-    "latex_longtable": "% {}",
-    "latex_raw": "% {}",
-    "mediawiki": "== {} ==",
-    "moinmoin": "== {} ==",
-    "pipe": "### {}",
-    "textile": "h3. {}",
-    "unsafehtml": "<h2>{}</h2>",
-    "youtrack": "h3. {}",
+    **dict.fromkeys(("github", "pipe"), "### {}"),
+    **dict.fromkeys(("html", "unsafehtml"), "<h2>{}</h2>"),
+    **dict.fromkeys(("jira", "textile", "youtrack"), "h3. {}"),
+    **dict.fromkeys(("latex", "latex_booktabs", "latex_longtable", "latex_raw"), "% {}"),
+    **dict.fromkeys(("mediawiki", "moinmoin"), "== {} =="),
 }
-"""The markup of a heading in the styles that have one."""
+"""The markup for headings in the styles that have such a markup."""
 
 
 class Titled(Protocol):
-    """The tournament of a table: a Results or a Run of a store."""
+    """A tournament whose tables are shown: a `Results` object, or a `Run` from a store."""
 
     @property
     def name(self) -> str:
@@ -50,32 +44,19 @@ class Titled(Protocol):
 
     @property
     def seed(self) -> int | str | None:
-        """The seed of all randomness; None while it is secret."""
+        """The seed of all random numbers; None while it is secret."""
 
     @property
     def commitment(self) -> str | None:
         """The hash of a seed that is or was secret; None for other seeds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overall:
-    """The table over all games of a tournament, the best agent first; cells are text, ready to be shown anywhere."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    title: str = "overall"
-    note: str = (
-        "Sorted by the mean of ranks; agents that are not on all boards come last, since means over other boards do not compare."
-    )
-
-
 def render(
-    run: Titled, boards: Sequence[Leaderboard], style: str = DEFAULT, width: int | None = None, environments: Environments = ()
+    run: Titled, boards: "Sequence[Leaderboard]", style: str = DEFAULT, width: int | None = None, environments: Environments = ()
 ) -> str:
-    """Return all boards of a tournament as one text, in one of FORMATS. JSON includes the `environments` of the matches, if
-    given.
+    """Return the boards of a tournament as one text, in one of FORMATS. JSON includes the `environments`, if given.
 
-    `width` is the width of the terminal, if any. In the default style, columns that do not fit are left out, with a note.
+    `width` is the width of the terminal, if there is one. In the default style, a note names columns that do not fit.
     """
     if style != DEFAULT:
         width = None
@@ -94,24 +75,24 @@ def render(
     texts = [_text(run.name, board, style, width) for board in boards]
     found = overall(boards)
     if found is not None:
-        shown = table(found.headings, found.rows, style, width)
+        shown = found.text(style, width)
         texts += [_captioned(f"{run.name}: {found.title}", shown, style), found.note]
-    return folded("\n\n".join(texts), width)
+    return TextTable.fold("\n\n".join(texts), width)
 
 
-def document(run: Titled, boards: Sequence[Leaderboard], environments: Environments = ()) -> dict[str, Any]:
-    """Return all boards of a tournament as plain values, with the `environments` in which it was played, if given."""
+def document(run: Titled, boards: "Sequence[Leaderboard]", environments: Environments = ()) -> dict[str, Any]:
+    """Return the boards of a tournament as plain values, with the `environments` of the matches, if given."""
     committed = {} if run.commitment is None else {"commitment": run.commitment}
     played = {"environments": list(map(dict, environments))} if environments else {}
     return {"name": run.name, "seed": run.seed, **committed, **played, "boards": [board.as_dict() for board in boards]}
 
 
-def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
+def _text(name: str, board: "Leaderboard", style: str, width: int | None) -> str:
     shown, left_out = _fitting(board_table(board), width)
     heading = _HEADINGS.get(style, "{}")
-    parts = [_captioned(f"{name}: {board.title}", table(shown.headings, shown.cells, style, width), style)]
+    parts = [_captioned(f"{name}: {board.title}", TextTable(shown.headings, shown.cells).text(style, width), style)]
     if left_out:
-        parts.append(f"Left out for want of room: {', '.join(left_out)}. {_ROOMIER}")
+        parts.append(f"Columns left out because there is no room: {', '.join(left_out)}. {_ROOMIER}")
     labels = [row["agent"] for row in board.rows]
     if board.cross is not None and len(labels) > 1:
         parts += [
@@ -119,7 +100,7 @@ def _text(name: str, board: Leaderboard, style: str, width: int | None) -> str:
             crossing(labels, labels, cross_cells(board), style, width),
         ]
     if (bracket := bracket_table(board)) is not None:
-        parts += [heading.format("Bracket"), table(bracket.headings, bracket.rows, style, width)]
+        parts += [heading.format("Bracket"), bracket.text(style, width)]
     parts.append("\n".join([*board.remarks, *failure_lines(board)]))
     return "\n\n".join(parts)
 
@@ -129,33 +110,32 @@ def _captioned(title: str, text: str, style: str) -> str:
     return ("\n" if style == "asciidoc" else "\n\n").join([heading, text])
 
 
-def overall(boards: Sequence[Leaderboard]) -> Overall | None:
-    """Return all agents by the mean of their ranks, with the mean of their ratings; None unless there are several games."""
-    if not any("mean_rank" in row for board in boards for row in board.rows):
+def overall(boards: "Sequence[Leaderboard]") -> TextTable | None:
+    """Return what each agent achieved on each board, in the order of the spec; None for a single board."""
+    if len(boards) < 2:
         return None
-    hidden = frozenset().union(*[board.unrated for board in boards])
-    agents = {row["agent"]: row for board in boards for row in board.rows if row["mean_rank"] is not None}
-    rows = sorted(agents.values(), key=lambda row: (-row["boards"], row["mean_rank"]))
-    rated = any(row["mean_rating"] is not None for row in rows)
-    cells = [
-        (
-            row["agent"],
-            f"{row['boards']} of {len(boards)}",
-            f"{row['mean_rank']:.2f}",
-            *([UNKNOWN if row["agent"] in hidden else figures.elo(row["mean_rating"])] if rated else []),
-        )
-        for row in rows
-    ]
-    return Overall(("Agent", "Boards", "Mean rank", *(["Mean Elo"] if rated else [])), tuple(cells))
+    titles = [board.title for board in boards]
+    names = [f"{one} {titles[: n + 1].count(one)}" if titles.count(one) > 1 else one for n, one in enumerate(titles)]
+    texts = {"puzzle": ("solved", figures.share), "versus": ("score", figures.share), "score": ("return", figures.figure)}
+    shown: dict[tuple[int, str], str] = {}
+    for number, board in enumerate(boards):
+        key, text = texts[board.kind]
+        for row in board.rows:
+            interval = cell(Column(key, "", "share interval" if text is figures.share else "figure interval"), row)
+            value = text(row["mean_return" if key == "return" else key])
+            shown[number, row["agent"]] = value if interval == figures.NONE else f"{value} ({interval})"
+    agents = dict.fromkeys([label for board in boards for label in board.sheet.labels])
+    cells = [(agent, *[shown.get((number, agent), figures.NONE) for number in range(len(boards))]) for agent in agents]
+    filters = [told for board in boards for one in board.sheet.plugin_columns if one.column.key == "kept" for told in one.remarks]
+    kept = f" Filtered: {filters[0].partition(' leaves out ')[0].partition(' keeps all ')[0]}." if filters else ""
+    note = f"Each cell is a score, solved share or mean return, with its 95 % interval if known.{kept} {OVERALL_ADVICE}"
+    return TextTable(("Agent", *names), cells, "overall", note)
 
 
 def _fitting(whole: BoardTable, width: int | None) -> tuple[BoardTable, list[str]]:
-    """Return the columns that fit, and the headings of the least important ones, which are left out; the rest may still be too
-    wide.
-    """
     kept, left_out = whole, []
     for turn in sorted({column.left_out for column in whole.columns} - {0}):
-        if width is None or fits(kept.headings, kept.cells, width, _MIN_LABEL_WIDTH if turn >= LAST else None):
+        if width is None or TextTable(kept.headings, kept.cells).fits(width, _MIN_LABEL_WIDTH if turn >= LAST else None):
             break
         left_out += [column.heading for column in kept.columns if column.left_out == turn]
         kept = replace(kept, columns=tuple([column for column in kept.columns if column.left_out != turn]))
@@ -163,17 +143,17 @@ def _fitting(whole: BoardTable, width: int | None) -> tuple[BoardTable, list[str
 
 
 _MIN_LABEL_WIDTH = 16
-"""The characters to which labels may be wrapped before a column of one of the last turns is left out."""
-_ROOMIER = "A wider terminal or a pipe (`| less -S`) shows all; of a tournament also --format, and `columns:` in its spec."
+"""The width in characters to which labels are wrapped before the more important columns are left out."""
+_ROOMIER = "A wider terminal or a pipe (`| less -S`) shows all; so do --format and `columns:` in the spec of a tournament."
 
 
-def cross_cells(board: Leaderboard) -> list[list[str]]:
-    """The texts of the scores of each agent against each, in rank order."""
+def cross_cells(board: "Leaderboard") -> list[list[str]]:
+    """Return the score of each agent against every other agent, as texts, in the order of ranks."""
     return [[figures.share(score) for score in scores] for scores in board.cross or ()]
 
 
-def failure_lines(board: Leaderboard) -> list[str]:
-    """Return a line for every kind of fault of every agent, and the command that shows its first match."""
+def failure_lines(board: "Leaderboard") -> list[str]:
+    """Return a line for each kind of fault of each agent, with the command that replays its first match."""
     lines = []
     for failure in board.failures:
         times = "once" if failure.count == 1 else f"{failure.count:,} times"
@@ -187,5 +167,5 @@ def failure_lines(board: Leaderboard) -> list[str]:
 
 
 def replay_command(store: str, key: str) -> str:
-    """Return the command that shows a match again."""
+    """Return the command that replays a match."""
     return f"arena replay {shlex.quote(store)} {key}"

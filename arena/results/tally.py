@@ -1,6 +1,6 @@
-"""Counts matches for a leaderboard: many equal ones at once, as a store has them, or one by one if they are in memory.
+"""Counts matches for a leaderboard: from a store, many equal matches at once; in memory, one by one.
 
-One by one, every distinct match is remembered, at some 200 bytes.
+Counting one by one needs about 200 bytes for every distinct match.
 """
 
 from array import array
@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
+from arena.errors import Unavailable
 from arena.format import Format, Outcomes, Pairing, RankedBy, Tie, ranks, result_points
-from arena.match.record import CPU_SECONDS, FAULTS, Decision, Reason, Record
+from arena.match.record import CPU_SECONDS, FAULTS, Reason, Record
 from arena.results import figures
 from arena.results.claims import Claims
 from arena.results.fallbacks import FallbackCounts, fallback_counts
@@ -24,7 +25,7 @@ from arena.store.rows import play_hash_of
 
 @dataclass(slots=True)
 class ResultCount:
-    """Games by their results."""
+    """The number of games with each result."""
 
     games: int = 0
     wins: int = 0
@@ -32,7 +33,7 @@ class ResultCount:
     losses: int = 0
 
     def add(self, got: float, best: float, times: int = 1) -> None:
-        """Count games with the return `got` if the best of the others got `best`."""
+        """Count `times` games in which the entry got the return `got` and the best other entry got `best`."""
         self.games += times
         self.wins += times * (got > best)
         self.draws += times * (got == best)
@@ -40,36 +41,34 @@ class ResultCount:
 
     @property
     def score(self) -> float | None:
-        """Points over games: a win is 1, a draw a half."""
+        """The points divided by the games: a win is 1 point, a draw half a point."""
         return (self.wins + self.draws / 2) / self.games if self.games else None
 
 
 MAX_VOID_SHARE = 0.05
-"""If a larger share of the matches of an entry is void, the board reports it."""
-
-
+"""If a larger share of the matches of an entry is void, a remark on the board says so."""
 MIN_COMPILED_DECISIONS = 30
-"""If fewer decisions of an entry ran compiled, its plain ones count in its seconds, too."""
+"""If an entry has at least this many compiled decisions, its mean seconds leave out the uncompiled ones."""
 
 
 @dataclass(slots=True)
 class Count(ResultCount):
-    """The sums of one agent on one board."""
+    """The counts and sums of one agent on one board."""
 
     solved: int = 0
     nodes: int = 0
     seconds: float = 0.0
     cpu: float | None = None
-    """Processor time of its decisions; None if it was not measured."""
+    """The processor time of its decisions, in seconds; None if it was not measured."""
     compiled: int = 0
-    """Decisions that ran with the loop of a search engine, and decisions that requested one and ran plain, with their seconds."""
+    """The number of compiled decisions. The next two: decisions that requested a compiled loop in vain, and their seconds."""
     plain: int = 0
     plain_seconds: float = 0.0
     decisions: int = 0
     unmetered: int = 0
-    """States generated past the view, as far as seen."""
+    """The number of generated states that were not counted as nodes, as far as this was noticed."""
     fallbacks: int | None = 0
-    """Decisions drawn at random because a budget ran out; None if the number is unknown."""
+    """The number of random actions that were played because a budget ran out before the agent had a result; None if unknown."""
     moves: int = 0
     moves_of: int = 0
     """The number of solutions with a known number of moves."""
@@ -80,20 +79,20 @@ class Count(ResultCount):
     best: float | None = None
     """The highest return."""
     void: int = 0
-    """Matches without a score, which the other counts do not contain."""
+    """The number of void matches, which have no score; the other counts do not include them."""
     faults: Counter[str] = field(default_factory=Counter)
     spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    """Other amounts of its decisions, by name."""
+    """Other amounts that its decisions used, by name."""
     points: dict[int, float] = field(default_factory=lambda: defaultdict(float))
     met: Counter[int] = field(default_factory=Counter)
 
     @property
     def left_out(self) -> int:
-        """Plain decisions that its mean seconds leave out, because enough others ran compiled."""
+        """The number of uncompiled decisions that its mean seconds leave out, because enough other decisions ran compiled."""
         return self.plain if self.compiled >= MIN_COMPILED_DECISIONS else 0
 
     def mean_seconds(self, times: int) -> float | None:
-        """Return the mean seconds of `times` decisions or attempts, without the plain ones that are left out."""
+        """Return the mean seconds of `times` decisions or attempts, without the decisions that `left_out` counts."""
         left = times - self.left_out
         seconds = self.seconds - (self.plain_seconds if self.left_out else 0.0)
         return max(0.0, seconds) / left if left > 0 else None
@@ -101,7 +100,7 @@ class Count(ResultCount):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The matches that an agent lost by one kind of fault, and the first of them in the schedule."""
+    """The matches that an agent lost by one kind of fault; `first` is the first of them in the schedule."""
 
     agent: str
     kind: str
@@ -113,7 +112,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Facts:
-    """Matches that are equal in all of these facts, and their number."""
+    """Facts that several matches have in common, and the number of these matches."""
 
     seats: tuple[int, ...]
     returns: tuple[float, ...]
@@ -122,7 +121,7 @@ class Facts:
     solved: bool | None
     count: int = 1
     moves: int = 0
-    """The sum over the matches with a known number of moves, and the number of these matches; the same for costs."""
+    """The sum of the known numbers of moves; the next field says how many are known. Costs have two such fields, too."""
     moves_of: int = 0
     cost: float = 0.0
     cost_of: int = 0
@@ -130,14 +129,14 @@ class Facts:
 
 
 class RoundSums:
-    """The sum and the number of some values in each round; 16 bytes a round."""
+    """The sum and the number of values in each round, stored in 16 bytes per round."""
 
     def __init__(self) -> None:
         self.sums = array("d")
         self.counts = array("q")
 
     def add(self, round_: int, value: float) -> None:
-        """Add a value of a round, which counts from 0."""
+        """Add a value for a round; rounds count from 0."""
         if round_ >= len(self.sums):
             more = round_ + 1 - len(self.sums)
             self.sums.extend([0.0] * more)
@@ -150,12 +149,12 @@ class RoundSums:
         return {round_: self.sums[round_] / count for round_, count in enumerate(self.counts) if count}
 
     def mean(self) -> ClusteredMean:
-        """Return the mean of all values, with its interval by rounds."""
+        """Return the mean of all values, with an interval that treats each round as one observation."""
         return clustered_mean(self.sums, self.counts)
 
 
 class MeanReturns:
-    """The returns of every entry of a board, and the returns corrected for luck if records have them."""
+    """The returns of every entry on a board, and the same returns after a correction for luck if the records contain it."""
 
     def __init__(self, entries: int) -> None:
         self._returns = [RoundSums() for _ in range(entries)]
@@ -163,7 +162,7 @@ class MeanReturns:
         self._partly = False
 
     def add(self, round_: int, seats: Sequence[int], returns: Sequence[float], adjusted: Sequence[float] | None = None) -> None:
-        """Add one match that was not void; `adjusted` are its returns corrected for luck, if they are known."""
+        """Add one match that was not void. `adjusted` are its returns after the correction for luck, if known."""
         for entry, got in zip(seats, returns, strict=True):
             self._returns[entry].add(round_, got)
         if adjusted is None:
@@ -181,17 +180,18 @@ class MeanReturns:
         return self._returns[entry].mean()
 
     def by_round(self, entry: int) -> dict[int, float]:
-        """Return the mean return of an entry in each round in which it has played."""
+        """Return the mean return of an entry for each round in which it has played."""
         return self._returns[entry].by_round()
 
     def luck_by_round(self, entry: int) -> Mapping[int, float]:
-        """Return the mean luck of an entry in each round; only for the first group of entries that met."""
+        """Return the mean luck of an entry in each round, only for matches of the first group of entries that met."""
         return next((members[entry][1].by_round() for members in self._by_group.values() if entry in members), {})
 
     def adjusted(self, entry: int) -> ClusteredMean:
-        """Return the mean corrected for luck of an entry; no values if a match has no correction, or an opponent too few rounds.
+        """Return the mean return of an entry after the correction for luck.
 
-        Luck is weighted by its effect on the returns of the group of entries that met.
+        The result has no values if a match has no correction, or an opponent has too few rounds. Luck is weighted by its effect
+        on the returns of the group of entries that met.
         """
         sums: list[float] = []
         counts: list[int] = []
@@ -205,20 +205,20 @@ class MeanReturns:
 
 
 class Tally:
-    """The counts of one board. Without its `format_`, the board is ranked by a built-in format, or as its sheet says."""
+    """The counts of one board. If `format_` is None or has no ranking of its own, `sheet` says how the board is ranked."""
 
     def __init__(self, sheet: BoardInfo, format_: Format | None = None) -> None:
         self.sheet = sheet
         self._format = format_ or find_format(sheet.format)
         self.outcomes = Outcomes() if self._format is not None and ranks(self._format) else None
-        """The result of every match, kept if the format has its own ranking."""
+        """The result of every match; kept only if the format has its own ranking."""
         self.counts = [Count() for _ in sheet.labels]
         self.games = 0
-        self.void = 0
+        self.void = self.unavailable = 0
         self.adjudicated = 0
         self.fallbacks = 0
         self.distinct: int | None = None
-        """Counted by a store; None if the matches are counted one by one."""
+        """The number of distinct games that a store has counted; None if matches are counted one by one."""
         self.matches = PairedGames(shared=sheet.has_chance)
         self.returns = MeanReturns(len(sheet.labels))
         self.claims = Claims(sheet)
@@ -232,19 +232,23 @@ class Tally:
 
     @property
     def ranked_by(self) -> RankedBy:
-        """The order of the board if its format has no ranking of its own."""
-        if self._format is None or self.sheet.ranked_by == "returns":  # requested by the spec or the game
+        """How the board is ranked if its format has no ranking of its own."""
+        if self._format is None or self.sheet.ranked_by == "returns":  # the spec or the game asks for this
             return self.sheet.ranked_by
         return self._format.ranked_by
 
+    def is_complete(self, *, ended: bool) -> bool:
+        """Return whether all matches of the board have been played. If their number depends on results, the answer is `ended`."""
+        return self.games + self.void == self.sheet.size if self.sheet.exact else ended
+
     def ranking(self) -> Ranking | None:
-        """The ranking by the board's format; None if the format has none of its own."""
+        """The ranking that the format of the board computes; None if it has none of its own."""
         if self._format is None or self.outcomes is None:
             return self.sheet.ranking
         return ask_ranking(self._format, len(self.sheet.labels), self.outcomes)
 
     def bracket(self) -> tuple[tuple[Tie[str], ...], ...]:
-        """The rounds of a knockout so far; none if the format has no bracket."""
+        """The rounds of a knockout so far; empty if the format has no bracket."""
         if self._format is None or self.outcomes is None or len(self.sheet.labels) < 2:
             return ()
         labels = dict(enumerate(self.sheet.labels))
@@ -252,7 +256,7 @@ class Tally:
         return tuple([tuple([tie.named(labels) for tie in ties]) for ties in rounds])
 
     def test_state(self) -> Any:
-        """The state of the board's sequential test, from its format; None without one."""
+        """The state of the sequential test of the board, as its format returns it; None without a test."""
         if self._format is None or self.sheet.test is None:
             return None
         return self._format.test_state(self.sheet, self.matches, self.returns.luck_by_round(0))
@@ -267,6 +271,7 @@ class Tally:
             facts.cost, facts.cost_of = record.cost, 1
         self.count(facts)
         if record.termination == "void":
+            self.unavailable += (record.message or "").startswith(Unavailable.MARK)
             return
         self.claims.add(number, pairing, record)
         if self.outcomes is not None:
@@ -276,10 +281,14 @@ class Tally:
         self.add_game(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted)
         if record.fallbacks:
             self.add_fallbacks(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
-        for decision in record.decisions:
-            self.add_effort(seats[decision.seat], 1, decision.nodes, decision.seconds)
-            self.counts[seats[decision.seat]].unmetered += decision.unmetered
-        self.add_amounts(seats, record.decisions)
+        for seat, nodes, _, seconds, _, _, spent, unmetered in record.decisions:
+            count = self.counts[seats[seat]]
+            count.decisions += 1
+            count.nodes += nodes
+            count.seconds += seconds
+            count.unmetered += unmetered
+            for name, amount in (spent or {}).items():
+                count.spent[name] += amount
         self.add_timing(seats, record.timing)
         if record.seat is not None and record.termination in FAULTS:
             self.add_failure(seats[record.seat], record.termination, number, record.id, record.message)
@@ -300,7 +309,7 @@ class Tally:
             self.matches.add(round_, seats, returns, played, drew or self.sheet.has_chance)
 
     def count(self, facts: Facts) -> None:
-        """Count equal matches. Void ones are counted separately and not scored."""
+        """Count several equal matches. Void matches are counted separately and not scored."""
         if facts.termination == "void":
             self.void += facts.count
             for entry in set(facts.seats):
@@ -349,9 +358,9 @@ class Tally:
         count.seconds += seconds
 
     def add_timing(self, seats: Sequence[int], timing: Mapping[str, Any] | None) -> None:
-        """Add the processor time and the compiled decisions of each seat of a match.
+        """Add the processor time and the number of compiled decisions of each seat of a match.
 
-        Invalid amounts from a node of a cluster are left out.
+        Invalid amounts, which a node of a cluster may send, are left out.
         """
         for key in (CPU_SECONDS, "compiled", "plain", "plain_seconds"):
             amounts = None if timing is None else timing.get(key)
@@ -361,14 +370,8 @@ class Tally:
                     name = "cpu" if key == CPU_SECONDS else key
                     setattr(count, name, (getattr(count, name) or 0) + amount)
 
-    def add_amounts(self, seats: Sequence[int], decisions: Sequence[Decision]) -> None:
-        """Add the other amounts of the decisions of a match."""
-        for decision in decisions:
-            for name, amount in (decision.spent or {}).items():
-                self.counts[seats[decision.seat]].spent[name] += amount
-
     def add_fallbacks(self, found: FallbackCounts) -> None:
-        """Add fallbacks to the entries to which they belong; if these are unknown once, the number stays unknown."""
+        """Add fallbacks to the entries to which they belong. If one number is unknown, the total is unknown."""
         for entry, number in found.known.items():
             before = self.counts[entry].fallbacks
             self.counts[entry].fallbacks = None if before is None else before + number
@@ -376,7 +379,7 @@ class Tally:
             self.counts[entry].fallbacks = None
 
     def add_failure(self, entry: int, kind: str, number: int, key: str, message: str | None) -> None:
-        """Remember a match that an agent lost by a fault, if it is the first of its kind."""
+        """Count a match that an agent lost by a fault. The first match with each kind of fault is remembered."""
         first = self._first.get((entry, kind))
         if first is None or number < first[0]:
             self._first[entry, kind] = (number, key, message)
@@ -391,10 +394,12 @@ class Tally:
         )
 
     def describe(self) -> Iterator[str]:
-        """Yield the remarks on matches without a score, actions drawn at random, states without a count, and time limits."""
+        """Yield remarks on matches without a score, random actions, uncounted states and time limits."""
         counts = list(zip(self.sheet.labels, self.counts, strict=True))
         if self.void:
-            yield f"{self.void:,} void, not scored: the game, arena itself or the backend of an agent that waits is at fault."
+            server = "the server of an agent did not answer or its budget was spent; the game and arena are not at fault"
+            why = f"the game or arena failed or, in {self.unavailable:,} of them, the server of an agent"
+            yield f"{self.void:,} matches are void and not scored, because {server if self.unavailable == self.void else why}."
             often = [
                 f"{label} {count.void:,} of {count.void + count.games:,}"
                 for label, count in counts
@@ -404,26 +409,26 @@ class Tally:
                 yield f"More than one match in 20 is void: {', '.join(often)}. Their scores leave these matches out."
         if left_out := sum(count.left_out for count in self.counts):
             decisions = sum(count.compiled + count.plain for count in self.counts)
-            yield f"{left_out:,} of {decisions:,} decisions ran plain and are not in the seconds."
+            yield f"{left_out:,} of {decisions:,} decisions ran uncompiled; their times are left out of the seconds."
         if self.adjudicated:
             were = "game was" if self.adjudicated == 1 else "games were"
-            yield f"{self.adjudicated:,} {were} adjudicated: ended by the values that the agents reported."
+            yield f"{self.adjudicated:,} {were} adjudicated: they ended early, by the values that the agents reported."
         if self.fallbacks:
-            yield f"{self.fallbacks:,} actions were drawn at random: a budget ran out before anything was reported."
+            yield f"{self.fallbacks:,} actions were random, because a budget ran out before the agent reported an action."
             shares = [
                 f"{label} {fell:,} of {count.decisions:,} decisions ({figures.share(fell / count.decisions)})"
                 for label, count in counts
                 if (fell := count.fallbacks)
             ]
             if shares:
-                yield f"! : {', '.join(shares)}. A rank says little of an agent that did not choose."
+                yield f"! : {', '.join(shares)}. The rank of an agent that did not choose its actions says little."
             unclear = [label for label, count in counts if count.fallbacks is None]
             if unclear:
-                yield f"The records do not tell how many of them were whose among {', '.join(unclear)}."
+                yield f"The records do not say how many of them each of {', '.join(unclear)} took."
         past = ", ".join([f"{label} {count.unmetered:,}" for label, count in counts if count.unmetered])
         if past:
-            yield f"Generated past the view, in no count of nodes and under no limit of nodes: {past} states, as far as seen."
+            yield f"Some agents generated states without arena; no count or limit of nodes includes them: at least {past}."
         if self.sheet.soft:
-            yield f"Time limits are soft for {', '.join(self.sheet.soft)}: isolation is none, so nobody stops them."
+            yield f"Time limits are soft for {', '.join(self.sheet.soft)}: with isolation: none, a late decision is not stopped."
         if self.sheet.timed:
-            yield "Some decisions had a time limit: the same matches may come out otherwise another time."
+            yield "Some decisions had a time limit, so the same matches may end differently next time."

@@ -1,1 +1,1 @@
-"""The matches of a spec: their order, how each is played, and with which code."""
+"""The matches of a spec: their order, how each match is played, and the code that plays it."""

@@ -1,8 +1,10 @@
-"""A board as a store keeps it: enough for a leaderboard, without its game, its agents or any plugin."""
+"""A board as a store keeps it. It has all that a leaderboard needs, but not the game, the agents or any plugin."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import inf
+from pathlib import Path
 from typing import Any, Self
 
 from arena.errors import call_foreign
@@ -14,57 +16,110 @@ from arena.plugins.registry import Registry
 from arena.schedule.plugin_columns import PluginColumn, declare_columns
 from arena.schedule.ranking import Ranking
 from arena.spec import Board
-from arena.spec.parameters import validate_parameters
+from arena.spec.parameters import Parameters, locate_options
 
 
 @dataclass(frozen=True, slots=True)
 class BoardInfo:
-    """A board without its code: the game, the entries, the size of the schedule, and how it is shown."""
+    """A board without code: the game, the entries, the size of the schedule, and how it is shown."""
 
     title: str
     game: dict[str, Any]
-    """Its name and parameters."""
+    """The name and the parameters of the game."""
     kind: Kind
     labels: tuple[str, ...]
-    """The entries in the order of the spec."""
+    """The labels of the entries in the order of the spec."""
     size: int
-    """The number of matches of the schedule; if it depends on results, the largest possible number."""
+    """The number of matches in the schedule; if it depends on results, the largest possible number."""
     exact: bool
-    """True if the number is certain before anything is played."""
+    """Whether `size` is exact before the first match."""
     timed: tuple[str, ...] = ()
-    """Entries with a time limit for their decisions, so that a repeated match may end differently."""
+    """Entries with a time limit for their decisions, so that a repeated match may have another result."""
     soft: tuple[str, ...] = ()
-    """Those that are not stopped at the limit, because they run in arena's own processes."""
+    """Entries in `timed` that are not stopped at the limit, because they run in arena's own processes."""
     format: str = ""
     """The name of the format."""
     test: dict[str, Any] | None = None
-    """The test of a head-to-head match."""
+    """The sequential test of a board with two entries."""
     anchor: str | None = None
-    """The entry with the rating 0; None if the field's mean is."""
+    """The entry whose rating is 0; None if the mean rating is 0."""
     columns: tuple[str, ...] | None = None
-    """The columns that the spec asks for, by the keys of rows."""
+    """The columns that the spec chooses, by the keys of rows."""
     sort: str | None = None
-    """The row key by which the spec sorts rows; with `-` before it the largest comes first."""
+    """The key of the values by which the spec sorts rows. With a leading `-`, the largest value comes first."""
 
     optimal: tuple[str, ...] = ()
-    """Entries that claim optimal solutions."""
+    """Entries that claim that their solutions are optimal."""
     limits: dict[str, dict[str, float]] = field(default_factory=dict)
-    """The limits of a decision of each entry, of `nodes` and of `seconds`; entries without limits are missing."""
+    """The limits of each entry for a decision, with the keys `nodes` and `seconds`. Entries without limits are missing."""
     ranked_by: RankedBy = "score"
-    """The order of a versus board when its format has no ranking."""
+    """How a versus board is ranked if its format has no ranking."""
     ranking: Ranking | None = None
-    """The ranking by the format, without placings until a run has ended; None if the format has none of its own."""
+    """The ranking that the format computes; it has no placings before the run has ended. None if the format has no ranking."""
     plugin_columns: tuple[PluginColumn, ...] = ()
-    """The columns that plugins bring."""
+    """The columns that plugins add."""
     has_chance: bool = False
-    """True if chance moves in the game, so that all matches of a round share dice and deals."""
+    """Whether the game has chance moves, so that all matches of a round share dice and deals."""
     apart: tuple[str, ...] = ()
-    """Entries that play outside of arena's own processes, so that their time includes the communication."""
+    """Entries that play outside of arena's own processes, so that their time includes communication."""
+    left: tuple[str, ...] | None = None
+    """The entries of a ladder that are no longer played, which rank below all others; None if the board is not from a ladder."""
     has_openings: bool = False
-    """True if rounds begin from different positions, by openings or by positions of the spec."""
+    """Whether rounds start from different positions, because of openings or of positions in the spec."""
     settings: tuple[dict[str, Any], ...] = ()
-    """The settings of each entry, with all defaults filled in: `agent`, `options`, `heuristic`, and the `key` of its part in ids,
-    and of the game, without defaults."""
+    """The settings of each entry, including defaults: `agent`, `options`, `heuristic` and `key`. The key is a part of ids; it
+    identifies the entry and the game, and default values do not affect it."""
+
+    @classmethod
+    def of(cls, board: Board, registry: Registry | None = None) -> Self:
+        """Return the BoardInfo of a board, with the columns of the plugins in a registry.
+
+        >>> from arena.api.spec import load_spec
+        >>> sheet = BoardInfo.of(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]}).boards[0])
+        >>> sheet.title, sheet.labels, sheet.size
+        ('tic-tac-toe', ('random', 'greedy'), 20)
+        """
+        format_ = board.format
+        timed = [seat for seat in board.seats if seat.limits.timed]
+        limits: dict[str, dict[str, float]] = {}
+        for seat in board.seats:
+            given = {"nodes": seat.limits.nodes, "seconds": seat.limits.seconds}
+            if found := {name: limit for name, limit in given.items() if limit is not None}:
+                limits[seat.label] = found
+        settings = [{"key": entry_key(board, seat), "agent": seat.agent, **seat.settings._asdict()} for seat in board.seats]
+        return cls(
+            title=board.title,
+            game={"name": board.name, **board.parameters},
+            kind=board.kind,
+            labels=tuple([seat.label for seat in board.seats]),
+            size=board.size,
+            exact=not format_.follows_results,
+            timed=tuple([seat.label for seat in timed]),
+            soft=tuple([seat.label for seat in timed if seat.in_process]),
+            format=format_.name,
+            test=dict(format_.sequential_test) if isinstance(format_.sequential_test, Mapping) else None,
+            anchor=board.view.anchor,
+            columns=board.view.columns,
+            sort=board.view.sort,
+            optimal=tuple([seat.label for seat in board.seats if seat.optimal]),
+            limits=limits,
+            ranked_by=board.ranked_by,
+            ranking=Ranking(own_columns(format_)) if ranks(format_) else None,
+            plugin_columns=() if registry is None else declare_columns(registry, board),
+            has_chance=board.has_chance,
+            apart=tuple([seat.label for seat in board.seats if not seat.in_process]),
+            has_openings=board.positions.plies > 0 or len(set(board.positions.texts or ())) > 1,
+            settings=tuple(json.loads(canonical(settings))),  # a value that JSON does not have becomes the name of its type
+        )
+
+    def make_game(self, registry: Registry, folder: Path) -> Game | None:
+        """Return the game, with files from the `folder` of the spec; None if no game has this name and these parameters."""
+        kind = registry.games.get(self.game["name"])
+        values = None if kind is None else Parameters(kind).validate(self.parameters, (), lambda *_: None)
+        if kind is None or values is None:
+            return None
+        located = locate_options(values, Parameters(kind).find_files(values, folder), Path.cwd())
+        return call_foreign(lambda: kind(**located), lambda _: None)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -72,16 +127,26 @@ class BoardInfo:
         return {name: value for name, value in self.game.items() if name != "name"}
 
     def limits_of(self, entry: int) -> dict[str, float]:
-        """The limits of a decision of an entry; empty if there are none."""
+        """Return the limits for a decision by an entry; empty if there are none."""
         return self.limits.get(self.labels[entry], {})
 
+    def was_stopped(self, entry: int, termination: str, decisions: int, nodes: int, seconds: float) -> bool:
+        """Return whether a limit for a decision, or the memory limit, ended an attempt by an entry that found no solution.
+
+        If an agent that chooses actions exceeds the budget of a decision, it still moves; only time and memory end its attempt.
+        """
+        limits = self.limits_of(entry)
+        if termination in {"timeout", "memory"}:
+            return True
+        return decisions == 1 and (nodes >= limits.get("nodes", inf) or seconds >= limits.get("seconds", inf))
+
     def as_dict(self) -> dict[str, Any]:
-        """Return the sheet as plain values."""
+        """Return all fields as plain values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Return a sheet from its plain values."""
+        """Return the BoardInfo from its plain values."""
         lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
         ranking = values.get("ranking")
         columns = tuple([PluginColumn.from_dict(column) for column in values.get("plugin_columns", ())])
@@ -89,50 +154,6 @@ class BoardInfo:
         return cls(**{**values, **lists, "ranking": known, "plugin_columns": columns})
 
 
-def make_known_game(sheet: BoardInfo, registry: Registry) -> Game | None:
-    """Return the game of a board, made from a registry; None if the registry has no such game with its parameters."""
-    kind = registry.games.get(sheet.game["name"])
-    faults: list[str] = []
-    values = None if kind is None else validate_parameters(kind, sheet.parameters, (), lambda _, message: faults.append(message))
-    return None if kind is None or values is None else call_foreign(lambda: kind(**values), lambda _: None)
-
-
-def describe_board(board: Board, registry: Registry | None = None) -> BoardInfo:
-    """Return the sheet of a board, with the columns of the plugins of a registry."""
-    format_ = board.format
-    timed = [seat for seat in board.seats if seat.limits.timed]
-    limits: dict[str, dict[str, float]] = {}
-    for seat in board.seats:
-        given = {"nodes": seat.limits.nodes, "seconds": seat.limits.seconds}
-        if found := {name: limit for name, limit in given.items() if limit is not None}:
-            limits[seat.label] = found
-    settings = [{"key": entry_key(board, seat), "agent": seat.agent, **seat.settings._asdict()} for seat in board.seats]
-    return BoardInfo(
-        title=board.title,
-        game={"name": board.name, **board.parameters},
-        kind=board.kind,
-        labels=tuple([seat.label for seat in board.seats]),
-        size=board.size,
-        exact=not format_.follows_results,
-        timed=tuple([seat.label for seat in timed]),
-        soft=tuple([seat.label for seat in timed if seat.in_process]),
-        format=format_.name,
-        test=dict(format_.sequential_test) if isinstance(format_.sequential_test, Mapping) else None,
-        anchor=board.view.anchor,
-        columns=board.view.columns,
-        sort=board.view.sort,
-        optimal=tuple([seat.label for seat in board.seats if seat.optimal]),
-        limits=limits,
-        ranked_by=board.ranked_by,
-        ranking=Ranking(own_columns(format_)) if ranks(format_) else None,
-        plugin_columns=() if registry is None else declare_columns(registry, [column.key for column in own_columns(format_)]),
-        has_chance=board.has_chance,
-        apart=tuple([seat.label for seat in board.seats if not seat.in_process]),
-        has_openings=board.positions.plies > 0 or len(set(board.positions.texts or ())) > 1,
-        settings=tuple(json.loads(canonical(settings))),  # a value that JSON lacks becomes the name of its type
-    )
-
-
 def entry_key(board: Board, seat: Seat) -> str:
-    """Return the key of the part of a game and of an entry in ids: neither contains options at their defaults."""
+    """Return the key for an entry and its game, which is a part of ids. Options with their default values do not affect it."""
     return key(canonical([board.name, board.positions.changed, seat.identity]))

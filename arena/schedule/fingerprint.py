@@ -1,4 +1,4 @@
-"""The code of a spec: the version of every plugin that it uses, and a hash of every class, program and file of an option."""
+"""The code that a spec uses: versions of plugins, and hashes of classes, of programs, and of the files that options name."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from arena.errors import CodeChanged
 from arena.match.match import OwnCode, Seat
-from arena.plugins.dependencies import find_beside, find_required
+from arena.plugins.dependencies import PythonFile, find_required
 from arena.plugins.registry import Source
 from arena.plugins.syntax import parse_file
 from arena.spec import Board, Spec
@@ -17,41 +17,65 @@ from arena.spec import Board, Spec
 PROGRAM = "program"
 """The key of the hash of a program."""
 CONTENT = "content"
-"""The key of the hash of a file that an option names, such as weights; the folder follows if the option has one."""
+"""The key for the hash of a file that an option names, such as weights. A folder in its path is added to the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The version of a plugin, None if it has none, and the hashes of the parts that a spec uses."""
+    """The version of a plugin, or None if unknown, and the hashes of those parts of the plugin that a spec uses."""
 
     version: str | None
     hashes: Mapping[str, str]
-    """The hashes by part: `agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, CONTENT."""
+    """The hashes by part, for example `agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM or CONTENT."""
 
     @property
     def text(self) -> str:
-        """Return the hashes as a store keeps them."""
+        """Return the hashes as the text that a store keeps."""
         return ", ".join([f"{key}={found}" for key, found in self.hashes.items()])
 
     @classmethod
     def of(cls, version: str | None, text: str) -> "Fingerprint":
-        """Return the fingerprint of a text in a store."""
+        """Return the fingerprint from a text in a store."""
         parts = [part.rpartition("=") for part in text.split(", ")]
         return cls(version, {key: found for key, _, found in parts})
 
+    @classmethod
+    def take_all(cls, spec: Spec) -> dict[str, "Fingerprint"]:
+        """Return the fingerprints of all plugins, programs and files that a spec uses, by the names of their sources.
+
+        The hash of a class covers its file and all files that it imports, if they are in its own package or belong to the user,
+        without comments and docstrings. The hash of a program covers each file that its command names, and for Python files also
+        their imports from the same folder. The hash of a file that an option names, such as weights, covers every byte. Python
+        itself, installed packages, arena, and other files that are not code are not covered.
+        """
+        versions: dict[str, str | None] = {}
+        hashes: dict[str, dict[str, str]] = {}
+        for part in sorted(_parts(spec), key=lambda part: (part.source.name, part.key)):
+            versions[part.source.name] = part.source.version
+            hashes.setdefault(part.source.name, {})[part.key] = part.hash()
+        return {name: cls(versions[name], found) for name, found in hashes.items()}
+
+    @staticmethod
+    def is_trusted(spec: Spec) -> bool:
+        """Return whether all code that a spec uses comes with arena, in every process.
+
+        This includes agents in their own processes: outside a sandbox, such an agent can kill its parent process.
+        """
+        return all(part.file or (part.source.own and not part.command) for part in _parts(spec))
+
 
 class Part(NamedTuple):
-    """A part that plays: a class or heuristic of a plugin, a program, or a file that an option names."""
+    """Code that plays: a class or heuristic of a plugin, a program, or a file that an option names."""
 
     source: Source
     key: str
-    """`agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM, CONTENT."""
+    """For example `agent greedy`, `heuristic sliding-tiles manhattan`, PROGRAM or CONTENT."""
     module: str = ""
-    """The module that contains it; none for a program or file."""
+    """The module that contains it; empty for a program or a file."""
     command: tuple[str, ...] = ()
     folder: str = ""
     version: OwnCode | None = None
-    """The code that its entry brings, if any."""
+    """The code that its entry brings along, if any."""
     file: str = ""
     """The absolute path of a file or folder that an option names."""
 
@@ -65,10 +89,10 @@ class Part(NamedTuple):
         if not self.command:
             return find_required(self.module)
         named = [place for word in self.command if isfile(place := Path(self.folder, word))]  # noqa: PTH113
-        return {one for file in named for one in (file, *find_beside(file))}
+        return {one for file in named for one in (file, *PythonFile(file).find_beside())}
 
     def hash(self) -> str:
-        """The hash of its present code; the hash of another version does not depend on the place of its file."""
+        """The hash of its current code. If the entry uses another version, the hash does not depend on the folder."""
         if self.version is not None:
             return self.version.hash()
         whole = blake2b(digest_size=16)
@@ -78,7 +102,7 @@ class Part(NamedTuple):
 
 
 def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
-    """Yield everything that plays when `seats` meet on a `board` of a `spec`, except built-in formats, which belong to arena."""
+    """Yield all code that plays when `seats` meet on a `board` of a `spec`, except built-in formats, which belong to arena."""
     keys: list[tuple[str, ...]] = [("game", board.name), ("format", board.format.name)]
     for seat in seats:
         version = seat.version
@@ -100,7 +124,7 @@ def parts_of(spec: Spec, board: Board, seats: Iterable[Seat]) -> Iterator[Part]:
 
 def _option_files(seat: Seat) -> Iterator[Part]:
     for text, file in seat.files:
-        folder = text.rpartition("/")[0].replace(", ", ",")  # a character that would end its key in a store
+        folder = text.rpartition("/")[0].replace(", ", ",")  # with a comma and a space, the key would end here in a store
         yield Part(Source(text), f"{CONTENT} in {folder}" if folder else CONTENT, file=file)
 
 
@@ -108,29 +132,13 @@ def _parts(spec: Spec) -> Iterable[Part]:
     return dict.fromkeys([part for board in spec.boards for part in parts_of(spec, board, board.seats)])
 
 
-def take_fingerprints(spec: Spec) -> dict[str, Fingerprint]:
-    """Return the fingerprint of every plugin, program and file of an option that a spec uses, by the name of its source.
-
-    The hash of a class covers its file and its imports from its own package and from the user's own files, without comments and
-    docstrings. The hash of a program covers every word of its command that names a file, with the imports of Python files from
-    the same folder. The hash of a file that an option names, such as weights, covers every byte. Python itself, installed
-    packages and arena are not covered, nor are other files that are not code.
-    """
-    versions: dict[str, str | None] = {}
-    hashes: dict[str, dict[str, str]] = {}
-    for part in sorted(_parts(spec), key=lambda part: (part.source.name, part.key)):
-        versions[part.source.name] = part.source.version
-        hashes.setdefault(part.source.name, {})[part.key] = part.hash()
-    return {name: Fingerprint(versions[name], found) for name, found in hashes.items()}
-
-
 def check_unchanged(before: Mapping[str, Fingerprint], now: Mapping[str, Fingerprint]) -> None:
-    """Raise CodeChanged if a source has changed."""
+    """Raise CodeChanged if the code of a plugin has changed."""
     _refuse([name for name, found in before.items() if name in now and now[name].hashes != found.hashes])
 
 
 def check_files(before: Mapping[str, Fingerprint], seats: Iterable[Seat]) -> None:
-    """Raise CodeChanged if a file of an option of a seat has changed, because its next agent would read the new one."""
+    """Raise CodeChanged if a file that an option names has changed, because the next agent would read the new content."""
     parts = {part for seat in seats for part in _option_files(seat) if part.source.name in before}
     _refuse(sorted({part.source.name for part in parts if before[part.source.name].hashes.get(part.key) != part.hash()}))
 
@@ -138,14 +146,6 @@ def check_files(before: Mapping[str, Fingerprint], seats: Iterable[Seat]) -> Non
 def _refuse(changed: Sequence[str]) -> None:
     if changed:
         raise CodeChanged(
-            f"{', '.join(changed)} changed while the run was going on, so it was ended; what was played so far was played with "
-            "it as it was: put it back and run the same command again, or run it with --fresh"
+            f"{', '.join(changed)} changed during the run, so the run has stopped; the matches so far used the old code: restore "
+            "it and run the same command again, or play all matches again with --fresh"
         )
-
-
-def is_trusted(spec: Spec) -> bool:
-    """Return whether all code of a spec came with arena, in every process.
-
-    An agent in its own process is not an exception: it knows its parent, and may kill it unless it runs in a sandbox.
-    """
-    return all(part.file or (part.source.own and not part.command) for part in _parts(spec))

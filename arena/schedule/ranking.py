@@ -1,13 +1,12 @@
-"""The ranking of a board by its format: computed by the format, checked, and stored as plain values.
+"""The ranking that a format computes for a board. It is checked and stored as plain values.
 
-A run asks the format when the schedule is over, and keeps the ranking of a plugin's format in the store. Reading a store loads no
-plugin: a format of the core or of the entry-point group `arena.formats` is asked again. For other formats the stored ranking
-counts, and a board without one is ranked by its score.
+At the end of the schedule, a run asks the format for the ranking, and stores it if the format comes from a plugin. Reading a
+store loads no plugin. If the format is in the core or in the entry-point group `arena.formats`, it is asked again. For other
+formats, the stored ranking is used; if there is none, the board is ranked by score.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from math import isfinite
 from typing import Any, Self
 
@@ -16,15 +15,16 @@ from arena.configured import name_of
 from arena.errors import Interrupted, PluginError, describe
 from arena.format import Format, Outcomes, Placing, own_columns
 from arena.formats import arena_formats
+from arena.lazy import find_entry_points
 from arena.plugins.contract import locate
 
 GROUP = "arena.formats"
-"""The group of entry points of formats that rank the boards of a store, each under its name."""
+"""The group of entry points with formats that rank boards of a store, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The columns of a format and, once they are known, the placings of the entries by their numbers."""
+    """The columns of a format and, once they are known, the placing of each entry, by its index."""
 
     columns: tuple[Column, ...] = ()
     placings: tuple[Placing, ...] | None = None
@@ -40,14 +40,14 @@ class Ranking:
 
 
 def find_format(name: str) -> Format | None:
-    """Return the format of that name with its default options, if it is available without plugins: of the core, or of GROUP."""
+    """Return the format with this name, made with default options; None if it is neither in the core nor in GROUP."""
     kinds = [kind for kind in arena_formats() if kind.name == name]
-    kinds += [point.load() for point in entry_points(group=GROUP, name=name)]
+    kinds += [point.load() for point in find_entry_points(GROUP) if point.name == name]
     return kinds[0]() if kinds else None
 
 
 def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
-    """Return the ranking of a board by a format; PluginError if the format raises, or returns an invalid ranking."""
+    """Return a format's ranking of a board. Raises PluginError if the format fails or returns an invalid ranking."""
     try:
         placings = _check_placings(format_, entries, format_.ranking(entries, outcomes))
     except (Interrupted, PluginError):
@@ -58,7 +58,7 @@ def ask_ranking(format_: Format, entries: int, outcomes: Outcomes) -> Ranking:
 
 
 def _check_placings(format_: Format, entries: int, placings: Sequence[Placing]) -> tuple[Placing, ...]:
-    """Return the placings as plain values: one for every entry, each with every key; PluginError if they are invalid."""
+    """Return the placings as plain values. Raises PluginError unless every entry has a placing with all keys."""
     if len(placings) != entries or not all(isinstance(placing, Placing) for placing in placings):
         raise _wrong(format_, f"expected a Placing for each of {entries} entries, got {placings!r:.200}")
     keys = [column.key for column in own_columns(format_)]

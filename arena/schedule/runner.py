@@ -1,23 +1,21 @@
 """Sets up and plays the matches of a schedule."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, call_foreign, describe
 from arena.game import Puzzle
-from arena.heuristics import Evaluation, bind
-from arena.match.match import IN_PROCESS, Match, Position, match_id
+from arena.match.match import IN_PROCESS, Match, Position
 from arena.match.player import Player, local_player
 from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
-from arena.match.replay import adjusted_returns
-from arena.parts import Isolation, PlayerPool
-from arena.returns import returns_of_loss
-from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged, take_fingerprints
+from arena.parts import Correction, Isolation, PlayerPool
+from arena.returns import Returns
+from arena.schedule.fingerprint import Fingerprint, check_files, check_unchanged
 from arena.schedule.schedule import Scheduled
 from arena.search import SharedStart
-from arena.spec import Board, Spec
+from arena.spec import Spec
 
 
 class CurrentTurn(NamedTuple):
@@ -26,20 +24,20 @@ class CurrentTurn(NamedTuple):
     scheduled: Scheduled
     seat: int
     ply: int
-    """Its number in the match, from 1."""
+    """Its number in the match, counted from 1."""
 
     @classmethod
     def of(cls, scheduled: Scheduled, seat: int, turns: int) -> "CurrentTurn":
-        """Return the decision after this number of `turns`, which include each seat's making of its agent."""
+        """Return the decision after this number of `turns`. Creating the agent of a seat also counts as a turn."""
         return cls(scheduled, seat, max(1, turns - len(scheduled.pairing.seats)))
 
 
 Turns = Callable[[], Sequence[CurrentTurn]]
-"""Returns the decisions in progress; may be called from another thread."""
+"""A function that returns the decisions in progress. It may be called from another thread."""
 
 
 def is_isolated(spec: Spec) -> bool:
-    """Return whether any agent of a spec plays in a process of its own."""
+    """Return whether any agent of a spec runs in its own process."""
     return any(not seat.in_process for board in spec.boards for seat in board.seats)
 
 
@@ -49,20 +47,20 @@ def _isolations(spec: Spec) -> list[Isolation]:
 
 
 def check_isolations(spec: Spec) -> None:
-    """Raise an ArenaError if an isolation that agents of a spec request is not available here."""
+    """Raise ArenaError if agents of a spec request an isolation that is not available on this machine."""
     for isolation in _isolations(spec):
         isolation.check(spec)
 
 
 def isolation_notes(spec: Spec) -> list[str]:
-    """Return lines for the user on the isolations in which agents of a spec play."""
+    """Return lines for the user about the isolations in which agents of a spec play."""
     return [note for isolation in _isolations(spec) for note in isolation.notes(spec)]
 
 
 def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
-    """Return whether the end of a worker was caused by the agent to move: it runs there, and no other agent can interfere.
+    """Return whether the agent to move must have ended the worker: it runs there, and no other agent could have done so.
 
-    It may also be caused by a game whose rules are native.
+    False if the rules of the game are native code, which may be the cause.
     """
     board = spec.boards[scheduled.board]
     ways = [board.seats[entry].isolation for entry in scheduled.pairing.seats]
@@ -74,7 +72,7 @@ def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:
 def make_unplayed(
     spec: Spec, scheduled: Scheduled, termination: Reason = "void", seat: int | None = None, message: str | None = None
 ) -> Record:
-    """Return the record of a match that was lost before its own record could be made: void, or an agent's fault."""
+    """Return the record of a match that ended without a record of its own. The match is void, or an agent is at fault."""
     board = spec.boards[scheduled.board]
     players = len(scheduled.pairing.seats)
     return Record(
@@ -85,7 +83,7 @@ def make_unplayed(
         seed=spec.record_seed,
         actions=(),
         answer=None,
-        returns=(0.0,) * players if seat is None else returns_of_loss(board.game, seat),
+        returns=(0.0,) * players if seat is None else Returns(board.game).of_loss(seat),
         solved=False if isinstance(board.game, Puzzle) else None,
         termination=termination,
         seat=seat,
@@ -100,9 +98,7 @@ def make_unplayed(
 
 
 def positions_of(spec: Spec) -> Callable[[Scheduled], Position]:
-    """Return a function from matches to their positions, which keeps the position of the current round, because many matches
-    share it.
-    """
+    """Return a function from matches to positions. It caches the position of the last round, because many matches share it."""
     kept = lru_cache(1)(lambda board, round_: spec.boards[board].positions[round_])
     return lambda scheduled: kept(scheduled.board, scheduled.pairing.round)
 
@@ -110,69 +106,55 @@ def positions_of(spec: Spec) -> Callable[[Scheduled], Position]:
 class MatchRunner:
     """Sets up and plays the matches of one spec.
 
-    `on_turn` is called with the seat to move before every decision; a runner that is `watched` records it for `turns`. `code`
-    holds the fingerprints, by default of the present code. ArenaError if the isolation of an agent is not available here;
-    CodeChanged if a process for an agent was started after the source of a plugin had been changed, or a file of an option was.
+    `on_turn` is called with the seat to move before every decision. If the runner is `watched`, it records decisions for `turns`.
+    `code` holds the fingerprints; if it is None, they are taken from the current code. Raises ArenaError if the isolation for an
+    agent is not available. Raises CodeChanged if the code of a plugin changed before the process of an agent was started, or if a
+    file that an option names has changed.
     """
 
+    check_isolations, make_unplayed = staticmethod(check_isolations), staticmethod(make_unplayed)
+
     def __init__(
-        self,
-        spec: Spec,
-        on_turn: OnTurn | None = None,
-        code: Mapping[str, Fingerprint] | None = None,
-        *,
-        watched: bool = False,
+        self, spec: Spec, on_turn: OnTurn | None = None, code: Mapping[str, Fingerprint] | None = None, *, watched: bool = False
     ) -> None:
         self.spec = spec
-        self._on_turn = self._note_turn if watched else on_turn  # one call for each turn, only for observers
+        self._on_turn = self._note_turn if watched else on_turn  # only observers need a call for each turn
         self._playing: Scheduled | None = None
         self._seat = self._turns = 0
         check_isolations(spec)
         self._pools: dict[Callable[[], PlayerPool], PlayerPool] = {}
-        """The player pools, by the functions that open them."""
+        """The pools of players; the keys are the functions that open them."""
         apart = is_isolated(spec)
         self._make_player = self._make_apart if apart else local_player
         reads = any(seat.files for board in spec.boards for seat in board.seats)
-        self._code = take_fingerprints(spec) if code is None and (apart or reads) else code
+        self._code = Fingerprint.take_all(spec) if code is None and (apart or reads) else code
         self._position = positions_of(spec)
-        self._evaluations: dict[str, Evaluation] = {}
-        """The default heuristics of games with chance, by the titles of their boards."""
+        self._corrections = [part.open(spec) for part in spec.registry.parts[Correction.kind].values()]
 
     def play(self, scheduled: Scheduled) -> Record:
-        """Play one match and return its record; void if the game cannot give a position."""
+        """Play one match and return its record, which is void if the game cannot provide a position."""
         self._playing, self._seat, self._turns = scheduled, 0, 0
         board = self.spec.boards[scheduled.board]
         try:
             position = self._position(scheduled)
         except Interrupted:
             raise
-        except BaseException as error:  # the game's own fault
+        except BaseException as error:  # a fault of the game
             record = make_unplayed(self.spec, scheduled, message=f"no position: {describe(error)}")
             return record._replace(traceback=author_traceback(error))
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
         repetition = board.positions.repetition(scheduled.pairing.round)
-        identity = match_id(position.key, seats, seats[0].limits.moves, repetition, board.adjudication)
         before = self._count_started()
-        match = Match(identity, board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
+        match = Match.of(board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
         record = play_match(match, self._on_turn, self._make_player)
-        record = self._adjusted(board, record, position)
-        if self._count_started() != before:  # it has loaded the code that was on the disk then
-            check_unchanged(self._code or {}, take_fingerprints(self.spec))
+        if board.has_chance and record.termination != "void":
+            found = [call_foreign(partial(correct, scheduled, record, position), lambda _: None) for correct in self._corrections]
+            record = record._replace(adjusted=next((tuple(returns) for returns in found if returns is not None), None))
+        if self._count_started() != before:  # a new process has loaded the current code
+            check_unchanged(self._code or {}, Fingerprint.take_all(self.spec))
         if any(seat.files for seat in seats):
             check_files(self._code or {}, seats)
         return record
-
-    def _adjusted(self, board: Board, record: Record, position: Position) -> Record:
-        """Return the record with the returns corrected for luck, or unchanged if they cannot be corrected."""
-        if not board.has_chance or record.termination == "void":
-            return record
-        default = board.game.default_heuristic
-        heuristic = self.spec.registry.heuristics.get((board.name, default or ""))
-        if heuristic is None:
-            return record
-        evaluation = self._evaluations.setdefault(board.title, bind(heuristic, board.game))
-        corrected = call_foreign(lambda: adjusted_returns(board.game, record, evaluation, position.state), lambda _: None)
-        return record._replace(adjusted=corrected)
 
     def _make_apart(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
         name = match.seats[number].isolation

@@ -1,4 +1,4 @@
-"""The schedule of a spec: the next matches, the identity of each, and the matches that have not been handed out."""
+"""The schedule of a spec: which matches come next, their ids, and the matches that have not been handed out."""
 
 import threading
 from collections import deque
@@ -8,11 +8,12 @@ from typing import ClassVar, NamedTuple
 from arena.format import Outcomes, Pairing, ranks
 from arena.match.match import match_id
 from arena.schedule.ranking import Ranking, ask_ranking, find_format
+from arena.secret import Seed, seed_of_round
 from arena.spec import Spec
 
 
 class Scheduled(NamedTuple):
-    """One match of a schedule, as a reference that a worker process understands."""
+    """One match of a schedule, described so that a worker process can find it."""
 
     number: int
     """Its place in the schedule, from 0."""
@@ -20,64 +21,68 @@ class Scheduled(NamedTuple):
     pairing: Pairing
 
     def match_id(self, spec: Spec) -> str:
-        """Return the id of the match, whether or not it has been played."""
+        """Return the id of the match. It does not depend on whether the match has been played."""
         board = spec.boards[self.board]
         number = self.pairing.round
         seats = [board.seats[entry] for entry in self.pairing.seats]
         repetition = board.positions.repetition(number)
         return match_id(board.positions.key(number), seats, seats[0].limits.moves, repetition, board.adjudication)
 
+    def seed(self, spec: Spec) -> Seed:
+        """Return the seed of its round."""
+        return seed_of_round(spec.seed, self.pairing.round)
+
     def is_timed(self, spec: Spec) -> bool:
-        """Return whether the match has a time limit, so that its agents need not play the same again."""
+        """Return whether the match has a time limit, so that it may go differently if it is repeated."""
         board = spec.boards[self.board]
         return any(board.seats[entry].limits.timed for entry in self.pairing.seats)
 
     def asks_outside(self, spec: Spec) -> bool:
-        """Return whether an agent of the match waits for something outside, which must not be asked again."""
+        """Return whether an agent of the match waits for something outside, so that the match must not be repeated."""
         board = spec.boards[self.board]
         return any(board.seats[entry].waits for entry in self.pairing.seats)
 
 
 class Batch(tuple[Scheduled, ...]):
-    """Matches to be played next. An empty batch is `Batch.WAIT` or `Batch.OVER`; compare with `is`."""
+    """The matches to play next. An empty batch is `Batch.WAIT` or `Batch.OVER`; compare it with `is`."""
 
     __slots__ = ()
 
     WAIT: ClassVar["Batch"]
-    """There are more matches, which depend on results that are still missing."""
+    """More matches will follow, but they depend on results that are still missing."""
     OVER: ClassVar["Batch"]
-    """There are no more matches."""
+    """No more matches will follow."""
 
 
 Batch.WAIT = Batch()
 Batch.OVER = Batch()
 Take = Callable[[int], Batch]
-"""Hands out at most this number of matches."""
+"""A function that hands out at most this many matches."""
 
 
 class Schedule:
-    """The schedule of a spec, board after board, as a pure function of the spec and of the results so far.
+    """The schedule of a spec, board after board. It depends only on the spec and on the results so far.
 
-    Any thread may `take` matches and `tell` their results. If a format uses results, the schedule waits for the results of all
-    matches that were taken.
+    Any thread may `take` matches and `tell` their results. If a format uses results, the schedule waits for them.
     """
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         self._outcomes = [Outcomes() for _ in spec.boards]
+        self._told = [board.format.follows_results or ranks(board.format) for board in spec.boards]  # whether results matter
         self._upcoming = self._all()
         self._untold = 0
         self.status: dict[int, str] = {}
-        """The states of boards, by their numbers, if their formats describe one."""
+        """The states of boards, by board index, if their formats describe them."""
         self.expected: dict[int, int] = {}
-        """The expected numbers of matches of boards, by their numbers, if their formats predict them."""
+        """The expected numbers of matches, by board index, if their formats estimate them."""
         self._waiting = False
         self._lock = threading.Lock()
         for place in range(len(spec.boards)):
             self._foretell(place)
 
     def take(self, size: int) -> Batch:
-        """Return up to `size` matches to be played next; `Batch.WAIT` while it waits for results, `Batch.OVER` at its end."""
+        """Return up to `size` matches to play next; `Batch.WAIT` if results are missing, `Batch.OVER` at the end."""
         batch: list[Scheduled] = []
         with self._lock:
             while len(batch) < size:
@@ -99,7 +104,7 @@ class Schedule:
         return self._spec.boards[scheduled.board].format.follows_results
 
     def rankings(self) -> dict[int, Ranking]:
-        """The rankings by formats of plugins, by the numbers of their boards; readers of a store cannot compute these."""
+        """Return the rankings by formats from plugins; the keys are board indices. Readers of a store cannot compute them."""
         return {
             number: ask_ranking(board.format, board.field.entries, self._outcomes[number])
             for number, board in enumerate(self._spec.boards)
@@ -115,14 +120,14 @@ class Schedule:
     ) -> None:
         """Record the `returns` of a match that was taken before; None if it was void.
 
-        `play_hash` is a hash of the moves if no seat used random numbers; see `Outcomes`. No match of a game with chance
-        repeats another, because chance was drawn again.
+        `play_hash` is a hash of the moves if no seat used random numbers; see `Outcomes`. In games with chance, the hash has no
+        effect, because chance is drawn again for each repetition.
         """
-        if self._spec.boards[scheduled.board].has_chance:
-            play_hash = None
         with self._lock:
             self._untold -= 1
-            if self.follows(scheduled) or ranks(self._spec.boards[scheduled.board].format):
+            if self._told[scheduled.board]:
+                if self._spec.boards[scheduled.board].has_chance:
+                    play_hash = None
                 self._outcomes[scheduled.board].add(scheduled.pairing, returns, play_hash, adjusted)
 
     def _foretell(self, place: int) -> None:
@@ -147,17 +152,15 @@ class Schedule:
 
 
 _END = Scheduled(-1, -1, Pairing(-1, ()))
-
-
 MIN_BATCHES_LEFT = 2
-"""The fewest batches of the remaining matches for each player (guided self-scheduling, Polychronopoulos and Kuck 1987)."""
+"""Each player gets at least this many batches of the matches left (guided self-scheduling, Polychronopoulos and Kuck 1987)."""
 
 
 class Backlog:
-    """Hands out every match of a schedule, and returned matches again.
+    """Hands out every match of a schedule. Matches that are put back are handed out again.
 
-    `total` is the number of matches of the schedule, or the largest possible number; if it is exact, batches become small towards
-    the end, so that no player holds many while others are idle.
+    `total` is the number of matches in the schedule, or the largest possible number. If it is exact, batches become small towards
+    the end, so that no player holds many matches while others are idle.
     """
 
     def __init__(self, take: Take, total: int | None) -> None:
@@ -166,19 +169,19 @@ class Backlog:
         self._taken = 0
         self._left: deque[Scheduled] = deque()
         self.over = False
-        """True if the schedule has no more matches, apart from matches that must be played again."""
+        """Whether the schedule has no more matches; matches that must be repeated do not count."""
 
     def share(self, size: int, players: int) -> list[Scheduled]:
-        """Return at most `size` matches for one of this number of `players`; none if there is nothing to play now."""
+        """Return at most `size` matches for one of `players` players; empty if there is nothing to play now."""
         self._fill(self._fair(size, players))
         return [self._left.popleft() for _ in range(min(self._fair(size, players), len(self._left)))]
 
     def put_back(self, matches: Iterable[Scheduled]) -> None:
-        """Take back matches that were not begun; they come next."""
+        """Take back matches that have not begun. They are handed out next."""
         self._left.extendleft(reversed(list(matches)))
 
     def any_left(self) -> bool:
-        """Return whether there is something to play now; if necessary, take a match from the schedule to find out."""
+        """Return whether there is a match to play now. If necessary, take one from the schedule to find out."""
         self._fill(1)
         return bool(self._left)
 

@@ -1,4 +1,4 @@
-"""A spec without faults: boards, ready to be played."""
+"""A spec that has been checked: its boards, ready to be played."""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal
 
-from arena.agent import Agent, solves
+from arena.agent import Agent
 from arena.configured import name_of
 from arena.errors import SpecFault
 from arena.format import Field, Format, Kind, RankedBy
@@ -20,7 +20,8 @@ from arena.plugins.members import read_member
 from arena.plugins.registry import Registry
 from arena.secret import Seed, commitment
 from arena.spec.document import Document
-from arena.spec.parameters import drop_defaults, make_plain
+from arena.spec.parameters import Parameters, make_plain
+from arena.traits import Abilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,28 +32,28 @@ class TableOptions:
     columns: tuple[str, ...] | None = None
     sort: str | None = None
     rank: Literal["wins", "returns"] | None = None
-    """The order that the spec asks for; None leaves it to the game."""
+    """The order that the spec asks for; None means that the game decides."""
 
 
 @dataclass(frozen=True)
 class Board:
-    """One game of a spec with the entries that play on it."""
+    """One game of a spec, with the entries that play it."""
 
     name: str
     parameters: Mapping[str, Any]
     title: str
-    """Its title in tables: the name, and the parameters that distinguish it from other boards of the same game."""
+    """Its title in tables: the name of the game, and the parameters that distinguish it from other boards of the same game."""
     game: Game
     format: Format
     positions: Positions
     field: Field
     seats: tuple[Seat, ...]
-    """One for every entry on this board, in the order of the spec."""
+    """One seat for each entry on this board, in the order of the spec."""
     view: TableOptions = TableOptions()
     adjudication: Adjudication | None = None
-    """The rules by which reported values end a game; None if the spec has none, and for puzzles."""
+    """The rules by which reported values end a game early; None if the spec has none, and for puzzles."""
     unlimited: tuple[SpecFault, ...] = ()
-    """Entries that would search the game to its end: warnings in case the game is large."""
+    """Warnings for entries without a limit that would search a large game to its end."""
 
     @property
     def kind(self) -> Kind:
@@ -61,7 +62,7 @@ class Board:
 
     @property
     def ranked_by(self) -> RankedBy:
-        """The order of its leaderboard, unless the format has a ranking of its own."""
+        """How its leaderboard is ranked, unless the format has its own ranking."""
         by_returns = not self.game.zero_sum if self.view.rank is None else self.view.rank == "returns"
         if by_returns and self.kind != "puzzle":
             return "returns"
@@ -69,23 +70,23 @@ class Board:
 
     @property
     def has_chance(self) -> bool:
-        """Whether chance moves in it, so that matches of a round share dice and deals."""
+        """Whether the game has chance moves, so that all matches of a round share dice and deals."""
         return has_chance(self.game)
 
     @property
     def native(self) -> bool:
-        """Whether its game may crash the process that plays it."""
+        """Whether the game uses native code that may crash its process."""
         return bool(read_member(type(self.game), "native"))
 
     @cached_property
     def size(self) -> int:
-        """The number of matches; if this depends on results, the largest possible number."""
+        """The number of matches; if it depends on results, the largest possible number."""
         return self.format.size(self.field)
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A tournament without faults: its `name`, its `seed`, and its `boards`, one for every game.
+    """A checked tournament without faults: its `name`, its `seed`, and its `boards`, one per game.
 
     >>> from arena.api.spec import load_spec
     >>> load_spec({"game": "pig", "agents": ["random", "greedy", "hold-at"], "rounds": 5}).size
@@ -94,20 +95,20 @@ class Spec:
 
     name: str
     seed: Seed
-    """A number, or a secret, which is not shown until it is revealed."""
+    """A number, or a secret that is not shown until it is revealed."""
     boards: tuple[Board, ...]
     notes: tuple[str, ...]
-    """Notes for the user before it starts, such as the entries that are left out of a board, with the reasons."""
+    """Notes for the user before the run starts, for example which entries are left out of a board, and why."""
     document: Document
-    """The file or mapping that it was read from."""
+    """The file or mapping from which it was read."""
     registry: Registry
-    """The registry in which all its names were looked up."""
+    """The registry in which its names were looked up."""
     plugins: tuple[str, ...] = ()
-    """The plugins loaded beside the installed ones, so that another process can load them too."""
+    """Plugins that were loaded in addition to the installed ones. Other processes load them, too."""
     secret: bool = False
-    """True if the seed was drawn for this run, and is revealed at its end."""
+    """Whether the seed was drawn for this run and will be revealed at the end of the run."""
     shared: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Data of agent sources for other processes that read this spec, by the names of the sources; it can be pickled."""
+    """Data that agent sources pass to other processes that rebuild this spec, by the name of the source. It must be picklable."""
 
     @property
     def commitment(self) -> str | None:
@@ -116,7 +117,7 @@ class Spec:
 
     @property
     def record_seed(self) -> int | None:
-        """The seed as records have it: None if it is, or was, a secret."""
+        """The seed as records store it: None if it is or was secret."""
         return self.seed if isinstance(self.seed, int) else None
 
     @property
@@ -126,7 +127,7 @@ class Spec:
 
     @property
     def exact(self) -> bool:
-        """Whether that number is certain before anything is played."""
+        """Whether `size` is exact before the first match."""
         return not any(board.format.follows_results for board in self.boards)
 
 
@@ -145,12 +146,12 @@ def make_seat(
     pondering: bool = False,
     located: Mapping[str, Any] | None = None,
 ) -> Seat:
-    """Return a seat for an agent class with its options; `named` is the label that the spec gives, if any.
+    """Return a seat for an agent class with its options. `named` is the label that the spec sets, or None.
 
-    `version` is the hash of the code of another version of the agent; with `pondering` it may think while others decide.
-    `changed` holds the options and the parameters of the heuristic that differ from their defaults. Without it, the options that
-    differ from the defaults of the class are used, and all parameters. `located` are the options for the constructor, if they
-    name files elsewhere.
+    `version` is the hash of the code if the entry uses another version of the agent. `pondering` allows the agent to think while
+    others decide. `changed` has the options and the heuristic's parameters that differ from their defaults. If `changed` is None,
+    the options are compared with the defaults of the class, and all parameters of the heuristic are taken. `located` are the
+    options for the constructor if they name files in other folders.
     """
     make: Callable[[], Agent] = agent
     if options:
@@ -158,17 +159,19 @@ def make_seat(
         plain_values = all(isinstance(value, (str, int, float, bool, type(None))) for value in taken.values())
         make = partial(agent, **taken) if plain_values else partial(_make_with_copies, agent, taken)
     if changed is None:
-        changed = Settings(drop_defaults(agent, options), heuristic)
+        changed = Settings(Parameters(agent).drop_defaults(options), heuristic)
     return Seat(
         label,
         make,
-        puzzle and solves(agent),
+        puzzle and Abilities(agent).solves,
         evaluation,
         limits,
         seat_identity(name_of(agent), *changed, limits, named, version, pondering=pondering),
         name_of(agent),
         None if heuristic is None else heuristic["name"],
-        settings=Settings(make_plain(options), make_plain(heuristic)),
+        settings=Settings(
+            make_plain({name: options[name] for name in options if name not in agent.incidental}), make_plain(heuristic)
+        ),
     )
 
 

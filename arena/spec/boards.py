@@ -1,11 +1,10 @@
-"""Combines games and entries: decides which entry plays on which board, under which label, in which format."""
+"""Combines games and entries into boards: decides which entries play on a board, and chooses their labels and the format."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
-from arena.agent import claim_of
 from arena.columns import COLUMNS, by_key, with_interval
 from arena.configured import parameters_of
 from arena.errors import ArenaError, suggest
@@ -22,19 +21,20 @@ from arena.spec.entries import Entry, list_features
 from arena.spec.games import Rules, make_titles, read_adjudication
 from arena.spec.isolation import is_closed
 from arena.spec.labels import make_labels
-from arena.spec.parameters import drop_defaults, validate_parameters
+from arena.spec.parameters import Parameters
 from arena.spec.positions import read_positions
 from arena.spec.reader import SpecReader, drop_keys, format_path
 from arena.spec.source import list_organisers
 from arena.spec.unlimited import warn_unlimited
+from arena.traits import Abilities
 
 SHARED_DEALS = "matches of a round have the same deals"
-"""The notes of a run on boards with chance or hidden information."""
+"""A note that a run prints for boards with chance or hidden information."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """An entry under the label that tables show."""
+    """An entry with the label that tables show."""
 
     label: str
     entry: Entry
@@ -54,16 +54,16 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
 
 
 def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
-    """Note that matches of a round have the same deals, if nothing keeps an agent from remembering them."""
+    """Note that all matches of a round have the same deals, if an agent could remember them from one match to the next."""
     shared = [board for board in boards if board.has_chance or gives(board.game, "observation")]
     near = {seat.isolation for board in shared for seat in board.seats}
     titles = ", ".join([board.title for board in shared])
     if IN_PROCESS in near:
-        hint = "with isolation: process a process meets a deal once, with sandbox it leaves no files, either"
-        reading.note(f"{titles}: {SHARED_DEALS}; that agents do not remember them is a convention; {hint}")
+        hint = "`isolation: process` shows a process each deal only once; `sandbox` also keeps it from leaving files for the next"
+        reading.note(f"{titles}: {SHARED_DEALS}; nothing prevents agents from remembering them; {hint}")
     elif not all(is_closed(reading.registry, isolation) for isolation in near):
-        hint = "with isolation: sandbox it leaves no files, either"
-        reading.note(f"{titles}: {SHARED_DEALS}; a process meets a deal once; {hint}")
+        hint = "`isolation: sandbox` also keeps it from leaving files for the next process"
+        reading.note(f"{titles}: {SHARED_DEALS}; a process sees each deal only once; {hint}")
 
 
 def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[Entry]) -> list[Labelled]:
@@ -77,13 +77,13 @@ def _label_entries(reading: SpecReader, rules: Sequence[Rules], entries: Sequenc
         if other is not one.entry:
             path: Path = (*one.entry.path, "label") if one.entry.label is not None else one.entry.path
             swept = other.path == one.entry.path
-            hint = "leave the label out where a sweep makes several" if swept else "give one of them another label"
+            hint = "leave out the label, because the sweep makes several entries" if swept else "give one of them another label"
             reading.faults.add(path, f"two entries are called {one.label!r}, the first is {format_path(other.path)}; {hint}")
     return found
 
 
 def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequence[Labelled], counted: bool) -> Board | None:
-    """Return one board. With `counted` all its entries are known, so that too few entries are a fault."""
+    """Return one board. If `counted` is true, all its entries could be read, and too few entries are a fault."""
     playing = []
     for one in labelled:
         reason = one.entry.source.refusal(one.entry.agent, rules.game) or _find_refusal(reading, one, rules)
@@ -103,7 +103,7 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
         message = f"{number} for {rules.name}; {format_.name} needs at least {fewest} that can play it"
         reading.faults.add(("agents",), message)
     rounds = len(texts) if texts is not None else reading.values.get("rounds") or format_.default_rounds(len(playing))
-    changed = drop_defaults(type(rules.game), rules.parameters)
+    changed = Parameters(type(rules.game)).drop_defaults(rules.parameters)
     openings = reading.values.get("openings")
     if openings is not None and rules.puzzle and not reading.several:
         reading.faults.add(("openings",), f"{rules.name} is a puzzle; openings are for games", key=True)
@@ -127,14 +127,12 @@ def _read_board(reading: SpecReader, rules: Rules, title: str, labelled: Sequenc
 
 
 def _find_refusal(reading: SpecReader, one: Labelled, rules: Rules) -> str | None:
-    """Return why an agent with its options is left out of a board; None if it plays, or if this is a fault, as with a single
-    game.
-    """
+    """Return why an agent is left out of a board; None if it plays. In a spec with a single game, note a fault instead."""
     if not one.entry.source.here or read_member(one.entry.agent, "refuses") is None:
         return None
     try:
         reason = ask_refusal(one.entry.make(), rules.game)
-    except Exception:  # reported when the agent is made
+    except Exception:  # the fault is reported when the agent is made
         return None
     if reason is None or reading.several:
         return reason
@@ -143,12 +141,13 @@ def _find_refusal(reading: SpecReader, one: Labelled, rules: Rules) -> str | Non
 
 
 def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
-    """Note a fault for a column that no board has, and for an anchor that is not an entry of any board."""
+    """Note a fault for a column that no board has, and for an anchor that is not an entry on any board."""
     kinds = {board.kind for board in boards} or {"versus", "puzzle"}
     played = {board.format.kind for board in boards} or kinds
     formats = [kind for kind in reading.registry.formats.values() if kind.kind in played]
     own = [column for kind in formats for column in own_columns(kind)]
-    own += [column for part in reading.registry.parts["column"].values() for column in with_interval(part.column)]
+    for part in reading.registry.parts["column"].values():
+        own += with_interval(part.column) if part.amount is None else [part.column]
     known = by_key([column for kind in sorted(kinds, reverse=True) for column in COLUMNS[kind]] + own)
     for number, column in enumerate(reading.values.get("columns") or ()):
         if column not in known:
@@ -163,7 +162,7 @@ def check_view(reading: SpecReader, boards: Sequence[Board]) -> None:
 
 
 def _can_open(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
-    """Return whether the game is still running after the random plies of the first position; otherwise note a fault."""
+    """Return whether the game is still running after the random plies that open the first position. If not, a fault is noted."""
     try:
         positions[0]
     except ArenaError as error:
@@ -175,7 +174,7 @@ def _can_open(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
 
 
 def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
-    """Note a fault if two entries are the same on a board, because their matches would be the same."""
+    """Note a fault if two entries on a board are the same, because then their matches would also be the same."""
     first: dict[str, Labelled] = {}
     for one, seat in zip(playing, seats, strict=True):
         other = first.setdefault(seat.identity, one)
@@ -188,7 +187,7 @@ def _make_seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     entry = one.entry
     evaluation, chosen = entry.source.heuristic(entry.choices, rules)
     if chosen is None and entry.agent.wants_heuristic:
-        reading.note(f"{one.label} has no heuristic on {rules.name}: it takes all unfinished states for equal")
+        reading.note(f"{one.label} has no heuristic on {rules.name}: all unfinished states look equal to it")
     described = None if chosen is None else {"name": chosen.name, "parameters": chosen.parameters}
     own = None if chosen is None else {"name": chosen.name, "parameters": chosen.changed}
     more = entry.source.identity_options()
@@ -199,44 +198,39 @@ def _make_seat(reading: SpecReader, one: Labelled, rules: Rules) -> Seat:
     given = (entry.agent, {**entry.options, **more}, evaluation, described, limits, one.label, rules.puzzle, entry.label, code)
     taken = entry.located(FilePath.cwd()) if entry.files else None
     seat = make_seat(*given, changed=Settings({**entry.changed, **more}, own), pondering=_ponders(reading), located=taken)
-    files = tuple([(entry.options[name], file) for name, file in entry.files.items()])
+    both = ((rules.parameters, rules.files), (entry.options, entry.files))
+    files = tuple([(values[name], file) for values, found in both for name, file in found.items()])
     seat = replace(seat, optimal=_claims_optimal(reading, one, rules, described), files=files, waits=entry.waits)
-    return place_seat(seat, entry, described, reading, rules.name)
+    if entry.isolation == IN_PROCESS:
+        return seat
+    plugins = list_organisers(reading.registry, (rules.name,), agent=seat.agent)
+    folder, used = reading.document.folder, (*rules.files.values(), *entry.files.values())
+    options = entry.located(folder)
+    program = Program(entry.name, options, described, plugins, str(folder), pondering=_ponders(reading), files=used)
+    return replace(seat, isolation=entry.isolation, program=entry.source.program(program, rules.name))
 
 
 def _claims_optimal(reading: SpecReader, one: Labelled, rules: Rules, heuristic: Mapping[str, Any] | None) -> bool:
-    """Return whether every solution of an entry is a cheapest one; no heuristic counts as one that is 0 everywhere."""
+    """Return whether every solution of an entry is a cheapest one. If it has no heuristic, the estimate counts as 0."""
     if not isinstance(rules.game, Puzzle):
         return False
     try:
         agent = one.entry.make()
-    except Exception:  # reported when the agent is made
+    except Exception:  # the fault is reported when the agent is made
         return False
     admissible = heuristic is None or one.entry.source.knows_admissible(rules.name, heuristic["name"])
-    return claim_of(agent, rules.game, admissible=admissible) == "cost"
+    return Abilities(agent).find_claim(rules.game, admissible=admissible) == "cost"
 
 
 def _ponders(reading: SpecReader) -> bool:
     return bool(reading.values.get("pondering"))
 
 
-def place_seat(seat: Seat, entry: Entry, heuristic: Mapping[str, Any] | None, reading: SpecReader, game: str) -> Seat:
-    """Return a seat in the process that its entry asks for, which loads the plugins of its agent and of the game."""
-    if entry.isolation == IN_PROCESS:
-        return seat
-    plugins = list_organisers(reading.registry, (game,), agent=seat.agent)
-    options, files = entry.located(reading.document.folder), tuple(entry.files.values())
-    folder, ponders = str(reading.document.folder), _ponders(reading)
-    program = Program(entry.name, options, heuristic, plugins, folder, pondering=ponders, files=files)
-    return replace(seat, isolation=entry.isolation, program=entry.source.program(program, game))
-
-
 FORMAT_OPTIONS = ("orders", "challengers", "test", "replays")
-"""Options of formats that may stand at the top of a spec."""
+"""Options of formats that a spec may also have at its top level."""
 
 
 def _read_options(reading: SpecReader, kind: type[Format], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a format: its own, and those at the top of the spec. A fault is noted for an unknown option."""
     options = drop_keys(values, "name")
     known = parameters_of(kind)
     for name in FORMAT_OPTIONS:
@@ -270,7 +264,7 @@ def _read_format(reading: SpecReader, rules: Rules) -> Format | None:
         elsewhere = len(where) > 1 and where[1] in FORMAT_OPTIONS and where[1] not in values
         reading.report(where[1:] if elsewhere else where, message)
 
-    options = validate_parameters(kind, _read_options(reading, kind, values), ("format",), report)
+    options = Parameters(kind).validate(_read_options(reading, kind, values), ("format",), report)
     made: Format | None = None if options is None else reading.made(kind, options, ("format",))
     if made is not None and (made.kind == "puzzle") != rules.alone:
         kin = "puzzle" if rules.puzzle else "game of one seat" if rules.alone else "game"

@@ -1,4 +1,4 @@
-"""Reads which heuristic an entry requests for which game, and binds it to a board."""
+"""Reads which heuristics an entry requests for which games, and prepares them for a board."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,41 +11,41 @@ from arena.identity import canonical
 from arena.spec.document import Path
 from arena.spec.games import Rules
 from arena.spec.labels import format_setting
-from arena.spec.parameters import Report, drop_defaults, make_plain, validate_parameters
+from arena.spec.parameters import Parameters, Report, make_plain
 from arena.spec.reader import SpecReader, drop_keys
 from arena.spec.sweep import Variant
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The heuristic that an entry requests: its name and parameters, and their place in the spec."""
+    """The heuristic that an entry asks for: its name, its parameters, and their place in the spec."""
 
     name: str
     parameters: Mapping[str, Any]
     path: Path
     report: Report
-    """Takes the faults of its parameters, by their paths relative to this place."""
+    """A function that reports faults in the parameters of the heuristic. Its paths are relative to the mapping that has them."""
 
     def __str__(self) -> str:
         return ", ".join([self.name, *(f"{key}={format_setting(value)}" for key, value in self.parameters.items())])
 
 
 class Fitted(NamedTuple):
-    """A heuristic as an entry gets it on one board."""
+    """The heuristic that an entry uses on one board."""
 
     name: str
     parameters: Mapping[str, Any]
-    """In the terms of JSON, with defaults filled in."""
+    """All parameters as JSON values, including defaults."""
     changed: Mapping[str, Any]
-    """Parameters that differ from their defaults."""
+    """The parameters that differ from their defaults."""
 
 
 Choices = Mapping[str | None, Choice]
-"""By game; the key None holds the heuristic for any game."""
+"""Heuristics by the name of the game; the key None holds the heuristic for all other games."""
 
 
 def read_choices(reading: SpecReader, given: Any, entry: Path, variant: Variant) -> Choices:
-    """Return the heuristics of an entry, from a name, {name: ..., parameters} or {game: either}; faults are noted."""
+    """Read the heuristics of an entry: a name, a mapping {name: ..., parameters} or {game: one of these}. Faults are noted."""
     if isinstance(given, dict) and "name" not in given:
         return {
             game: choice
@@ -70,24 +70,25 @@ def _read_choice(reading: SpecReader, given: Any, entry: Path, variant: Variant,
 
 
 def check_choices(reading: SpecReader, choices: Choices, games: Sequence[str]) -> None:
-    """Note a fault for every heuristic that does not exist or fits no game of the spec."""
+    """Note a fault for every heuristic that does not exist or does not fit any game of the spec."""
     for game, choice in choices.items():
         wanted = [name for name in games if game in (None, name)]
         if not wanted:
-            reading.faults.add(choice.path, f"no board here plays {game}; expected {' or '.join(games)}")
+            reading.faults.add(choice.path, f"no board of this spec plays {game}; expected {' or '.join(games)}")
         elif not any((name, choice.name) in reading.registry.heuristics for name in wanted):
             owners = sorted({owner for owner, name in reading.registry.heuristics if name == choice.name})
             hint = suggest(choice.name, [name for one in wanted for name in reading.registry.heuristics_of(one)])
             if owners:
-                message = f"heuristic {choice.name} belongs to {', '.join(owners)} and fits no board here; {hint}"
+                message = f"heuristic {choice.name} belongs to {', '.join(owners)} and fits no board of this spec; {hint}"
                 reading.faults.add(choice.path, message)
             else:
                 reading.unknown(choice.path, f"unknown heuristic {choice.name!r} of {', '.join(wanted)}; {hint}")
 
 
 def fit_heuristic(reading: SpecReader, choices: Choices, rules: Rules, path: Path) -> tuple[Evaluation | None, Fitted | None]:
-    """Return the heuristic of an entry on one board, ready to be called, and its description. The board's default replaces a
-    heuristic of another game. (None, None) if there is none.
+    """Return the heuristic of an entry on one board, ready to be called, and its description; (None, None) if there is none.
+
+    If the entry names only heuristics for other games, it gets the default heuristic of the board.
     """
     choice = choices.get(rules.name) or choices.get(None)
     if choice is None or (rules.name, choice.name) not in reading.registry.heuristics:
@@ -96,10 +97,13 @@ def fit_heuristic(reading: SpecReader, choices: Choices, rules: Rules, path: Pat
             return None, None
         choice = Choice(default, {}, path, reading.report)
     target = reading.known(partial(reading.registry.heuristic, rules.name), choice.name, choice.path)
-    parameters = None if target is None else validate_heuristic(target, choice.parameters, choice.report)
+    if target is None:
+        return None, None
+    known = Parameters(target)
+    parameters = known.validate(choice.parameters, (), choice.report, skip=count_given(target))
     if parameters is None:
         return None, None
-    found = Fitted(choice.name, make_plain(parameters), drop_defaults(target, parameters))
+    found = Fitted(choice.name, make_plain(parameters), known.drop_defaults(parameters))
     key = canonical([found.name, found.parameters])
     if key not in rules.bound:
         made = reading.made(partial(bind, target, rules.game, parameters), {}, choice.path)
@@ -107,8 +111,3 @@ def fit_heuristic(reading: SpecReader, choices: Choices, rules: Rules, path: Pat
             return None, None
         rules.bound[key] = made
     return rules.bound[key], found
-
-
-def validate_heuristic(target: Any, given: Mapping[str, Any], report: Report) -> dict[str, Any] | None:
-    """Return the parameters of a heuristic with defaults filled in; None after a reported fault."""
-    return validate_parameters(target, given, (), report, skip=count_given(target))

@@ -1,7 +1,8 @@
-"""A spec file as plain values, and the line and column of each of them.
+"""A spec file as plain values, with the line and column of each value.
 
-YAML 1.2 with the core schema: `no` is text, `012` is 12, `1e5` a number, `1:30` text; there are no merge keys and no dates.
-Duplicate keys are faults. Aliases cannot expand a small file without bound, and files that are too large or too deep are refused.
+The syntax is YAML 1.2 with the core schema: `no` and `1:30` are text, `012` is the number 12, and `1e5` is a number. There are no
+merge keys and no dates. Duplicate keys are faults. Limits keep aliases from expanding a small file without bound; files that are
+too large or too deeply nested are refused.
 """
 
 import re
@@ -22,24 +23,24 @@ from yaml.scanner import Scanner
 from arena.errors import SpecError, SpecFault
 
 MAX_FILE_BYTES = 1 << 20
-"""Bytes; a larger file is refused unread."""
+"""The largest file in bytes; a larger one is refused without reading it."""
 MAX_VALUES = 100_000
-"""Values in a file, aliases written out."""
+"""The most values in a file, with aliases expanded."""
 MAX_CHARACTERS = 4 << 20
-"""Characters in the values of a file, aliases written out."""
+"""The most characters in the values of a file, with aliases expanded."""
 MAX_DIGITS = 1000
-"""Digits of an integer."""
+"""The most digits that an integer may have."""
 MAX_NESTING = 50
-"""Levels of nesting."""
+"""The most levels to which values may be nested."""
 
 Path = tuple[str | int, ...]
-"""The place of a value: keys and indices from the top."""
+"""The place of a value: the keys and indices that lead to it from the top level."""
 Place = tuple[int, int]
-"""Line and column, from 1; (0, 0) if there is none."""
+"""Line and column, counted from 1; (0, 0) if unknown."""
 
 NOWHERE: Place = (0, 0)
 UNWRITTEN = "<spec>"
-"""The name of a spec that is not in a file."""
+"""The name of a spec that does not come from a file."""
 
 _TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
 
@@ -49,17 +50,17 @@ class Document:
     """A spec as it was written: plain values and their places."""
 
     name: str
-    """Its name in messages: the file's path as the user gave it."""
+    """Its name in messages: the path of the file as the user wrote it."""
     values: dict[str, Any]
     folder: FilePath
-    """The folder for relative paths in it."""
+    """The folder to which relative paths in the file refer."""
     places: Mapping[Path, Place] = field(default_factory=dict)
     keys: Mapping[Path, Place] = field(default_factory=dict)
     faults: tuple[SpecFault, ...] = ()
-    """Faults in its form that leave the rest readable, such as a duplicate key."""
+    """Syntax faults, such as duplicate keys, after which the rest of the file could still be read."""
 
     def place(self, path: Path, *, key: bool = False) -> Place:
-        """Return the place of a value, or with `key` of its key; for a missing value, of the nearest one around it."""
+        """Return the place of a value, or of its key if `key` is true. A missing value has the place of the value around it."""
         if key and path in self.keys:
             return self.keys[path]
         for length in range(len(path), 0, -1):
@@ -67,30 +68,41 @@ class Document:
                 return self.places[path[:length]]
         return NOWHERE
 
+    @classmethod
+    def read(cls, file: str | PathLike[str]) -> "Document":
+        """Read a spec file. Raises SpecError if its syntax is so wrong that other faults cannot be found."""
+        name = fspath(file)
+        path = FilePath(file)
+        return cls.parse(name, _read(name, path), path.resolve().parent)
 
-def read_document(file: str | PathLike[str]) -> Document:
-    """Read a spec file; SpecError if it is too far from YAML to look for other faults."""
-    name = fspath(file)
-    path = FilePath(file)
-    return parse_document(name, _read(name, path), path.resolve().parent)
+    @classmethod
+    def parse(cls, name: str, text: str, folder: FilePath) -> "Document":
+        """Parse the text of a spec. Raises SpecError if its syntax is so wrong that other faults cannot be found."""
+        try:
+            return _Composed(name, text).document(folder)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            place = (mark.line + 1, mark.column + 1) if mark else NOWHERE
+            reason = ", ".join(filter(None, [error.context, error.problem])) or "not YAML"
+            raise _fault(name, f"not YAML: {reason}", place) from error
+        except ReaderError as error:
+            message = f"not YAML: the character U+{error.character:04X} is not allowed"
+            raise _fault(name, message, _place_after(text[: error.position])) from error
 
-
-def parse_document(name: str, text: str, folder: FilePath) -> Document:
-    """Read the text of a spec; SpecError if it is too far from YAML to look for other faults."""
-    try:
-        return _Composed(name, text).document(folder)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark else NOWHERE
-        reason = ", ".join(filter(None, [error.context, error.problem])) or "not YAML"
-        raise _fault(name, f"not YAML: {reason}", place) from error
-    except ReaderError as error:
-        message = f"not YAML: the character U+{error.character:04X} is not allowed"
-        raise _fault(name, message, _place_after(text[: error.position])) from error
+    @staticmethod
+    def is_database(path: str | PathLike[str]) -> bool:
+        """Return whether a file starts like a SQLite database, as every store does; False if it cannot be read."""
+        try:
+            if not FilePath(path).is_file():  # opening a pipe would block
+                return False
+            with FilePath(path).open("rb") as stream:
+                return stream.read(len(_DATABASE)) == _DATABASE
+        except (OSError, ValueError):
+            return False
 
 
 def make_document(values: Mapping[Any, Any]) -> Document:
-    """Return a spec given as a mapping, in the plain values that a file would hold; SpecError for keys that are not text."""
+    """Return a mapping as a document, with the plain values that a file would contain. SpecError if a key is not text."""
     return Document(UNWRITTEN, _make_plain(values, 0), FilePath.cwd())
 
 
@@ -100,7 +112,7 @@ def _make_plain(value: Any, depth: int) -> Any:
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                raise _fault(UNWRITTEN, f"expected text as key, got {key!r}")
+                raise _fault(UNWRITTEN, f"expected text as a key, got {key!r}")
         return {key: _make_plain(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_make_plain(inner, depth + 1) for inner in value]
@@ -111,13 +123,13 @@ def _read(name: str, path: FilePath) -> str:
     try:
         if path.is_dir():
             raise _fault(name, "is a directory; expected a YAML file")
-        if is_database(path):
-            raise _fault(name, f"a store, and no spec; `arena leaderboard {shlex.quote(name)}` shows it")
+        if Document.is_database(path):
+            raise _fault(name, f"is a store, not a spec; `arena leaderboard {shlex.quote(name)}` shows it")
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:
             raise _fault(name, f"has {size:,} bytes; expected a spec of at most {MAX_FILE_BYTES:,}")
         with path.open("rb") as stream:
-            data = stream.read(MAX_FILE_BYTES + 1)  # a pipe has no size
+            data = stream.read(MAX_FILE_BYTES + 1)  # the size of a pipe is unknown
     except FileNotFoundError as error:
         raise _fault(name, "no such file") from error
     except (OSError, ValueError) as error:
@@ -131,19 +143,8 @@ _DATABASE = b"SQLite format 3\0"
 """The first bytes of every SQLite database."""
 
 
-def is_database(path: str | PathLike[str]) -> bool:
-    """Return whether a file begins as every store does; False if it cannot be read."""
-    try:
-        if not FilePath(path).is_file():  # opening a pipe would block
-            return False
-        with FilePath(path).open("rb") as stream:
-            return stream.read(len(_DATABASE)) == _DATABASE
-    except (OSError, ValueError):
-        return False
-
-
 def decode_text(name: str, data: bytes) -> str:
-    """Return the text of a file; SpecError with line and column if it is not UTF-8."""
+    """Return the text of a file. Raises SpecError with line and column if it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -160,7 +161,7 @@ def _fault(name: str, message: str, place: Place = NOWHERE) -> SpecError:
 
 
 class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
-    """PyYAML's reader with the core schema of YAML 1.2 instead of YAML 1.1's."""
+    """PyYAML's reader with the core schema of YAML 1.2; PyYAML itself uses YAML 1.1."""
 
     def __init__(self, name: str, text: str) -> None:
         Reader.__init__(self, text)
@@ -172,7 +173,7 @@ class _CoreLoader(Reader, Scanner, Parser, Composer, BaseResolver):
         self.depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Compose a value, unless it is so deep that Python's stack might overflow."""
+        """Compose a value, unless it is nested so deeply that Python's stack might overflow."""
         if self.depth > MAX_NESTING + 1 and parent is not None:
             raise _fault(self.file, _TOO_DEEP, _place(parent))
         self.depth += 1
@@ -236,9 +237,9 @@ class _Composed:
     def plain(self, node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
         self.values += 1
         if self.values > MAX_VALUES:
-            raise _fault(self.name, f"more than {MAX_VALUES:,} values once aliases are written out", _place(node))
+            raise _fault(self.name, f"expected at most {MAX_VALUES:,} values with aliases written out", _place(node))
         if id(node) in above or len(above) > MAX_NESTING:
-            message = "an alias inside what it stands for" if id(node) in above else _TOO_DEEP
+            message = "the alias contains itself" if id(node) in above else _TOO_DEEP
             raise _fault(self.name, message, _place(node))
         self.places[path] = _place(node)
         if isinstance(node, yaml.ScalarNode):
@@ -264,7 +265,7 @@ class _Composed:
 
     def key(self, node: yaml.Node) -> str:
         if not isinstance(node, yaml.ScalarNode):
-            raise _fault(self.name, "expected a word as key", _place(node))
+            raise _fault(self.name, "expected a word as a key", _place(node))
         key = self.characters_of(node)
         if key == "<<" and not node.style:
             self.fault(node, "YAML 1.2 has no merge keys; write the keys out")
@@ -288,7 +289,7 @@ class _Composed:
     def characters_of(self, node: yaml.ScalarNode) -> str:
         self.characters += len(node.value)
         if self.characters > MAX_CHARACTERS:
-            raise _fault(self.name, f"more than {MAX_CHARACTERS:,} characters once aliases are written out", _place(node))
+            raise _fault(self.name, f"expected at most {MAX_CHARACTERS:,} characters with aliases written out", _place(node))
         units: bytes = node.value.encode("utf-16", "surrogatepass")
         try:
             return units.decode("utf-16")  # two escapes may be one character, as in JSON
@@ -299,7 +300,7 @@ class _Composed:
     def check_tag(self, node: yaml.Node) -> None:
         kind = node.tag.removeprefix(_TAG) if node.tag else ""
         if kind not in (*_FITTING[type(node)], "!", ""):
-            self.fault(node, f"tag {node.tag!r} does not fit; a spec needs no tags")
+            self.fault(node, f"tag {node.tag!r} is not allowed; a spec needs no tags")
 
     def fault(self, node: yaml.Node, message: str) -> None:
         self.faults.append(SpecFault(self.name, *_place(node), "", message))

@@ -1,4 +1,4 @@
-"""Reads the agents of a spec: expands sweeps, looks up names, checks options, and makes each agent once as a test."""
+"""Reads the agents of a spec: it expands sweeps, looks up names, checks options, and creates each agent once as a test."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,50 +17,50 @@ from arena.spec.games import Rules
 from arena.spec.isolation import KEY as ISOLATION, check_name, choose_isolation, is_closed
 from arena.spec.labels import Features
 from arena.spec.model import DecisionLimits, EntryKeys
-from arena.spec.parameters import Report, add_hints, check_value, make_adapter
+from arena.spec.parameters import Parameters, Report, add_hints, check_value, locate_options, make_adapter
 from arena.spec.reader import SpecReader, drop_keys
-from arena.spec.source import EntryAgent, GivenEntry, find_option_files, locate_options, take_entry
+from arena.spec.source import EntryAgent, GivenEntry, take_entry
 from arena.spec.sweep import Variant, list_variants
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One agent with its options, sweeps expanded."""
+    """One agent with its options; sweeps have been expanded."""
 
     path: Path
     source: EntryAgent
-    """The source of its agent."""
+    """The object that makes its agent."""
     agent: type[Agent]
     options: Mapping[str, Any]
     changed: Mapping[str, Any]
-    """The options that differ from their defaults, in the terms of JSON."""
+    """The options that differ from their defaults, as JSON values."""
     label: str | None
     limits: Limits
     choices: Choices
     isolation: str = IN_PROCESS
     files: Mapping[str, str] = field(default_factory=dict)
-    """The options that name files, each with the whole path."""
+    """The options that name files, each with its full path."""
     waits: bool = False
-    """Whether the agent may be unavailable; see `Seat.waits`."""
+    """Whether the agent may be temporarily unavailable; see `Seat.waits`."""
 
     def make(self) -> Agent:
-        """Return its agent; exceptions pass through."""
+        """Make its agent. Exceptions of the constructor are passed on."""
         return self.agent(**self.located(FilePath.cwd()))
 
     def located(self, folder: FilePath) -> Mapping[str, Any]:
-        """Return the options for a process that runs in `folder`."""
+        """Return the options for a process whose working directory is `folder`."""
         return locate_options(self.options, self.files, folder) if self.files else self.options
 
     @property
     def name(self) -> str:
-        """The name to show if it has no label and no rival."""
+        """The name that is shown if the entry has no label and no other entry has the same name."""
         return self.source.name(self.agent)
 
 
 def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
-    """Return every entry of a spec that has no faults of its own, in the order of the file; faults are noted.
+    """Return all entries of a spec that have no faults, in the order of the file. Faults are noted.
 
-    With one game, an entry must be able to play it; with several, one of them. The same holds for its heuristics.
+    Each entry and each heuristic must fit the only game of the spec or, if the spec has several games, at least one of them.
     """
     given = reading.values.get("agents")
     if not isinstance(given, list):
@@ -68,6 +68,8 @@ def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
     if not given:
         reading.faults.add(("agents",), "no agents; list some of `arena list agents`")
     entries = [entry for number, value in enumerate(given) for entry in _read_variants(reading, rules, ("agents", number), value)]
+    if reading.values.get("max_cost") is not None and not any("max_cost" in entry.options for entry in entries):
+        reading.faults.add(("max_cost",), "no agent of the spec has a cost; leave max_cost out")
     for agent in dict.fromkeys([entry.agent for entry in entries if hasattr(entry.agent, "check_entries")]):
         own = [entry for entry in entries if entry.agent is agent]
         for number, option, message in agent.check_entries([entry.options for entry in own]):
@@ -76,14 +78,12 @@ def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
 
 
 def common_limits(reading: SpecReader) -> Limits:
-    """Return the limits at the top of a spec."""
+    """Return the limits at the top level of a spec."""
     return Limits(**(reading.values.get("limits") or {}))
 
 
 def list_features(reading: SpecReader, entry: Entry, default: str | None) -> Features:
-    """Return the features that may distinguish an entry from others of the same agent; `default` is the heuristic if it names
-    none.
-    """
+    """Return the features that can distinguish entries of the same agent. `default` is the heuristic if an entry names none."""
     settings = dict(entry.options)
     common = common_limits(reading)
     for name in DecisionLimits.model_fields:
@@ -140,7 +140,7 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
         return None
     if is_closed(reading.registry, isolation):
         source.note_trust(agent.name)
-    files = find_option_files(agent, options, reading.document.folder)
+    files = Parameters(agent).find_files(options, reading.document.folder)
     declared = values.get("waits")
     waits = agent.waits is True and source.code is None and source.here if declared is None else declared
     return Entry(path, source, agent, options, changed, values.get("label"), limits, choices, isolation, files, waits)
@@ -148,7 +148,7 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
 
 @cache
 def _key_adapter(key: str) -> TypeAdapter[Any]:
-    """Return the validator of a key of entries, made once because it takes longer than the rest of an entry."""
+    """Return the validator of a key of entries. It is cached, because making one takes longer than reading an entry."""
     return make_adapter(EntryKeys.model_fields[key].rebuild_annotation())
 
 

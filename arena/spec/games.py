@@ -1,17 +1,18 @@
-"""Reads the games of a spec: looks up names, expands sweeps, checks parameters, and makes instances."""
+"""Reads the games of a spec: it looks up names, expands sweeps, checks parameters, and creates the games."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from typing import Any
 
 from arena.game import Game, Puzzle
 from arena.heuristics import Evaluation
 from arena.identity import canonical
 from arena.match.adjudication import Adjudication
-from arena.returns import bounds
+from arena.returns import Returns
 from arena.spec.document import Path
 from arena.spec.labels import format_setting
-from arena.spec.parameters import make_plain, validate_parameters
+from arena.spec.parameters import Parameters, locate_options, make_plain
 from arena.spec.reader import SpecReader, drop_keys, format_path
 from arena.spec.sweep import list_variants
 
@@ -23,22 +24,24 @@ class Rules:
     name: str
     parameters: Mapping[str, Any]
     game: Game
+    files: Mapping[str, str]
+    """The parameters that name files, with the absolute paths."""
     bound: dict[str, Evaluation] = field(default_factory=dict)
-    """Heuristics that are ready for this game, so that entries share their tables."""
+    """Heuristics prepared for this game, so that entries share their tables."""
 
     @property
     def puzzle(self) -> bool:
-        """Whether it is a puzzle."""
+        """Whether the game is a puzzle."""
         return isinstance(self.game, Puzzle)
 
     @property
     def alone(self) -> bool:
-        """Whether agents play it on their own: a puzzle, or a game of one seat for a score."""
+        """Whether each agent plays alone: in a puzzle, or for a score in a game with one seat."""
         return self.puzzle or self.game.players == 1
 
 
 def list_games(reading: SpecReader) -> list[tuple[Path, dict[str, Any]]]:
-    """Return the games of a spec as mappings with a name, and their places; faults are noted."""
+    """Return the games of a spec as mappings with a name, each with its place. Faults are noted."""
     if reading.several:
         given: list[tuple[Path, Any]] = [(("games", number), value) for number, value in enumerate(reading.values["games"])]
     else:
@@ -55,7 +58,7 @@ def list_games(reading: SpecReader) -> list[tuple[Path, dict[str, Any]]]:
 
 
 def read_games(reading: SpecReader) -> list[Rules]:
-    """Return every game of a spec with its parameters, in the order of the file; faults are noted."""
+    """Return all games of a spec with their parameters, in the order of the file. Faults are noted."""
     given = list_games(reading)
     reading.games = tuple(dict.fromkeys(value["name"] for _, value in given if value["name"] in reading.registry.games))
     found: list[Rules] = []
@@ -80,14 +83,16 @@ def _read_rules(reading: SpecReader, path: Path, value: dict[str, Any]) -> Itera
     if kind is None:
         return
     for variant in list_variants(value, reading.below(path)):
-        parameters = validate_parameters(kind, drop_keys(variant.values, "name"), (), reading.below(path, variant))
-        game = None if parameters is None else reading.made(kind, parameters, path)
-        if game is not None and parameters is not None:
-            yield Rules(value["name"], make_plain(parameters), game)
+        parameters = Parameters(kind).validate(drop_keys(variant.values, "name"), (), reading.below(path, variant))
+        if parameters is not None:
+            files = Parameters(kind).find_files(parameters, reading.document.folder)
+            game = reading.made(kind, locate_options(parameters, files, FilePath.cwd()), path)
+            if game is not None:
+                yield Rules(value["name"], make_plain(parameters), game, files)
 
 
 def read_adjudication(reading: SpecReader, rules: Rules) -> Adjudication | None:
-    """Return how games of a board are adjudicated. A fault is noted if they cannot be, a note if one of several boards cannot."""
+    """Return the adjudication for a board. If the game does not allow it, add a fault; with several games, only a note."""
     given = reading.values.get("adjudicate")
     if given is None:
         return None
@@ -95,7 +100,7 @@ def read_adjudication(reading: SpecReader, rules: Rules) -> Adjudication | None:
     if found == Adjudication():
         reading.faults.add(("adjudicate",), "expected draw or resign, as in {resign: {moves: 4, value: 0.95}}")
         return None
-    if not rules.puzzle and rules.game.players == 2 and rules.game.zero_sum and bounds(rules.game) == (-1, 1):
+    if not rules.puzzle and rules.game.players == 2 and rules.game.zero_sum and Returns(rules.game).range == (-1, 1):
         return found
     what = "a puzzle" if rules.puzzle else "no zero-sum game of two seats with returns from -1 to 1"
     message = f"{rules.name} is {what}, so its matches cannot be adjudicated"
@@ -107,7 +112,7 @@ def read_adjudication(reading: SpecReader, rules: Rules) -> Adjudication | None:
 
 
 def make_titles(rules: list[Rules]) -> list[str]:
-    """Return the title of each board in tables: the game, and the parameters in which boards of the same game differ."""
+    """Return the title of each board in tables: the game, and the parameters that differ between boards of the same game."""
     made = []
     for one in rules:
         rivals = [other for other in rules if other.name == one.name]

@@ -1,4 +1,4 @@
-"""Reads the place in which an agent runs: arena's own processes, or an isolation that an extension brings."""
+"""Reads the isolation of an agent: `none`, which means arena's own processes, or an isolation that an extension adds."""
 
 from typing import Any, Literal, Optional
 
@@ -15,7 +15,7 @@ KEY = "isolation"
 
 
 def isolation_names(registry: Registry) -> tuple[str, ...]:
-    """Return the names that the key `isolation` takes, sorted after IN_PROCESS."""
+    """Return the names that the key `isolation` accepts: IN_PROCESS first, then the others in alphabetical order."""
     return IN_PROCESS, *_list_places(registry)
 
 
@@ -24,20 +24,20 @@ def _list_places(registry: Registry) -> list[str]:
 
 
 def check_name(registry: Registry, value: Any, path: Path, report: Report) -> bool:
-    """Return whether the value of a key `isolation` is sound; else its fault is reported."""
+    """Return whether the value of a key `isolation` is valid; if not, report a fault."""
     names = isolation_names(registry)
     if value is None or value in names:
         return True
     hint = explain_missing(f"{KEY}: {value}")
     if hint is None:
-        check_value(make_adapter(Optional[Literal[names]]), value, path, report)  # noqa: UP045 - known at run time alone
+        check_value(make_adapter(Optional[Literal[names]]), value, path, report)  # noqa: UP045 - names are only known at run time
     else:
         report(path, hint)
     return False
 
 
 def choose_isolation(reading: SpecReader, given: Any, limits: Limits, agent: EntryAgent, report: Report) -> str:
-    """Return the isolation of an entry: its own, that of the spec, or a separate process if a limit needs one."""
+    """Return the isolation for an entry: the one that it names, or the one of the spec, or a process if a limit needs one."""
     apart, places = agent.apart, _list_places(reading.registry)
     wanted: str | None = given if given == IN_PROCESS or given in places else reading.values.get(KEY)
     memory, cpu = limits.memory_mb is not None, limits.cpu_seconds is not None
@@ -59,6 +59,6 @@ def choose_isolation(reading: SpecReader, given: Any, limits: Limits, agent: Ent
 
 
 def is_closed(registry: Registry, isolation: str) -> bool:
-    """Return whether agents in an isolation are out of reach of files and the network."""
+    """Return whether an isolation denies agents access to files and to the network."""
     place: Isolation | None = registry.parts[Isolation.kind].get(isolation)
     return place is not None and place.closed

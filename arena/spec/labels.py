@@ -1,4 +1,4 @@
-"""Default labels of entries: the agent's name, and the differences among entries of the same name."""
+"""Default labels of entries: the name of the agent, and the settings that differ between entries with the same name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,27 +8,27 @@ ABSENT = object()
 
 
 class CodeLabel(NamedTuple):
-    """How a label names code that an entry brings, such as `plugin=mine.py`."""
+    """How a label names code that an entry uses, such as `plugin=mine.py`."""
 
     text: str
     always: bool = False
-    """Whether it is named even if no other entry has other code."""
+    """Whether labels always name the code, even if no other entry of the agent uses different code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features that may distinguish an entry from others of the same agent: a word for its heuristic, and its settings."""
+    """The features that can distinguish an entry from others of the same agent: a word for its heuristic, and its settings."""
 
     agent: str
     label: str | None
     heuristic: str
     settings: Mapping[str, Any]
     code: CodeLabel | None = None
-    """The code that the entry brings, if any."""
+    """The code that the entry brings along, if any."""
 
 
 def make_labels(entries: Sequence[Features]) -> list[str]:
-    """Return the label of every entry; labels in the spec are kept."""
+    """Return the label of every entry. Labels that the spec sets are not changed."""
     return [entry.label if entry.label is not None else _make_label(entry, entries) for entry in entries]
 
 
@@ -37,7 +37,7 @@ def _make_label(entry: Features, entries: Sequence[Features]) -> str:
     code, parts = entry.code, []
     if code is not None and (code.always or any(other.code != code for other in rivals)):
         parts.append(code.text)
-    rivals = [other for other in rivals if other.code == code]  # other code has its own options
+    rivals = [other for other in rivals if other.code == code]  # entries with different code have different options
     if any(other.heuristic != entry.heuristic for other in rivals):
         parts.append(entry.heuristic)
     for name, value in entry.settings.items():
@@ -47,7 +47,7 @@ def _make_label(entry: Features, entries: Sequence[Features]) -> str:
 
 
 def format_setting(value: Any) -> str:
-    """Return a setting as a label shows it: the YAML word, without quotes."""
+    """Return a setting as a label shows it: as in YAML, without quotes."""
     if value is None:
         return "none"
     if isinstance(value, bool):

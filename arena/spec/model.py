@@ -1,4 +1,4 @@
-"""The keys of a spec and their types. The JSON Schema for editors is generated from this."""
+"""The keys of a spec and their types. The JSON Schema for editors is generated from these classes."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from arena.limits import Limits
 from arena.secret import SECRET
 
 MAX_SPEC_COUNT = 10**9
-"""No count in a spec may be larger."""
+"""The largest value of any count in a spec."""
 MAX_SEED = 2**63 - 1
 SpecSeed = Annotated[
     int,
@@ -18,7 +18,7 @@ SpecSeed = Annotated[
 ]
 
 Count = Annotated[int, Field(ge=1, le=MAX_SPEC_COUNT)]
-"""The type of a key that counts something, from 1."""
+"""The type of a key that counts something and is at least 1."""
 Options = dict[str, Any]
 Source = Annotated[str, Field(min_length=1)]
 GivenGame = Annotated[  # a name such as 2048 is read as a number
@@ -28,115 +28,127 @@ GivenGame = Annotated[  # a name such as 2048 is read as a number
 
 
 class _Keys(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
 class DecisionLimits(_Keys):
-    """What an agent may use for one decision."""
+    """The resources that an agent may use for one decision."""
 
-    nodes: Annotated[int, Field(ge=1, le=Limits.MAX_COUNT)] | None = Field(None, description="States generated.")
-    seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(None, description="Wall-clock seconds.")
-    depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="Plies.")
-    memory_mb: Count | None = Field(None, description="Memory of the agent's process, in MiB.")
+    nodes: Annotated[int, Field(ge=1, le=Limits.MAX_COUNT)] | None = Field(None, description="The most states per decision.")
+    seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(
+        None, description="The most wall-clock seconds per decision."
+    )
+    depth: Annotated[int, Field(ge=1, le=10**6)] | None = Field(None, description="The most plies per decision.")
+    memory_mb: Count | None = Field(None, description="The most memory that the agent's process may use, in MiB.")
     cpu_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] | None = Field(
-        None, description="Processor time of all processes of the agent, in seconds."
+        None, description="The most processor seconds per decision, over all processes of the agent."
     )
     start_seconds: Annotated[FiniteFloat, Field(gt=0, le=10**7)] = Field(
-        Limits().start_seconds, description="Wall-clock seconds before the first decision of a match, in a process of its own."
+        Limits().start_seconds, description="The most seconds before the first decision, if the agent has its own process."
     )
 
 
 class MatchLimits(DecisionLimits):
-    """What an agent may use for one decision, and how long a match may be."""
+    """The resources that an agent may use for one decision, and the largest length of a match."""
 
-    moves: Count = Field(Limits().moves, description="Moves of a match; then a game is a draw and a puzzle unsolved.")
+    moves: Count = Field(Limits().moves, description="The most moves; then a game is a draw and a puzzle is unsolved.")
 
 
 class EntryKeys(BaseModel):
-    """One entry of `agents`; every other key is an option of the agent."""
+    """One entry of `agents`. Every other key is an option of the agent."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True, defer_build=True)
 
     agent: str | Options = Field(
-        description="The name of an agent, or {command: [program, argument, ...]}; of engines with protocol: uci or gtp."
+        description="The name of an agent, or {command: [program, argument, ...]}; engines also need protocol: uci or gtp."
     )
-    label: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(None, description="What tables call it.")
+    label: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(None, description="The entry's name in tables.")
     heuristic: str | Options | None = Field(None, description="A name, {name: ..., parameters}, or {game: name}.")
-    limits: DecisionLimits | Options | None = Field(None, description="Limits of this entry alone.")
-    isolation: Any = Field(None, description="Where this agent runs; see the key of the spec.")
+    limits: DecisionLimits | Options | None = Field(None, description="The limits of this entry only.")
+    isolation: Any = Field(None, description="Where this agent runs; see `isolation` of the spec.")
     waits: bool | None = Field(
         None,
-        description="Whether the agent waits for something outside, such as a model behind a network, and may be unavailable "
-        "without losing; default: as its class says, and false for programs and for entries with code of their own.",
+        description="True if the agent asks another service, such as a model on a network. If the service does not answer, "
+        "the match is void and not lost. Default: the class decides; false for programs and entries with code of their own.",
     )
 
 
 class OpeningKeys(_Keys):
-    """Openings by lot."""
+    """Random openings."""
 
-    plies: Annotated[int, Field(ge=1, le=1000)] = Field(description="How many random plies are played first.")
+    plies: Annotated[int, Field(ge=1, le=1000)] = Field(description="The number of random plies before the agents play.")
 
 
 class DrawKeys(_Keys):
-    """When both seats have called a game level for long enough."""
+    """When a game ends as a draw: both seats have reported a level value for long enough."""
 
-    after: Annotated[int, Field(ge=0, le=MAX_SPEC_COUNT)] = Field(
-        40, description="Moves of the match before which nothing is drawn."
-    )
-    moves: Count = Field(8, description="The last decisions of each seat that must agree.")
-    value: Annotated[FiniteFloat, Field(ge=0, le=1)] = Field(0.05, description="The largest magnitude of a level value.")
+    after: Annotated[int, Field(ge=0, le=MAX_SPEC_COUNT)] = Field(40, description="A match with fewer moves is not drawn.")
+    moves: Count = Field(8, description="How many decisions in a row of each seat must be level.")
+    value: Annotated[FiniteFloat, Field(ge=0, le=1)] = Field(0.05, description="The largest absolute value that counts as level.")
 
 
 class ResignKeys(_Keys):
-    """When a seat has called its game lost for long enough."""
+    """When a seat resigns: it has reported a lost game for long enough."""
 
-    moves: Count = Field(4, description="Its last decisions, each of which must say so.")
-    value: Annotated[FiniteFloat, Field(gt=0, le=1)] = Field(0.95, description="Minus this or less is lost, this or more won.")
-    both: bool = Field(False, description="Whether the other seat must say that it wins.")
+    moves: Count = Field(4, description="The number of its last decisions that must report a loss.")
+    value: Annotated[FiniteFloat, Field(gt=0, le=1)] = Field(0.95, description="A loss: minus this or less; a win: this or more.")
+    both: bool = Field(False, description="True if the other seat must also report a win.")
 
 
 class AdjudicateKeys(_Keys):
-    """Games ended by the values that agents report; each rule only if it is given."""
+    """Rules that end a game by the values that agents report. Each rule applies only if it is given."""
 
-    draw: DrawKeys | None = Field(None, description="A draw when both seats report level values.")
-    resign: ResignKeys | None = Field(None, description="A loss of a seat that reports lost values.")
+    draw: DrawKeys | None = Field(None, description="The game is a draw if both seats report level values.")
+    resign: ResignKeys | None = Field(None, description="A seat loses if it reports values of a lost game.")
+
+
+class ReportKeys(_Keys):
+    """Matches and columns of the boards. Both keys take formulas with the names and numbers of a match."""
+
+    where: str | None = Field(None, description="The boards show only the matches for which this is true, as in nodes > 1000.")
+    columns: dict[str, str] | None = Field(
+        None, description="Further columns: a name and its formula, as in rate: nodes / seconds."
+    )
 
 
 class SpecKeys(_Keys):
     """A tournament."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(None, description="Default: the file's stem.")
-    game: GivenGame | None = Field(None, description="A name, or {name: ..., parameters}.")
-    games: Annotated[list[GivenGame], Field(min_length=1)] | None = Field(None, description="Several boards.")
-    format: str | Options | None = Field(None, description="Default: round-robin for games, benchmark for puzzles.")
-    rounds: Count | None = Field(None, description="Positions drawn; default 10.")
-    positions: str | list[str] | None = Field(None, description="Texts, or a file with one text a line.")
-    agents: list[str | Options] = Field(description="Who plays.")
-    limits: MatchLimits | None = Field(None, description="For every entry that gives none of its own.")
+    game: GivenGame | None = Field(None, description="The game: a name, or {name: ..., parameters}.")
+    games: Annotated[list[GivenGame], Field(min_length=1)] | None = Field(None, description="Several games, each with a board.")
+    format: str | Options | None = Field(None, description="The format; default: round-robin for games, benchmark for puzzles.")
+    rounds: Count | None = Field(None, description="The number of positions to draw; default 10.")
+    positions: str | list[str] | None = Field(None, description="Positions: a list, or a file (one position per line, or YAML).")
+    agents: list[str | Options] = Field(description="The entries that play.")
+    limits: MatchLimits | None = Field(None, description="The default limits of all entries.")
     isolation: Any = Field(
         None,
-        description="none: agents run in arena's own processes; process: each in one of its own, the default for programs, for "
-        "entries with a plugin and under a limit of seconds, CPU seconds or memory; sandbox: in one without network or files.",
+        description="none: agents run in arena's own processes; process: each agent in its own process, the default for "
+        "programs, for a plugin, and with a limit of seconds, CPU seconds or memory; sandbox: without network or files.",
     )
     pondering: bool = Field(
-        False, description="Whether an agent in a process of its own goes on while others decide; else it stands still then."
+        False, description="True if an agent in its own process may run while others decide; by default it is paused then."
     )
-    openings: OpeningKeys | None = Field(None, description="Random moves before the agents play, the same for everyone.")
+    openings: OpeningKeys | None = Field(None, description="Random moves before the agents play, the same for all agents.")
     adjudicate: AdjudicateKeys | None = Field(
-        None, description="Games of two seats may end by the values that agents report; never puzzles."
+        None, description="Ends zero-sum games of two seats early, by the values that agents report."
+    )
+    max_cost: Annotated[FiniteFloat, Field(gt=0, le=1e9)] | None = Field(
+        None, description="The most that the agents of a run may spend in all, in the unit of their `price`."
     )
     anchor: Annotated[str, Field(min_length=1)] | None = Field(None, description="The entry whose rating is 0.")
     columns: Annotated[list[str], Field(min_length=1)] | None = Field(None, description="The columns of the boards, in order.")
-    sort: str | None = Field(None, description="A column; with `-` before it the largest comes first.")
+    report: ReportKeys | None = Field(None, description="The matches that boards show, and further columns.")
+    sort: str | None = Field(None, description="The column to sort by; with `-` before it, the largest value comes first.")
     rank: Literal["wins", "returns"] | None = Field(
-        None,
-        description="What games are ranked by: wins and half draws, or mean returns, the default where a game is not zero-sum.",
+        None, description="Ranks games by score (a draw is half a win) or by mean returns, the default if a game is not zero-sum."
     )
-    orders: Any = Field(None, description="Of the formats round-robin and gauntlet: all orders of seats, or rotations alone.")
-    challengers: Any = Field(None, description="Of the format gauntlet, which may have it as an option, too.")
-    test: Any = Field(None, description="Of the format head-to-head, likewise.")
-    replays: Any = Field(None, description="Of the format knockout, likewise.")
+    orders: Any = Field(None, description="For round-robin and gauntlet: all orders of seats, or only rotations.")
+    challengers: Any = Field(None, description="An option of the format gauntlet; you can also write it in `format`.")
+    test: Any = Field(None, description="An option of the format head-to-head; you can also write it in `format`.")
+    replays: Any = Field(None, description="An option of the format knockout; you can also write it in `format`.")
     seed: SpecSeed = Field(
-        0, description="Everything random follows from it; secret draws one that is revealed when the run ends."
+        0, description="All random numbers follow from it; `secret` draws a seed that is revealed when the run ends."
     )
     plugins: list[Source] | None = Field(None, description="Python files, relative to the spec, or modules.")

@@ -1,4 +1,4 @@
-"""Lists the code that a spec names. Loading a spec runs this code, so a store's spec is checked before it is loaded."""
+"""Lists the code that a spec names. Loading a spec runs this code, so the spec of a store is checked before it is loaded."""
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -6,24 +6,24 @@ from os.path import realpath
 from typing import Any
 
 from arena.plugins.registry import Registry
-from arena.plugins.sources import locate_plugin, resolve_place
+from arena.plugins.sources import PluginPlace, locate_plugin
 from arena.spec.document import Document
 from arena.spec.source import code_keys
 
 
 def list_named_code(document: Document, plugins: Sequence[str], registry: Registry) -> dict[str, str | None]:
-    """Return the plugins, programs and files that loading a spec would read, by their paths.
+    """Return the plugins, programs and other files that would be read when a spec is loaded; the keys are their paths.
 
-    `plugins` were requested beside the spec of the `document`; the agent sources in `registry` declare which keys of an entry
-    name code. The value is the plugin as `--plugin` takes it, or None for other code: a program, another version of a plugin, a
-    file of positions. No file is opened.
+    `plugins` were requested in addition to the plugins of the `document`. The agent sources in `registry` declare which keys of
+    an entry name code. The value for a path is the plugin in the form that `--plugin` accepts, or None for a program, another
+    version of a plugin, or a file with positions. No file is opened.
     """
     values = document.values
     keys = code_keys(registry)
     given = values.get("plugins")
     texts = [one for one in given if isinstance(one, str) and one] if isinstance(given, list) else []
     listed = [locate_plugin(document.folder, name) for name in texts]
-    found: dict[str, str | None] = {resolve_place(name): name for name in (*plugins, *listed)}
+    found: dict[str, str | None] = {PluginPlace(name).real: name for name in (*plugins, *listed)}
     folder = realpath(document.folder)
     for key, value in _find_code(values.get("agents"), keys):
         found[f"{key} {_join_words(value)} in {folder}"] = None
@@ -34,7 +34,6 @@ def list_named_code(document: Document, plugins: Sequence[str], registry: Regist
 
 
 def _find_code(value: Any, keys: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield every key of entries that names code, at any depth, such as in a sweep."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if key in keys:

@@ -1,26 +1,28 @@
-"""Checks the values of a spec against the hints of a constructor, and reports every fault with its path in plain words."""
+"""Checks the values of a spec against the type hints of a constructor, and reports each fault with its path."""
 
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
-from typing import Any, get_type_hints
+from pathlib import Path as FilePath
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import PydanticCustomError, to_jsonable_python
+from pydantic_core import to_jsonable_python
 
-from arena.configured import initializer, parameters_of
+from arena.configured import SPEC_FILE, initializer, parameters_of
 from arena.errors import cut, describe, suggest
 from arena.identity import canonical
 from arena.spec.document import Path
 
 Report = Callable[[Path, str], None]
-"""Takes the path of a value and a description of its fault."""
+"""A function that takes the path of a value and a description of its fault."""
 UNKNOWN_KEY = "unknown key"
 
 
 def add_hints(report: Report, known: Iterable[str]) -> Report:
-    """Return a reporter that adds the known keys to the bare report of an unknown key."""
+    """Return a function like `report` that also names the known keys if a key is unknown."""
 
     def hinted(path: Path, message: str) -> None:
         report(path, f"{UNKNOWN_KEY}; {suggest(str(path[-1]), known)}" if message == UNKNOWN_KEY else message)
@@ -28,78 +30,146 @@ def add_hints(report: Report, known: Iterable[str]) -> Report:
     return hinted
 
 
-def validate_parameters(
-    constructor: Callable[..., Any], given: Mapping[str, Any], path: Path, report: Report, *, skip: int = 0
-) -> dict[str, Any] | None:
-    """Return the parameters of `constructor` with defaults filled in, of the types of its hints; None after a reported fault.
-    `skip` leaves out this number of leading parameters, which a spec cannot give.
-    """
-    known = list(parameters_of(constructor).items())[skip:]
-    faults = 0
-
-    def fault(where: Path, message: str) -> None:
-        nonlocal faults
-        faults += 1
-        report(where, message)
-
-    names = [name for name, _ in known]
-    for name in given:
-        if name not in names:
-            hint = suggest(name, names) if names else "none is expected here"
-            fault((*path, name), f"{UNKNOWN_KEY}; {hint}")
-    values: dict[str, Any] = {}
-    for name, parameter in known:
-        if name in given:
-            try:
-                validator = make_adapters(constructor)[name]
-            except Exception as error:  # the hints belong to a plugin
-                reason = f"the hints of {constructor.__qualname__} are at fault: {describe(error)}"
-                fault((*path, name), f"cannot be checked: {reason}")
-            else:
-                values[name] = check_value(validator, given[name], (*path, name), fault)
-        elif parameter.default is parameter.empty:
-            fault(path, f"{name} is missing: it has no default")
-        else:
-            values[name] = _read_default(constructor, name, parameter.default)
-    return None if faults else values
-
-
-def _read_default(constructor: Callable[..., Any], name: str, value: Any) -> Any:
-    """Return a default as if a spec had written it, such as 1.0 for a float that defaults to 1."""
+def make_plain(value: Any) -> Any:
+    """Convert a value to JSON values, as far as possible, so that equal values have the same canonical text."""
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(make_plain, value), key=canonical)
+    if isinstance(value, Mapping):
+        return {str(key): make_plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [make_plain(inner) for inner in value]
     try:
-        written = make_adapters(constructor)[name].validate_json(json.dumps(value))
-    except Exception:  # a value that no spec could give
+        return to_jsonable_python(value)
+    except Exception:  # the canonical text then names the type
+        return value
+
+
+class Parameters:
+    """The parameters that a spec can give to a class, a heuristic or a format.
+
+    >>> class Bold:
+    ...     def __init__(self, *, depth: int, greed: float = 1.0) -> None: ...
+    >>> found = Parameters(Bold)
+    >>> found.validate({"depth": 3}, (), print)
+    {'depth': 3, 'greed': 1.0}
+    >>> found.validate({"depth": "much"}, ("agents", 0), print)
+    ('agents', 0, 'depth') expected an integer, got 'much'
+    >>> found.drop_defaults({"depth": 3, "greed": 1.0})
+    {'depth': 3}
+    """
+
+    make_plain = staticmethod(make_plain)
+
+    def __init__(self, constructor: Callable[..., Any]) -> None:
+        self.constructor = constructor
+        self.known = parameters_of(constructor)
+        """The parameters by name, as `inspect` describes them."""
+
+    @property
+    def adapters(self) -> Mapping[str, TypeAdapter[Any]]:
+        """A validator for each parameter, made from its type hint. A parameter without a hint accepts any value."""
+        return _make_adapters(self.constructor)
+
+    def validate(self, given: Mapping[str, Any], path: Path, report: Report, *, skip: int = 0) -> dict[str, Any] | None:
+        """Return the given values, converted to the types in the hints, with defaults for missing ones; None after a fault.
+
+        `skip` is the number of leading parameters that a spec cannot set.
+        """
+        known = list(self.known.items())[skip:]
+        faults = 0
+
+        def fault(where: Path, message: str) -> None:
+            nonlocal faults
+            faults += 1
+            report(where, message)
+
+        names = [name for name, _ in known]
+        for name in given:
+            if name not in names:
+                hint = suggest(name, names) if names else "none is expected here"
+                fault((*path, name), f"{UNKNOWN_KEY}; {hint}")
+        values: dict[str, Any] = {}
+        for name, parameter in known:
+            if name in given:
+                try:
+                    validator = self.adapters[name]
+                except Exception as error:  # the type hints of a plugin may be wrong
+                    reason = f"the type hints of {self.constructor.__qualname__} cannot be read: {describe(error)}"
+                    fault((*path, name), f"cannot be checked: {reason}")
+                else:
+                    values[name] = check_value(validator, given[name], (*path, name), fault)
+            elif parameter.default is parameter.empty:
+                fault(path, f"{name} is missing: it has no default")
+            else:
+                values[name] = _read_default(self, name, parameter.default)
+        return None if faults else values
+
+    def drop_defaults(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values that differ from their defaults, as JSON values.
+
+        Ids depend only on these values. So if an author adds a parameter with a default, every record keeps its id.
+        """
+        incidental = getattr(self.constructor, "incidental", ())
+        found = {name: make_plain(value) for name, value in values.items() if name not in incidental}
+        for name in self.known.keys() & found.keys():
+            default = self.known[name].default
+            if default is not inspect.Parameter.empty:
+                same = (default, _read_default(self, name, default))
+                if canonical(found[name]) in {canonical(make_plain(one)) for one in same}:
+                    del found[name]
+        return found
+
+    def find_files(self, values: Mapping[str, Any], folder: FilePath) -> dict[str, str]:
+        """Return the values with the type hint SpecFile, each with the absolute path of its file, if the file exists.
+
+        A relative path is looked up in `folder`, the folder of the spec, and then in the current folder. In a hint such as
+        `Literal["rooms"] | SpecFile`, `rooms` is a name and not a file.
+        """
+        hints: dict[str, Any] = {}
+        with suppress(Exception):  # the type hints of a plugin may be wrong; the check of the values reports this
+            hints = get_type_hints(initializer(self.constructor), include_extras=True)
+        found: dict[str, str] = {}
+        for name, hint in hints.items():
+            kinds, value = (hint, *get_args(hint)), values.get(name)
+            names = [one for kind in kinds if get_origin(kind) is Literal for one in get_args(kind)]
+            if (
+                any(SPEC_FILE in getattr(kind, "__metadata__", ()) for kind in kinds)
+                and isinstance(value, str)
+                and value not in names
+            ):
+                with suppress(OSError, RuntimeError, ValueError):  # not a valid file name, or an unknown home
+                    given = FilePath(value).expanduser()
+                    path = next((path for path in (folder / given, given.absolute()) if path.exists()), None)
+                    if path is not None:
+                        found[name] = str(path)
+        return found
+
+
+def locate_options(options: Mapping[str, Any], files: Mapping[str, str], folder: FilePath) -> dict[str, Any]:
+    """Return options for a process with the working directory `folder`. Paths of files in other folders become absolute."""
+    return {**options, **{name: file for name, file in files.items() if FilePath(file) != folder / options[name]}}
+
+
+def _read_default(parameters: Parameters, name: str, value: Any) -> Any:
+    """Return a default as if it came from the spec: for example, 1.0 for a float with the default 1."""
+    try:
+        written = parameters.adapters[name].validate_json(json.dumps(value))
+    except Exception:  # a spec could not give this value
         return value
     return written if written == value else value
 
 
-def drop_defaults(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults, in the terms of JSON: ids depend only on these. So authors can add a
-    parameter with a default, and every record keeps its id.
-    """
-    known = parameters_of(constructor)
-    found = {name: make_plain(value) for name, value in values.items()}
-    for name in known.keys() & found.keys():
-        default = known[name].default
-        if default is not inspect.Parameter.empty:
-            same = (default, _read_default(constructor, name, default))
-            if canonical(found[name]) in {canonical(make_plain(one)) for one in same}:
-                del found[name]
-    return found
-
-
 @cache
-def make_adapters(constructor: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
-    """Return a validator for each parameter, from its hint; a parameter without a hint accepts anything."""
+def _make_adapters(constructor: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
     hints = get_type_hints(initializer(constructor), include_extras=True)
     return {name: make_adapter(hints.get(name, Any)) for name in parameters_of(constructor)}
 
 
 def make_adapter(hint: Any) -> TypeAdapter[Any]:
-    """Return a strict validator for one hint: text is not a number, and true is not an integer."""
+    """Return a strict validator for a type hint: text is not accepted as a number, nor true as an integer."""
     try:
         return TypeAdapter(hint, config=_STRICT)
-    except Exception:  # a hint with its own configuration, such as a model
+    except Exception:  # a hint with its own configuration, such as a pydantic model
         return TypeAdapter(hint)
 
 
@@ -107,7 +177,7 @@ _STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
 
 
 def check_value(validator: TypeAdapter[Any], value: Any, path: Path, report: Report) -> Any:
-    """Return the value converted by its hint; None after faults have been reported."""
+    """Return the value, converted by its type hint; None if faults were reported."""
     try:
         return validator.validate_json(json.dumps(value))
     except ValidationError as error:
@@ -118,29 +188,10 @@ def check_value(validator: TypeAdapter[Any], value: Any, path: Path, report: Rep
     return None
 
 
-def make_plain(value: Any) -> Any:
-    """Return a value in the terms of JSON, as far as possible, so that its canonical text is unique."""
-    if isinstance(value, (set, frozenset)):
-        return sorted(map(make_plain, value), key=canonical)
-    if isinstance(value, Mapping):
-        return {str(key): make_plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [make_plain(inner) for inner in value]
-    try:
-        return to_jsonable_python(value)
-    except Exception:  # canonical text names its type
-        return value
-
-
-def make_refusal(message: str) -> PydanticCustomError:
-    """Return the exception of a validator with its own message; `explain_faults` repeats the message unchanged."""
-    return PydanticCustomError("refused", "{message}", {"message": message})
-
-
 def explain_faults(error: ValidationError | Sequence[Mapping[str, Any]], value: Any) -> list[tuple[Path, str]]:
-    """Return every fault of a value as (path inside it, message); alternatives at one place are joined by `or`.
+    """Return every fault in a value, each as a path inside the value and a message. Messages at one place are joined by `or`.
 
-    FastAPI has the details of an error without the error.
+    `error` may be the exception or its list of details, as FastAPI has it. An error of type `refused` keeps its message.
     """
     wanted: dict[Path, list[str]] = {}
     own: dict[Path, str] = {}
@@ -181,33 +232,23 @@ def _find_place(location: tuple[str | int, ...], value: Any) -> tuple[Path, Any]
         if held or (isinstance(value, list) and isinstance(part, int) and part < len(value)):
             value = value[part]
         else:
-            continue  # the tag of an alternative, not a key
+            continue  # this names an alternative, not a key
         path.append(part)
     return tuple(path), value
 
 
 _WORDS = {
-    "int_type": "an integer",
-    "int_from_float": "an integer",
-    "int_parsing": "an integer",
+    **dict.fromkeys(("int_type", "int_from_float", "int_parsing"), "an integer"),
     "int_parsing_size": "a smaller integer",
-    "float_type": "a number",
-    "float_parsing": "a number",
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
     "finite_number": "a finite number",
     "string_type": "text",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
     "none_required": "null",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "set_type": "a list",
-    "frozen_set_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), "a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping"),
     "missing": "a value",
-    "extra_forbidden": UNKNOWN_KEY,
-    "unexpected_keyword_argument": UNKNOWN_KEY,
+    **dict.fromkeys(("extra_forbidden", "unexpected_keyword_argument"), UNKNOWN_KEY),
 }
 
 _EXAMPLES = {
@@ -218,7 +259,7 @@ _EXAMPLES = {
     "DrawKeys": "{moves: 8}",
     "ResignKeys": "{moves: 4}",
 }
-"""Values of keys that take a mapping, by the names of their models."""
+"""How messages describe the value of a key that takes a mapping; the keys here are the names of the models."""
 _INSTANCES = {"str": "text", "float": "a number"}
 
 

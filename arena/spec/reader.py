@@ -1,4 +1,4 @@
-"""A spec while it is being read, and the faults found so far."""
+"""The state of reading a spec, with the faults found so far."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def format_path(path: Path) -> str:
-    """Return a path as people write it: `agents[2].depth`."""
+    """Return a path as people write it, for example `agents[2].depth`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -31,30 +31,28 @@ class Faults:
 
     document: Document
     found: dict[SpecFault, None] = field(default_factory=dict)
-    """In the order in which they were found, each once."""
+    """The faults in the order in which they were found, each only once."""
     noted: int = 0
-    """The number of noted faults, including repeated ones, so that a reader can check whether its part has no fault."""
+    """The number of noted faults, including repeated ones. If it changes while a part is read, the part has a fault."""
 
     cause: BaseException | None = None
-    """The first exception of an author's code, for whole tracebacks."""
+    """The first exception raised by code of an author, for a full traceback."""
 
     def __post_init__(self) -> None:
         self.found.update(dict.fromkeys(self.document.faults))
 
     def add(self, path: Path, message: str, *, key: bool = False, cause: BaseException | None = None) -> None:
-        """Note a fault at the value of a path, or with `key` at the key itself, and the exception of an author's code as its
-        `cause`.
-        """
+        """Note a fault at the value of a path, or at its key if `key` is true. `cause` is an exception from the author's code."""
         self.cause = self.cause or cause
         line, column = self.document.place(path, key=key)
         self._note(SpecFault(self.document.name, line, column, format_path(path), escape_line(message)))
 
     def add_unknown(self, key: Any, known: Iterable[str]) -> None:
-        """Note that a key of the spec is unknown, with the nearest known ones."""
+        """Note that a key of the spec is unknown, and name the most similar known ones."""
         self.add((key,), f"{UNKNOWN_KEY}; {suggest(str(key), known)}", key=True)
 
     def check(self, path: Path, hint: Any, value: Any, known: Iterable[str]) -> Any:
-        """Return a value converted by its type hint; None after its faults. Unknown keys get the nearest `known` ones."""
+        """Return a value, converted by its type hint; None if it has faults. For unknown keys, faults suggest `known` ones."""
 
         def report(where: Path, message: str) -> None:
             self.add(where, message, key=message.startswith(UNKNOWN_KEY))
@@ -62,7 +60,7 @@ class Faults:
         return check_value(make_adapter(hint), value, path, add_hints(report, known))
 
     def add_at(self, file: str, line: int, where: Path, message: str) -> None:
-        """Note a fault in another file that the spec names."""
+        """Note a fault in another file, which the spec names."""
         self._note(SpecFault(escape_line(file), line, 1 if line else 0, format_path(where), escape_line(message)))
 
     def _note(self, fault: SpecFault) -> None:
@@ -70,44 +68,44 @@ class Faults:
         self.noted += 1
 
     def stop_if_any(self) -> None:
-        """Raise SpecError with all faults, if there are any."""
+        """Raise SpecError with all faults if there are any."""
         if self.found:
             raise SpecError(self.found) from self.cause
 
 
 @dataclass(slots=True)
 class SpecReader:
-    """The shared state of all parts of the reader: the values, the plugins, and the faults."""
+    """The state that all parts of the reader share: the values, the plugins, and the faults."""
 
     document: Document
     values: dict[str, Any]
-    """The spec's own keys. A value of the wrong type is None here, and its fault is noted."""
+    """The top-level keys of the spec. If a value has the wrong type, it is None here and its fault is noted."""
     registry: Registry
     faults: Faults
     seed: Seed = 0
     plugins: tuple[str, ...] = ()
-    """The plugins loaded beside the installed ones."""
+    """Plugins that are loaded in addition to the installed ones."""
     games: tuple[str, ...] = ()
-    """The games of the spec that exist."""
+    """The names of the spec's games, without unknown ones."""
     notes: list[str] = field(default_factory=list)
     lines: list[str] | None = None
-    """The positions that a file beside the spec gives."""
+    """The positions in a separate file, if the spec names one."""
     shared: Mapping[str, Any] = field(default_factory=dict)
-    """Data of agent sources from another process that read this spec, by the names of the sources."""
+    """Data that agent sources got from another process that has read this spec, by the name of the source."""
     sources: "dict[str, SourceReader]" = field(default_factory=dict)
-    """The source readers that entries have needed so far, by name; the caller that reads the spec closes them."""
+    """The readers of agent sources that entries have needed so far, by name. The function that reads the spec closes them."""
 
     @property
     def several(self) -> bool:
-        """Whether the spec lists games, so that an entry need not fit all of them."""
+        """Whether the spec lists several games. If so, an entry need not be able to play all of them."""
         return isinstance(self.values.get("games"), list)
 
     def report(self, path: Path, message: str) -> None:
-        """Note a fault at a value, or at the key if the key is unknown."""
+        """Note a fault at a value, or at its key if the key is unknown."""
         self.faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
 
     def below(self, path: Path, variant: Variant | None = None) -> Report:
-        """Return a reporter for paths relative to `path`; swept values are traced back to their places in the file."""
+        """Return a function like `report` for paths relative to `path`. Values from a sweep keep their places in the file."""
 
         def report(inner: Path, message: str) -> None:
             swept_key = variant is not None and inner in variant.origins and message.startswith(UNKNOWN_KEY)
@@ -116,7 +114,7 @@ class SpecReader:
         return report
 
     def note(self, text: str) -> None:
-        """Note a `text` for the user, to be shown before the run starts."""
+        """Add a note for the user, which is shown before the run starts."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -128,7 +126,7 @@ class SpecReader:
         return isinstance(value, dict)
 
     def known(self, find: Callable[[str], Any], name: str, path: Path, *, key: bool = False) -> Any:
-        """Return the result of `find` for a name; None after its fault has been noted, with `key` at the key of the path."""
+        """Return the result of `find` for a name. If it fails, note the fault, at the key if `key` is true, and return None."""
         try:
             return find(name)
         except UnknownName as error:
@@ -138,16 +136,16 @@ class SpecReader:
         return None
 
     def unknown(self, path: Path, message: str, *, key: bool = False) -> None:
-        """Note that a name is unknown, and which plugins were left out, because one of them may have it."""
+        """Note that a name is unknown, and list the plugins that were left out, because one of them may define it."""
         self.faults.add(path, message, key=key)
         for plugin in self.registry.plugins:
             if plugin.problem is not None:
                 self.faults.add((), f"plugin {plugin.source} left out: {plugin.problem}")
 
     def made(self, kind: Callable[..., Any], parameters: Mapping[str, Any], path: Path) -> Any:
-        """Return an instance of a plugin's class; None after its exception has been noted. Its warnings become notes.
+        """Create an instance of a plugin's class; None if this raised an exception, which is noted. Warnings become notes.
 
-        If its long work is postponed, the result is a function that must not be called.
+        If expensive work is postponed, the result is a stand-in that must not be called.
         """
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -160,15 +158,15 @@ class SpecReader:
             raise
         except Postponed:
             return _unbuilt
-        except (ArenaError, ValueError) as error:  # with its own message, such as of a library that is not installed
+        except (ArenaError, ValueError) as error:  # these have a clear message, for example that a library is not installed
             self.faults.add(path, str(error) or describe(error))
-        except BaseException as error:  # a plugin's own fault may be any exception
+        except BaseException as error:  # a mistake in a plugin may raise any exception
             self.faults.add(path, f"cannot be made: {describe(error)}", cause=error)
         return None
 
 
 def _unbuilt(*_: Any) -> Any:
-    raise RuntimeError("a heuristic whose tables were not built is asked; load the spec without postponing them")
+    raise RuntimeError("a heuristic was called before its tables were built; load the spec without postponing them")
 
 
 def drop_keys(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:

@@ -1,44 +1,41 @@
-"""Turns a file into a spec that can be played. Faults are noted, and the rest is still read."""
+"""Turns a spec file into a Spec that can be played. After a fault, the rest of the file is still checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from arena.errors import PluginError
+from arena.errors import PluginError, import_extension
 from arena.plugins.registry import Registry
 from arena.plugins.sources import add_plugin, load_plugins, locate_plugin
 from arena.secret import SECRET, Seed, draw_secret
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
-from arena.spec.document import Document, make_document, read_document
+from arena.spec.document import Document, make_document
 from arena.spec.entries import read_entries
 from arena.spec.games import read_games
 from arena.spec.isolation import KEY as ISOLATION, check_name, isolation_names
-from arena.spec.model import AdjudicateKeys, DrawKeys, EntryKeys, MatchLimits, ResignKeys, SpecKeys
+from arena.spec.model import AdjudicateKeys, DrawKeys, EntryKeys, MatchLimits, ReportKeys, ResignKeys, SpecKeys
 from arena.spec.reader import Faults, SpecReader
 from arena.spec.source import source_keys
 
 
 def load_spec(
-    source: str | PathLike[str] | Mapping[str, Any] | Document | Spec,
-    *,
-    plugins: Sequence[str] = (),
-    seed: Seed | None = None,
+    source: str | PathLike[str] | Mapping[str, Any] | Document | Spec, *, plugins: Sequence[str] = (), seed: Seed | None = None
 ) -> Spec:
-    """Read and check a spec: a path, its keys as a mapping or a document, or a Spec, which is returned unchanged.
+    """Read and check a spec. `source` is a path, a mapping of its keys, a Document, or a Spec, which is returned unchanged.
 
-    `plugins` are loaded beside the plugins that the spec names; `seed`, a number or the digits of a secret, replaces the spec's.
-    SpecError holds all faults of the spec; PluginError is for a plugin of `plugins`.
+    `plugins` are loaded in addition to the plugins that the spec names. `seed` replaces the seed of the spec; it is a number, or
+    the digits of a secret. Raises SpecError with all faults of the spec, and PluginError if one of `plugins` cannot be loaded.
     """
     if isinstance(source, Spec):
         return source
     if isinstance(source, Mapping):
         source = make_document(source)
     elif not isinstance(source, Document):
-        source = read_document(source)
+        source = Document.read(source)
     return _resolve(source, plugins, seed)
 
 
@@ -50,18 +47,15 @@ def reload_spec(
     secret: bool = False,
     shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> Spec:
-    """Return the spec of another process, from its `document`, `plugins` and `seed`, and whether the seed is `secret`.
+    """Rebuild the spec of another process from its `document`, `plugins` and `seed`; `secret` says whether the seed is secret.
 
-    `shared` is the attribute of that name of its spec: sources of agents need not find out its contents again.
+    `shared` is the attribute `shared` of that spec. With it, agent sources need not inspect their files again.
     """
     return replace(_resolve(document, plugins, seed, shared), secret=secret)
 
 
 def _resolve(
-    document: Document,
-    plugins: Sequence[str],
-    seed: Seed | None,
-    shared: Mapping[str, Any] = MappingProxyType({}),
+    document: Document, plugins: Sequence[str], seed: Seed | None, shared: Mapping[str, Any] = MappingProxyType({})
 ) -> Spec:
     faults = Faults(document)
     values = check_keys(document, faults)
@@ -73,6 +67,8 @@ def _resolve(
     reading = SpecReader(document, values, registry, faults, chosen, loaded, shared=shared)
     try:
         rules = read_games(reading)
+        if values.get("report"):
+            import_extension("arena_records.report_key", "report").read_report(reading, rules)
         entries = read_entries(reading, rules)
         boards = read_boards(reading, rules, entries)
     finally:
@@ -80,7 +76,7 @@ def _resolve(
             source.close()
     faults.stop_if_any()
     name = values.get("name") or FilePath(document.name).stem
-    if reading.lines is not None:  # from here on the spec is self-contained: workers and stores need no other file
+    if reading.lines is not None:  # the spec is now self-contained: workers and stores need no other file
         document = replace(document, values={**document.values, "positions": reading.lines})
     for source in reading.sources.values():
         agents = source.pin(document.values["agents"])
@@ -94,12 +90,12 @@ def _resolve(
 def _load_plugins(
     document: Document, values: Mapping[str, Any], asked: Sequence[str], faults: Faults
 ) -> tuple[Registry, tuple[str, ...]]:
-    """Load the plugins of the caller and of the spec, the latter one by one, so that each fault gets its line."""
+    """Load the plugins of the caller, then the plugins of the spec one by one, so that each fault gets its own line."""
     wanted = list(asked)
     registry = load_plugins(wanted)
     for number, name in enumerate(values.get("plugins") or ()):
         if not isinstance(name, str) or not name:
-            continue  # its fault is noted
+            continue  # the fault is noted
         place = locate_plugin(document.folder, name)
         try:
             add_plugin(registry, place)
@@ -110,14 +106,17 @@ def _load_plugins(
 
 
 KEPT = ("agents", "games", "plugins", "positions")
-"""Lists with items that are checked even when other items are faulty."""
+"""Lists whose correct items are checked even if other items have faults."""
 
-ADJUDICATE = list(dict.fromkeys([*AdjudicateKeys.model_fields, *DrawKeys.model_fields, *ResignKeys.model_fields]))
-"""The keys in `adjudicate` and its rules."""
+KEYS_BELOW: Mapping[str, Collection[str]] = {
+    "adjudicate": {**AdjudicateKeys.model_fields, **DrawKeys.model_fields, **ResignKeys.model_fields},
+    "report": ReportKeys.model_fields,
+}
+"""For each of these keys: the keys that its mapping may contain, also at deeper levels. Mappings of other keys contain limits."""
 
 
 def check_keys(document: Document, faults: Faults) -> dict[str, Any]:
-    """Return the keys of a spec, None for a value of the wrong type; faults are noted."""
+    """Return the keys of a spec; a value of the wrong type becomes None. Faults are noted."""
     values = dict(document.values)
     if "game" in values:
         values["game"] = _name_as_text(values["game"])
@@ -127,15 +126,14 @@ def check_keys(document: Document, faults: Faults) -> dict[str, Any]:
     for key, model in SpecKeys.model_fields.items():
         if key in values:
             before = faults.noted
-            known = ADJUDICATE if key == "adjudicate" else MatchLimits.model_fields
-            faults.check((key,), model.rebuild_annotation(), values[key], known)
+            faults.check((key,), model.rebuild_annotation(), values[key], KEYS_BELOW.get(key, MatchLimits.model_fields))
             if faults.noted > before and not (key in KEPT and isinstance(values[key], list)):
                 values[key] = None
     return values
 
 
 def _name_as_text(game: Any) -> Any:
-    """Return a game of the spec with its name as text, because YAML reads a name such as 2048 as a number."""
+    """Return a game of the spec with its name as text. YAML reads a name such as 2048 as a number."""
     if isinstance(game, dict) and "name" in game:
         return {**game, "name": _name_as_text(game["name"])}
     return str(game) if isinstance(game, int) and not isinstance(game, bool) else game
@@ -152,11 +150,11 @@ def _check_names(values: dict[str, Any], faults: Faults) -> None:
     if "agents" not in values:
         faults.add((), "agents is missing: list some of `arena list agents`")
     if values.get("rounds") is not None and values.get("positions") is not None:
-        faults.add(("rounds",), "expected rounds or positions, got both; every given position is met once", key=True)
+        faults.add(("rounds",), "expected rounds or positions, got both; every given position is played once", key=True)
 
 
 def json_schema(registry: Registry) -> dict[str, Any]:
-    """Return the JSON Schema of a spec file, with the keys and names that loaded plugins bring."""
+    """Return the JSON Schema of spec files, including the keys and names that loaded plugins add."""
     schema = SpecKeys.model_json_schema()
     entry = EntryKeys.model_json_schema(ref_template="#/$defs/{model}")
     schema.setdefault("$defs", {}).update(entry.pop("$defs", {}))

@@ -1,4 +1,4 @@
-"""`{sweep: [...]}`: one value of a mapping that stands for several, and so for several mappings."""
+"""Expands sweeps. `{sweep: [...]}` stands for several values, and a mapping with sweeps stands for several mappings."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from typing import Any
 from arena.spec.document import Path
 
 MAX_COMBINATIONS = 1000
-"""The most mappings that one mapping may stand for."""
+"""The largest number of mappings that one mapping may stand for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One mapping that a mapping with sweeps stands for, and the places of its swept values."""
+    """One of the mappings that a mapping with sweeps stands for, and the places of its values in the file."""
 
     values: dict[str, Any]
     origins: dict[Path, Path]
-    """From the path of a value in `values` to its path in the file, for swept values."""
+    """For each value from a sweep: its path in `values`, and its path in the file."""
 
     def origin(self, path: Path) -> Path:
-        """Return the path in the file of a value; both paths are relative to the mapping."""
+        """Return the path of a value in the file. Both paths are relative to the mapping."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.origins:
                 return self.origins[path[:length]] + path[length:]
@@ -29,7 +29,7 @@ class Variant:
 
 
 def list_variants(values: dict[str, Any], report: Callable[[Path, str], None]) -> list[Variant]:
-    """Return every mapping that `values` stands for. Several sweeps make a product; the first in the file varies slowest."""
+    """Return every mapping for which `values` stands. Several sweeps give all combinations; the first varies slowest."""
     found = list(_find_sweeps(values, (), report))
     places = [(path, choices) for path, choices in found if choices]
     sound = _copy(values)
@@ -50,7 +50,7 @@ def list_variants(values: dict[str, Any], report: Callable[[Path, str], None]) -
 
 
 def _find_sweeps(value: Any, path: Path, report: Callable[[Path, str], None]) -> Iterator[tuple[Path, list[Any]]]:
-    """Yield the path of each sweep with its values, none if its fault has been reported."""
+    """Yield the path of each sweep with its values. If a sweep has a fault, it is reported and the values are empty."""
     if not isinstance(value, dict):
         return
     if path and "sweep" in value:

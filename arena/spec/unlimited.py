@@ -1,4 +1,4 @@
-"""Warns of entries whose decisions need a limit, because the game is too large to be searched to its end."""
+"""Warns about entries without a limit for their decisions, if they would try to search a large game to its end."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,15 +17,15 @@ from arena.spec.games import Rules
 from arena.spec.reader import SpecReader, format_path
 
 LARGE_GAME_STATES = 200_000
-"""The number of states that a search visits in seconds; the 8-puzzle has 181,440."""
+"""A game with more states counts as large. A search visits so many states in a few seconds; the 8-puzzle has 181,440."""
 COUNTING_SECONDS = 1.0
-"""Processor time to count them; a game that takes longer counts as larger."""
+"""The processor time for counting states; if it is not enough, the game counts as large."""
 PROPOSED_NODES, PROPOSED_DEPTH = 100_000, 4
-"""Limits that a warning proposes."""
+"""The limits that a warning proposes."""
 
 
 def warn_unlimited(reading: SpecReader, rules: Rules, entry: Entry) -> SpecFault | None:
-    """Return the warning for an entry that has no limit and needs one, if the game is large; None for any other entry."""
+    """Return a warning if an entry has no limit but needs one because the game is large; otherwise None."""
     message = describe_unlimited(entry.name, entry.make, entry.limits, rules.game)
     if message is None:
         return None
@@ -34,12 +34,12 @@ def warn_unlimited(reading: SpecReader, rules: Rules, entry: Entry) -> SpecFault
 
 
 def describe_unlimited(name: str, make: Callable[[], Agent], limits: Limits, game: Game) -> str | None:
-    """Return the warning for an agent that has no limit and needs one, if the game is large; None for any other agent."""
+    """Return a warning if an agent has no limit but needs one because the game is large; otherwise None."""
     if limits.budget:
         return None
     try:
         agent = make()
-    except Exception:  # reported when the agent is made
+    except Exception:  # the fault is reported when the agent is made
         return None
     if not needs_limit(agent, limits):
         return None
@@ -51,23 +51,23 @@ def describe_unlimited(name: str, make: Callable[[], Agent], limits: Limits, gam
 
 
 def limit_warnings(spec: Spec) -> Iterator[str]:
-    """Yield a warning for every entry without a limit on a board of more than LARGE_GAME_STATES states."""
+    """Yield a warning for every entry without a limit on a board with more than LARGE_GAME_STATES states."""
     for board in spec.boards:
         if board.unlimited and is_large(board.game, board.positions):
             yield from map(str, board.unlimited)
 
 
 def is_large(game: Game, positions: Positions) -> bool:
-    """Return whether a game has more than LARGE_GAME_STATES states from the first of its positions; False if it raises."""
+    """Return whether more than LARGE_GAME_STATES states follow from the first position of a game; False if the game fails."""
     return call_foreign(
         lambda: count_states(game, positions[0].state, LARGE_GAME_STATES, COUNTING_SECONDS) is None, lambda _: False
     )
 
 
 def count_states(game: Game, start: State, most: int, seconds: float) -> int | None:
-    """Return the number of states that can be reached from `start`; None for more than `most`, or after `seconds`.
+    """Return the number of states that can be reached from `start`; None if there are more than `most`, or after `seconds`.
 
-    The seconds are of processor time, so that a busy machine counts as far as an idle one. Exceptions of the game pass through.
+    `seconds` is processor time: a busy machine gives the same answer as an idle one. Exceptions of the game are passed on.
     """
     seen = {start}
     layer = [start]

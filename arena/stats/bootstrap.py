@@ -1,8 +1,9 @@
-"""Uncertainty of ratings when there are many pairs: the bootstrap, thousands of resampled tables fitted at once.
+"""The uncertainty of ratings, if there are many pairs: a bootstrap, which fits thousands of resampled tables at once.
 
-B. Efron, Bootstrap Methods, 1979: the pairs of every pairing are resampled with replacement, in the same number, and the ratings
-are fitted to the result; percentiles of these ratings are the interval. A pairing whose pairs all had one score shows no spread,
-so its games are drawn from the fitted model instead (a parametric bootstrap).
+For every two competitors (a *pairing*), as many pairs of games as they played are drawn from these pairs with replacement, and
+the ratings are fitted to the result (B. Efron, Bootstrap Methods, 1979). Percentiles of these ratings are the bounds of the
+interval. If all pairs of a pairing had the same score, resampling shows no spread, so its games are drawn from the fitted model
+instead (a parametric bootstrap).
 """
 
 import random
@@ -19,53 +20,53 @@ from arena.stats.pairwise_likelihood import PairwiseLikelihood, statistics_of
 from arena.stats.prior import virtual_games
 
 MAX_CELLS_RESAMPLED = 300_000
-"""The approximate number of pairings times samples that are resampled at a time, which bounds memory."""
+"""The approximate number of cells (pairings times samples) that are resampled at a time. This limits memory."""
 
 MAX_CELLS_FITTED = 30_000
-"""The approximate number of pairings times samples that are fitted at a time: as many as a processor's cache holds."""
+"""The approximate number of cells (pairings times samples) that are fitted at a time, so that a processor's cache suffices."""
 
 MAX_PAIRS_DRAWN_SINGLY = 1_000
-"""Pairings with more pairs than this count the kinds of pairs by one multinomial draw. Up to this number each pair is drawn
-separately, which is quicker for few. Both ways have the same distribution."""
+"""Up to this number of pairs of a pairing, each pair is drawn separately, which is quicker for few pairs. For more pairs, one
+multinomial draw gives the numbers of all kinds of pairs. Both methods have the same distribution."""
 
 MAX_LAST_STEP = 3e-4
-"""The last Newton step, in natural units. The remaining error is about a tenth of it, under a hundredth of an Elo point, while
-the sampling error of the percentiles is some tenths of one."""
+"""The largest last Newton step, in natural units. The remaining error is about a tenth of it, less than a hundredth of an Elo
+point, while the sampling error of the percentiles is some tenths of a point."""
 
 MAX_SHARED_STEP = 0.5
-"""The step, in natural units, up to which tables share the information of the true table's fit, which saves a matrix for each.
-Resampled tables lie about a standard error from the true one, so most steps are this small."""
+"""If no step is larger than this, in natural units, all tables share the information matrix from the fit of the real table, which
+saves a matrix for each table. Resampled tables lie about a standard error from the real one, so most steps are this small."""
 
 MAX_SHARED_STEPS = 20
-"""The number of such steps, which only converge linearly, before each table uses its own information."""
+"""The number of steps with the shared matrix, which converge only linearly, before each table uses its own matrix."""
 
 
 class Bootstrap:
-    """Ratings of resampled tables about the field's mean, in natural units; competitors by their indices."""
+    """Ratings from resampled tables relative to their mean, in natural units. Competitors are given by their indices."""
 
     name = "bootstrap"
 
     def __init__(self, samples: Array) -> None:
-        """`samples` has a row for every resampled table and a column for every competitor."""
+        """`samples` has a row for each resampled table and a column for each competitor."""
         self._samples = samples
 
     def interval(self, agent: int, other: int | None = None) -> tuple[float, float]:
-        """The 95 % percentile interval of a rating, or of its lead over another."""
+        """Return the 95 % percentile interval of a rating, or of its lead over another rating."""
         column = self._samples[:, agent]
         low, high = np.quantile(column if other is None else column - self._samples[:, other], [0.025, 0.975])
         return float(low), float(high)
 
     def superiority(self, agent: int, other: int) -> float:
-        """The likelihood of superiority: the share of samples in which the rating is higher, half a sample away from 0 and 1."""
+        """Return the likelihood of superiority: the share of samples with a higher rating, half a sample or more from 0 and 1."""
         lead = self._samples[:, agent] - self._samples[:, other]
         better = float((lead > 0).sum() + 0.5 * (lead == 0).sum())
         return (better + 0.5) / (len(lead) + 1)
 
 
 def bootstrap(fit: Fit[Competitor], pairings: Pairings[Competitor], rng: random.Random, *, samples: int = 1000) -> Bootstrap:
-    """Return the bootstrap of Bradley-Terry ratings that were fitted to the games of all these pairs.
+    """Return the bootstrap for Bradley-Terry ratings that were fitted to the games of all these pairs.
 
-    `rng` only seeds numpy's generator, so the numbers are the same as long as numpy keeps its streams.
+    `rng` only seeds numpy's generator, so results are the same as long as numpy does not change its generators.
     """
     generator = np.random.default_rng(rng.getrandbits(128))
     played = {seats: pairs for seats, pairs in pairings.items() if any(pair.games for pair in pairs)}
@@ -80,7 +81,8 @@ def bootstrap(fit: Fit[Competitor], pairings: Pairings[Competitor], rng: random.
 
 
 Resampler: TypeAlias = Callable[[np.random.Generator, int], Array]
-"""Resamples one pairing so many times: the summed statistics of its pairs, a row for each statistic, a column for each sample."""
+"""A function that resamples one pairing a number of times. It returns the sums of the statistics of the drawn pairs, with a row
+per statistic and a column per sample."""
 
 
 def _resampler(fit: Fit[Competitor], seats: tuple[Competitor, Competitor], pairs: Sequence[Pair]) -> Resampler:
@@ -102,13 +104,11 @@ def _resampler(fit: Fit[Competitor], seats: tuple[Competitor, Competitor], pairs
 
 
 def _by_kind(count: int, chances: Sequence[float], kinds: Sequence[Pair]) -> Resampler:
-    """Draws `count` pairs by the probabilities of their kinds."""
     statistics = np.array([statistics_of(pair) for pair in kinds])
     return lambda generator, samples: (generator.multinomial(count, chances, size=samples) @ statistics).T
 
 
 def _one_by_one(pairs: Sequence[Pair]) -> Resampler:
-    """Draws as many pairs with replacement."""
     known = {id(pair): statistics_of(pair) for pair, _ in kinds_of(pairs)}
     statistics, count = np.array([known[id(pair)] for pair in pairs]).T.copy(), len(pairs)
     # A statistic that is equal for all pairs, as the number of games usually is, needs no sum over the picked pairs.
@@ -123,9 +123,9 @@ def _one_by_one(pairs: Sequence[Pair]) -> Resampler:
 
 
 def refit(fit: Fit[Any], pairings: Sequence[tuple[int, int]], tables: Array) -> Array:
-    """The ratings of every table, a row each: Newton's method on all of them, from the fit of the true table on.
+    """Return the ratings of each table, one per row. Newton's method runs on all tables at once, starting from the real fit.
 
-    `tables` are given as to `PairwiseLikelihood`, all with the same pairings of competitors by their indices.
+    `tables` has the form that `PairwiseLikelihood` expects. All tables have the same pairings, given by indices.
     """
     count = len(fit.agents)
     likelihood = PairwiseLikelihood(pairings, count, fit.model)
@@ -141,7 +141,7 @@ def refit(fit: Fit[Any], pairings: Sequence[tuple[int, int]], tables: Array) -> 
             information[:, range(place.shape[1]), range(place.shape[1])] += virtual.information
             step = (constrained_inverse(information, count) @ gradient[:, :, None])[:, :, 0]
         largest = np.abs(step).max(axis=1, keepdims=True)
-        place += step / np.maximum(largest, 1.0)  # instead of backtracking: no step is longer than one natural unit
+        place += step / np.maximum(largest, 1.0)  # no step is longer than one natural unit, so no backtracking is needed
         if largest.max() < MAX_LAST_STEP:
             break
     return place[:, :count]

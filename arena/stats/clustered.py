@@ -1,19 +1,19 @@
-"""The mean of values that come in clusters, with a 95 % interval: matches of one round share a position, dice and deals."""
+"""The mean of values in clusters, with a 95 % interval. A cluster is a round: its matches share dice and deals."""
 
 from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from arena.stats.distributions import student_cdf, student_quantile
+from arena.stats.distributions import student_quantile
 
 FOLDS = 5
-"""Parts into which clusters are divided to fit the coefficient of luck."""
+"""The number of parts into which clusters are divided to fit the coefficient of luck."""
 MIN_CLUSTERS = 10
-"""The fewest clusters to which the coefficient of luck is fitted."""
+"""The minimum number of clusters for which the coefficient of luck is fitted."""
 
 
 class ClusteredMean(NamedTuple):
-    """A mean with its 95 % interval; None without values, the bounds None if fewer than two clusters have values."""
+    """A mean with its 95 % interval. The mean is None without values; the bounds are None for fewer than two clusters."""
 
     mean: float | None
     low: float | None
@@ -24,8 +24,8 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int]) -> ClusteredMea
     """Return the mean of all values with its interval, given the sum and the number of the values of each cluster.
 
     The mean is a ratio of two sums over clusters, so its variance is linearised (W. Cochran, Sampling Techniques, 1977, chapter
-    6), with the quantile of Student's t for one degree of freedom less than there are clusters. Clusters are treated as
-    independent, without an assumption about the values within one.
+    6). The interval uses Student's t with one degree of freedom less than there are clusters. Clusters are treated as
+    independent; nothing is assumed about the values within a cluster.
     """
     clusters = [(total, count) for total, count in zip(sums, counts, strict=True) if count]
     size = sum(count for _, count in clusters)
@@ -41,14 +41,14 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int]) -> ClusteredMea
 
 
 def remove_luck(returns: Sequence[float], luck: Sequence[float], counts: Sequence[int]) -> list[float] | None:
-    """Return the sums of each cluster less its luck times a coefficient.
+    """Return the sum of each cluster minus its luck times a coefficient.
 
-    None for fewer clusters than MIN_CLUSTERS, and if there was no luck.
+    Returns None if there are fewer than MIN_CLUSTERS clusters, or if there was no luck.
 
     Luck has the mean 0, so any coefficient leaves the mean unchanged; the best one is the slope of the regression of returns on
-    luck. It is 1 if luck decides everything, and near 0 if the better side wins with any dice. The coefficient of a cluster is
-    fitted to the clusters of the other FOLDS - 1 folds, so it does not depend on the values that it corrects (cross-fitting: V.
-    Chernozhukov and others, Double/debiased machine learning, 2018).
+    luck. This slope is 1 if luck decides everything, and near 0 if the better side wins with any dice. The coefficient of a
+    cluster is fitted to the clusters of the other FOLDS - 1 folds, so it does not depend on the values that it corrects
+    (cross-fitting: V. Chernozhukov and others, Double/debiased machine learning, 2018).
 
     >>> remove_luck([1.0, -1.0] * 10, [1.0, -1.0] * 10, [1] * 20) == [0.0] * 20
     True
@@ -65,18 +65,3 @@ def remove_luck(returns: Sequence[float], luck: Sequence[float], counts: Sequenc
         for k in places[fold::FOLDS]:
             corrected[k] -= products / squares * luck[k] if squares else 0.0
     return corrected
-
-
-def mean_p_value(values: Sequence[float]) -> float:
-    """Return the two-sided p-value of Student's t-test that independent values have the mean 0; 1.0 for fewer than two.
-
-    Values that are all the same, but not 0, have no spread; the sign test takes their place.
-    """
-    if len(values) < 2:
-        return 1.0
-    mean = sum(values) / len(values)
-    squares = sum((value - mean) ** 2 for value in values)
-    if not squares:
-        return 1.0 if not mean else 0.5 ** (len(values) - 1)
-    freedom = len(values) - 1
-    return 2 * student_cdf(freedom, -abs(mean) / sqrt(squares / freedom / len(values)))

@@ -1,4 +1,4 @@
-"""Intransitive cycles: A beats B, B beats C, and C beats A, each significantly; ratings are transitive and cannot show them."""
+"""Intransitive cycles: A beats B, B beats C, and C beats A, each significantly. Ratings are transitive and cannot show them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,13 +8,13 @@ from arena.stats.likelihood import mean_interval
 from arena.stats.observations import PAIR_SCORES, Competitor, Pairings, kinds_of
 
 Beats: TypeAlias = Mapping[Competitor, frozenset[Competitor]]
-"""For every competitor the others that it beats."""
+"""For each competitor, the others that it beats."""
 
 
 def beats(pairings: Pairings[Competitor]) -> dict[Competitor, frozenset[Competitor]]:
-    """Return for every competitor the others against which its score has a 95 % interval above one half.
+    """Return, for each competitor, the others against which its score has a 95 % interval above one half.
 
-    The interval only uses the pairs of these two. Ratings are not used, because they put all competitors on one line.
+    The interval uses only the pairs of these two. Ratings are not used, because they put all competitors on one line.
     """
     found: dict[Competitor, set[Competitor]] = {}
     for (one, two), pairs in pairings.items():
@@ -34,12 +34,11 @@ def beats(pairings: Pairings[Competitor]) -> dict[Competitor, frozenset[Competit
 
 
 def cycles(beats: Beats[Competitor], *, most: int = 20) -> tuple[tuple[Competitor, ...], ...]:
-    """The shortest cycles, at most `most` of them, ordered by their competitors' texts, each from its first one on.
+    """Return at most `most` of the shortest cycles. Competitors are sorted by their texts; each cycle begins with its first one.
 
-    All cycles of three if there are any (a tournament graph with a cycle has one of three), else one shortest cycle; empty if
-    there is none.
+    Cycles of three are returned if there are any (a tournament graph with a cycle has one); otherwise, a shortest cycle, if any.
     """
-    names = sorted(beats, key=str)  # every hashable value has a text, but not an order
+    names = sorted(beats, key=str)  # every hashable value has a text, but not every one has an order
     place = {name: k for k, name in enumerate(names)}
     edges = [sorted(place[other] for other in beats[name] if other in place) for name in names]
     found = sorted(_threes(edges))[:most]
@@ -52,7 +51,6 @@ def cycles(beats: Beats[Competitor], *, most: int = 20) -> tuple[tuple[Competito
 
 
 def _threes(edges: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
-    """Every cycle of three, once: from its least vertex on."""
     beaten = [frozenset(found) for found in edges]
     for one, found in enumerate(edges):
         for two in found:
@@ -62,10 +60,9 @@ def _threes(edges: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
 
 
 def _shortest(edges: Sequence[Sequence[int]], start: int) -> tuple[int, ...] | None:
-    """A shortest cycle through a vertex, by breadth-first search; None if there is none."""
     paths: dict[int, tuple[int, ...]] = {start: (start,)}
     frontier = [start]
-    for vertex in frontier:  # grows during the iteration
+    for vertex in frontier:  # the list grows during the loop
         for other in edges[vertex]:
             if other == start:
                 return paths[vertex]

@@ -1,4 +1,4 @@
-"""Student's t, the binomial and the chi-squared distribution without scipy, which takes a quarter of a second to import.
+"""Student's t, the binomial and the chi-squared distribution, without scipy, because importing it takes a quarter of a second.
 
 Leading factors are written with the remainder of Stirling's formula (C. Loader, Fast and accurate computation of binomial
 probabilities, 2000), because differences of the logarithms of large gamma functions would lose their digits.
@@ -9,14 +9,13 @@ from statistics import NormalDist
 
 HALF_LOG_TAU = log(2 * pi) / 2
 MAX_ITERATIONS = 10_000
-"""A bound on loops that converge in far fewer iterations, for parameters up to 1e9."""
+"""A limit for loops, which need far fewer iterations for parameters up to 1e9."""
 MAX_BETA_FREEDOM = 10_000
-"""Above these degrees of freedom the beta function loses digits, and a normal quantile has them all (G. Hill, Student's
-t-distribution, 1970)."""
+"""Above these degrees of freedom, the beta function loses digits, but a normal quantile does not (G. Hill, 1970)."""
 
 
 def student_cdf(freedom: float, t: float) -> float:
-    """The probability that Student's t with these degrees of freedom is at most `t`.
+    """Return the probability that Student's t with these degrees of freedom is at most `t`.
 
     >>> round(student_cdf(1, 1), 12)
     0.75
@@ -26,7 +25,7 @@ def student_cdf(freedom: float, t: float) -> float:
 
 
 def student_quantile(freedom: float, probability: float) -> float:
-    """The value that Student's t with these degrees of freedom exceeds with the probability `1 - probability`.
+    """Return the value that Student's t with these degrees of freedom exceeds with a probability of `1 - probability`.
 
     >>> round(student_quantile(10, 0.975), 3)
     2.228
@@ -49,7 +48,7 @@ def student_quantile(freedom: float, probability: float) -> float:
 
 
 def _student_tail(freedom: float, t: float) -> float:
-    """The probability beyond |t| on one side."""
+    """Return the probability beyond |t| on one side."""
     square = t * t
     if freedom > MAX_BETA_FREEDOM:
         a = freedom - 0.5
@@ -60,7 +59,7 @@ def _student_tail(freedom: float, t: float) -> float:
 
 
 def binomial_cdf(successes: int, trials: int, probability: float) -> float:
-    """The probability of at most so many successes.
+    """Return the probability of at most this many successes.
 
     >>> round(binomial_cdf(0, 6, 0.5), 12)
     0.015625
@@ -69,7 +68,7 @@ def binomial_cdf(successes: int, trials: int, probability: float) -> float:
 
 
 def beta_share(a: float, b: float, x: float, y: float) -> float:
-    """The regularised incomplete beta function at x, with y = 1 - x, by its continued fraction (modified Lentz's method)."""
+    """Return the regularised incomplete beta function at x; y is 1 - x. It is computed as a continued fraction (by Lentz)."""
     if x <= 0 or y <= 0:
         return 0.0 if x <= 0 else 1.0
     total = a + b
@@ -96,7 +95,7 @@ def beta_share(a: float, b: float, x: float, y: float) -> float:
 
 
 def chi_squared_tail(freedom: int, value: float) -> float:
-    """The probability that chi-squared with these degrees of freedom is above `value`.
+    """Return the probability that chi-squared with these degrees of freedom is above `value`.
 
     >>> round(chi_squared_tail(2, 2), 12) == round(exp(-1), 12)
     True
@@ -121,12 +120,12 @@ def chi_squared_tail(freedom: int, value: float) -> float:
 
 
 def _log_ratio(ratio: float, excess: float) -> float:
-    """The logarithm of a ratio that is 1 + excess, from the more precise of both."""
+    """Return the logarithm of a ratio that equals 1 + excess. Whichever of both numbers is more precise is used."""
     return log1p(excess) if abs(excess) < 0.5 else log(ratio)
 
 
 def _stirling(x: float) -> float:
-    """The logarithm of the gamma function less Stirling's formula."""
+    """Return the logarithm of the gamma function minus Stirling's formula."""
     if x < 16:
         return lgamma(x) - (x - 0.5) * log(x) + x - HALF_LOG_TAU
     square = x * x

@@ -1,8 +1,8 @@
-"""Ratings with their 95 % intervals, from pairs of games and never from single games, and the confidence in the order of a field.
+"""Ratings with 95 % intervals, from pairs of games instead of single games, and how certain the order of competitors is.
 
-From 40 pairs for each pairing the interval comes from a bootstrap (`arena.stats.bootstrap`), below from a sandwich estimator
-(`arena.stats.sandwich`). A competitor with all or none of its points has only one bound (`one_sided`). A competitor that did not
-meet any other in at least two distinct pairs has none.
+If every two competitors that met (a *pairing*) have at least 40 pairs of games, intervals come from a bootstrap
+(`arena.stats.bootstrap`), otherwise from a sandwich estimator (`arena.stats.sandwich`). A competitor that won or lost every game
+has only one bound (`one_sided`). A competitor with fewer than two distinct pairs has no interval.
 """
 
 import random
@@ -17,20 +17,21 @@ from arena.stats.bradley_terry import Fit, fit, place_of
 from arena.stats.elo import ELO
 from arena.stats.likelihood import ONE_IN_TWENTY
 from arena.stats.newton import find_root
-from arena.stats.observations import Competitor, Pair, Pairings, Table, kinds_of, share_equal, table_of
+from arena.stats.observations import Competitor, Pair, Pairings, Table, kinds_of, share_equal, table_of, weigh
+from arena.stats.pairing_spread import ALIKE, Differences, find_differences
 from arena.stats.position_effect import fit_at_spread, fit_positions, sandwich_of_positions
 from arena.stats.prior import MODEL, Model
 from arena.stats.sandwich import Sandwich, sandwich, sandwich_of_rounds
 
 MIN_BOOTSTRAP_PAIRS = 40
-"""The fewest pairs for each pairing at which a bootstrap holds its level; with fewer, its intervals are too narrow."""
+"""The smallest number of pairs per pairing for a bootstrap. With fewer pairs, its intervals would be too narrow."""
 BOUND_ACCURACY = 1e-4
-"""The accuracy of a one-sided bound, in natural units: 0.02 Elo."""
+"""The accuracy of a one-sided bound in natural units; 0.02 Elo."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rated(Generic[Competitor]):
-    """A rating in Elo. Both bounds are None if nothing is known, and one is None if that side is open."""
+    """A rating in Elo. Both bounds are None if nothing is known; one is None if the interval is open on that side."""
 
     agent: Competitor
     elo: float
@@ -40,7 +41,7 @@ class Rated(Generic[Competitor]):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The lead of one rating over another, in Elo, with its 95 % interval and the likelihood of superiority."""
+    """The lead of one rating over another in Elo, with its 95 % interval and the likelihood of superiority."""
 
     elo: float
     low: float | None
@@ -50,36 +51,38 @@ class Difference:
 
 @dataclass(frozen=True)
 class Ratings(Generic[Competitor]):
-    """The ratings of a field about its mean, or about the anchor, which has the rating 0."""
+    """Ratings relative to their mean, or to the anchor, whose rating is 0."""
 
     fit: Fit[Competitor]
     spread: Bootstrap | Sandwich
     known: frozenset[Competitor]
     """Competitors with at least two distinct pairs, against any opponents."""
     bounds: Mapping[Competitor, Fit[Competitor]]
-    """The fits at the one bound of competitors with all or none of their points."""
+    """For each competitor that won or lost every game, the fit at its only bound."""
     sides: Mapping[Competitor, int]
-    """Their side: 1 with all points, -1 with none."""
+    """For the same competitors: 1 if they won every game, -1 if they lost every game."""
     anchor: Competitor | None = None
 
     @property
     def method(self) -> str:
-        """The source of the intervals: `bootstrap` or `sandwich`."""
+        """How the intervals were computed: `bootstrap` or `sandwich`."""
         return self.spread.name
 
     @property
-    def between_pairings(self) -> float:
-        """The standard deviation, in natural units, by which pairings differ from the ratings beyond chance; 0 if they do not."""
-        return self.spread.between_pairings if isinstance(self.spread, Sandwich) else 0.0
+    def differences(self) -> Differences:
+        """The variances of leads that the variance of games does not explain."""
+        return self.spread.differences if isinstance(self.spread, Sandwich) else ALIKE
 
     @cached_property
     def rows(self) -> tuple[Rated[Competitor], ...]:
-        """The whole field, the best first; equals in the order of the field."""
+        """Return all competitors, the best first. Equal competitors stay in their order."""
         elo = self.fit.elo(self.anchor)
         return tuple(sorted((self._rated(agent, elo[agent]) for agent in self.fit.agents), key=lambda row: -row.elo))
 
     def difference(self, agent: Competitor, other: Competitor) -> Difference:
-        """The lead of `agent` over `other`; one bound if either has all of its points or none, and no bound if both have all."""
+        """Return the lead of `agent` over `other`. It has only one bound if one of them won or lost every game, or if one won and
+        the other lost every game (then the weaker of two bounds). It has none if both won, or both lost, every game.
+        """
         i, j = place_of(self.fit.agents, agent), place_of(self.fit.agents, other)
         elo = (self.fit.ratings[i] - self.fit.ratings[j]) * ELO
         if i == j or not {agent, other} <= self.known:
@@ -87,7 +90,6 @@ class Ratings(Generic[Competitor]):
         superiority = self.spread.superiority(i, j)
         swept = [one for one in (agent, other) if one in self.bounds]
         if swept:
-            # A sweep bounds the difference on the side of the loser; of two sweeps, the weaker bound counts.
             leads = {1 if one == agent else -1 for one in swept if self.sides[one] > 0}
             leads |= {-1 if one == agent else 1 for one in swept if self.sides[one] < 0}
             at_bounds = [self.bounds[one].elo() for one in swept]
@@ -98,7 +100,7 @@ class Ratings(Generic[Competitor]):
         return Difference(elo, low * ELO, high * ELO, superiority)
 
     def superiority(self, agent: Competitor, other: Competitor) -> float | None:
-        """The likelihood of superiority of `agent` over `other`; None if either has fewer than two distinct pairs."""
+        """Return the likelihood that `agent` is better than `other`; None if either has fewer than two distinct pairs."""
         if agent == other or not {agent, other} <= self.known:
             return None
         return self.spread.superiority(place_of(self.fit.agents, agent), place_of(self.fit.agents, other))
@@ -107,7 +109,7 @@ class Ratings(Generic[Competitor]):
         if agent not in self.known or agent == self.anchor:
             return Rated(agent, elo, None, None)
         if agent in self.bounds:
-            # A fit at a bound is about the mean of all others and is shifted back to the mean of the whole field.
+            # A fit at a bound is relative to the mean of all others; it is shifted back to the mean of all.
             fit_at_bound = self.bounds[agent]
             bound = fit_at_bound.elo(self.anchor)[agent]
             if self.anchor is None:
@@ -129,13 +131,13 @@ def rate(
     rounds: Sequence[Mapping[tuple[Competitor, Competitor], Pair]] | None = None,
     openings: bool = True,
 ) -> Ratings[Competitor]:
-    """Ratings of a field from all its pairs of games.
+    """Return the ratings of competitors from all their pairs of games.
 
-    `pairings` holds every two competitors that met once; each of its pairs is distinct, with its repeats added to it. `rng` seeds
-    the bootstrap, which draws `samples` tables. `rounds` holds the same games by rounds, if games of a round share dice and
-    deals: then rounds are the clusters. `openings` is False if all pairs begin from one position; otherwise the ratings allow for
-    positions that favour a seat (`arena.stats.position_effect`). Raises ArenaError for an unknown anchor, or if there is no
-    finite fit, which can only happen without the prior.
+    `pairings` has a list of pairs of games for every two competitors that met. Repeated games are not another pair; they are
+    added to the pair that they repeat. `rng` seeds the bootstrap, which draws `samples` tables. If the games of a round share
+    dice and deals, `rounds` has the same games by round, and rounds are the clusters. `openings` is False if all pairs begin from
+    one position; otherwise the ratings allow for positions that favour a seat (`arena.stats.position_effect`). Raises ArenaError
+    for an unknown anchor, or if there is no finite fit, which can only happen without the prior.
     """
     pairings = share_equal(pairings)
     table = table_of(pairings)
@@ -148,25 +150,34 @@ def rate(
         of_agent.update(dict.fromkeys(seats, count))
     known = frozenset([agent for agent, count in of_agent.items() if count > 1])
     sides = {agent: side for agent, side in extremes(table).items() if agent in known}
-    if openings and rounds is None:  # luck shared by a round is not an advantage of a position
+    if openings and rounds is None:  # shared dice of a round do not count as an advantage of its position
         fitted = fit_positions(pairings, fitted)
-    bounds = {agent: one_sided(pairings, agent, side, fitted) for agent, side in sides.items()}
-    if fitted.spread:
-        spread: Bootstrap | Sandwich = sandwich_of_positions(fitted, pairings)
-    elif rounds is not None and len(pairings) > 1:
-        spread = sandwich_of_rounds(fitted, rounds, floor=len(rounds) < MIN_BOOTSTRAP_PAIRS)
-    elif min(distinct.values(), default=0) >= MIN_BOOTSTRAP_PAIRS:
-        spread = sandwich(fitted, pairings)
-        if not spread.between_pairings:
-            spread = bootstrap(fitted, pairings, rng, samples=samples)
-    else:
-        spread = sandwich(fitted, pairings)
+
+    def measure(differences: Differences = ALIKE) -> Sandwich:
+        if fitted.spread:
+            return sandwich_of_positions(fitted, pairings, differences)
+        if rounds is not None and len(pairings) > 1:
+            return sandwich_of_rounds(fitted, rounds, differences, floor=len(rounds) < MIN_BOOTSTRAP_PAIRS)
+        return sandwich(fitted, pairings, differences)
+
+    plain = measure()
+    spread: Bootstrap | Sandwich = plain
+    differences, weighted = find_differences(plain.pairings, len(fitted.agents)), pairings
+    if differences is not ALIKE:
+        places = {agent: k for k, agent in enumerate(fitted.agents)}
+        weighted = weigh(pairings, lambda seats: differences.weight((places[seats[0]], places[seats[1]])))
+        fitted = _fit_all(weighted, fitted.agents, fitted)
+        spread = measure(differences)
+    elif not fitted.spread and rounds is None and min(distinct.values(), default=0) >= MIN_BOOTSTRAP_PAIRS:
+        spread = bootstrap(fitted, pairings, rng, samples=samples)
+    bounds = {agent: one_sided(weighted, agent, side, fitted) for agent, side in sides.items()}
     return Ratings(fitted, spread, known, bounds, sides, anchor)
 
 
 def overlapping(rows: Iterable[Rated[Competitor]]) -> dict[Competitor, tuple[Competitor, ...]]:
-    """For every competitor the others with overlapping intervals, so that their order is not certain; an open end overlaps
-    everything beyond it.
+    """Return, for each competitor, the others whose intervals overlap with its own, so that their order is not certain.
+
+    An open end overlaps everything beyond it.
     """
     listed = list(rows)
 
@@ -178,7 +189,7 @@ def overlapping(rows: Iterable[Rated[Competitor]]) -> dict[Competitor, tuple[Com
 
 
 def extremes(table: Table[Competitor]) -> dict[Competitor, int]:
-    """Return the competitors with all of the points (1) or none (-1)."""
+    """Return the competitors that won every game (1) or lost every game (-1)."""
     points: dict[Competitor, float] = defaultdict(float)
     games: dict[Competitor, float] = defaultdict(float)
     for (first, second), counts in table.items():
@@ -190,16 +201,15 @@ def extremes(table: Table[Competitor]) -> dict[Competitor, int]:
 
 
 def one_sided(pairings: Pairings[Competitor], agent: Competitor, side: int, best: Fit[Competitor]) -> Fit[Competitor]:
-    """The fit at the one-sided 95 % bound of a competitor with all of its points (`side` 1) or none (-1); about the mean of all
-    others.
+    """Return the fit at the one-sided 95 % bound for a competitor that won every game (`side` 1) or lost every game (-1).
 
-    The bound is where the profile likelihood (maximised over everything else, the rating held) has fallen to 1 in 20 of its limit
-    far out; the competitor's own virtual draw is left out. A pair counts as one observation, however many games it has. For two
-    competitors, and pairs for games, this is the bound of C. Clopper and E. Pearson, 1934. `best` is the likeliest fit, whose
-    spread of positions is kept.
+    The profile likelihood is maximised over everything but the rating of the competitor. At the bound, this likelihood is 1/20 of
+    its limit for extreme ratings. The prior of this competitor, a virtual draw (`arena.stats.prior`), is left out. A pair counts
+    as one observation, however many games it has. For two competitors, with pairs as games, this is the bound of C. Clopper and
+    E. Pearson, 1934. `best` is the likeliest fit; its spread of positions is kept. The fit is relative to the mean of all others.
     """
     others = tuple(name for name in best.agents if name != agent)
-    # Far out every game of the competitor is certain, so the limit is the likelihood of all other games.
+    # For extreme ratings, every game of the competitor is certain, so the limit is the likelihood of all other games.
     among_others = {seats: found for seats, found in pairings.items() if agent not in seats}
     far = _fit_all(among_others, others, best).log_likelihood
     pairs = [pair for seats, found in pairings.items() if agent in seats for pair in found if pair.games]
@@ -228,7 +238,6 @@ def _fit_all(
     held: Mapping[Competitor, float] | None = None,
     start: Fit[Competitor] | None = None,
 ) -> Fit[Competitor]:
-    """Fit ratings by the model of another fit, with its spread of positions."""
     if best.spread:
         return fit_at_spread(pairings, agents, best.spread, model=best.model, held=held, start=start)
     return fit(table_of(pairings), agents, model=best.model, held=held, start=start)

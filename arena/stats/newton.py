@@ -1,4 +1,4 @@
-"""Newton's method for concave functions of ratings, which are determined up to a common shift and so have the mean 0."""
+"""Newton's method for concave functions of ratings. Adding a number to all ratings changes nothing, so their mean is set to 0."""
 
 from collections.abc import Callable
 from math import isclose
@@ -12,7 +12,7 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Slope(NamedTuple):
-    """A function at one place: its value, its gradient, and its information (minus the matrix of second derivatives)."""
+    """A function at one place: its value, its gradient, and its information (the negative matrix of second derivatives)."""
 
     value: float
     gradient: Array
@@ -20,18 +20,17 @@ class Slope(NamedTuple):
 
 
 MAX_LAST_STEP = 1e-9
-"""The last step's largest component, in natural units (an Elo point is 0.006); by quadratic convergence the error is its square.
-"""
+"""The largest component of the last step, in natural units (1 Elo is 0.006). The error is about the square of it."""
 
-_MAX_STEP = 4.0  # far from the maximum the quadratic model does not hold, so steps are limited in every component
-_MAX_RATING = 200.0  # no data gives a rating of 35,000 Elo: a function that still rises there has no finite maximum
+_MAX_STEP = 4.0  # far from the maximum, the quadratic model fails, so every component of a step is limited
+_MAX_RATING = 200.0  # no data gives a rating of 35,000 Elo: if the function still rises there, it has no finite maximum
 _MAX_HALVINGS = 40
 
 
 def maximise(function: Callable[[Array], Slope], start: Array, *, ratings: int) -> tuple[Array, Slope]:
-    """The maximum of a concave function over the places whose first `ratings` components have the mean 0, and the function there.
+    """Return the place of the maximum of a concave function, and its Slope there. The first `ratings` components have the mean 0.
 
-    `start` is such a place. Newton's method with backtracking. Raises ArenaError if there is no finite maximum.
+    Newton's method with backtracking begins at `start`, which must also have this mean. Raises ArenaError if there is no maximum.
     """
     place = start
     here = function(place)
@@ -45,14 +44,12 @@ def maximise(function: Callable[[Array], Slope], start: Array, *, ratings: int) 
             return place, here
         if np.abs(place).max() > _MAX_RATING:
             break
-    raise ArenaError(
-        "ratings: expected a table with a finite fit, got one where some ratings grow without end; keep the prior on"
-    )
+    raise ArenaError("ratings: without the prior, some ratings grow without end; keep the prior on (`prior` above 0)")
 
 
 def _climb(function: Callable[[Array], Slope], place: Array, here: Slope, step: Array) -> tuple[Array, Slope]:
-    """The place after the step, or after the first of its halves that does not lower the value; else the same place."""
-    slack = 1e-12 * (1 + abs(here.value))  # next to the maximum the value falls only by rounding
+    """Return the place after the step. The step is halved until it does not lower the value, and omitted if it always does."""
+    slack = 1e-12 * (1 + abs(here.value))  # near the maximum, only rounding lowers the value
     for halving in range(_MAX_HALVINGS):
         tried = place + step / 2**halving
         there = function(tried)
@@ -62,13 +59,13 @@ def _climb(function: Callable[[Array], Slope], place: Array, here: Slope, step: 
 
 
 def constrained_inverse(information: Array, ratings: int) -> Array:
-    """The inverse of information matrices among the places whose first `ratings` components have the mean 0.
+    """Return the inverse of information matrices, restricted to places whose first `ratings` components have the mean 0.
 
-    It turns gradients into Newton steps; for the information of a likelihood it is the covariance of the estimates. `information`
-    is one matrix or a stack of them. Raises ArenaError if one is not positive definite there.
+    This inverse turns gradients into Newton steps. For the information of a likelihood, it is the covariance of the estimates.
+    `information` is one matrix or a stack of them. Raises ArenaError if one of them is not positive definite on these places.
     """
-    # A likelihood does not see a common shift of all ratings, so the information alone is (nearly) singular. Stiffness in that
-    # direction makes it regular; the projection below then removes the shift, and with it every trace of the stiffness.
+    # A likelihood does not change with a common shift of all ratings, so the information alone is (nearly) singular. Adding
+    # stiffness in that direction makes it regular. The projection below removes the shift, and with it the stiffness.
     stiff = information.copy()
     if ratings:
         stiff[..., :ratings, :ratings] += stiff[..., :ratings, :ratings].max(axis=(-2, -1), keepdims=True) / ratings
@@ -76,9 +73,9 @@ def constrained_inverse(information: Array, ratings: int) -> Array:
         pivots = np.diagonal(np.linalg.cholesky(stiff), axis1=-2, axis2=-1) ** 2
     except np.linalg.LinAlgError:
         pivots = np.zeros(1)
-    # A pivot that cancels down to rounding belongs to a singular matrix: groups that never met, without the prior.
+    # If a pivot cancels down to rounding errors, the matrix is singular: groups never met, and there is no prior.
     if not (pivots > 1e-14 * np.maximum(np.diagonal(stiff, axis1=-2, axis2=-1), 1e-300)).all():
-        raise ArenaError("ratings: expected a table that connects all agents, got one that falls apart; keep the prior on")
+        raise ArenaError("ratings: some groups of agents never met; keep the prior on (`prior` above 0), which connects them")
     inverse: Array = np.linalg.inv(stiff).astype(np.float64, copy=False)
     shift = inverse[..., :, :ratings].sum(axis=-1, keepdims=True)
     if ratings:
@@ -87,8 +84,9 @@ def constrained_inverse(information: Array, ratings: int) -> Array:
 
 
 def find_root(rising: Callable[[float], float], low: tuple[float, float], high: tuple[float, float], *, accuracy: float) -> float:
-    """The root between two places, given with their values, by false position with the Illinois rule: the stale end's value is
-    halved. Every value takes a fit, so a tenth of the evaluations of a bisection matters.
+    """Return the root between two places, given with their values, by false position with the Illinois rule.
+
+    The rule halves the value at an end that stays. Every value requires a fit; bisection needs ten times as many values.
     """
     for _ in range(100):
         if high[0] - low[0] < accuracy or isclose(low[1], high[1]):

@@ -1,4 +1,4 @@
-"""The likelihood of Bradley and Terry with Davidson's draws and a first-mover term, for many tables of games at once."""
+"""The likelihood of Bradley-Terry ratings with Davidson's draws and a first-mover term, for many tables of games at once."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,10 +11,10 @@ from arena.stats.prior import Model
 
 
 def statistics_of(pair: Pair) -> tuple[float, float, float, float, float]:
-    """The sufficient statistics of the games of competitors one and two.
+    """Return the sufficient statistics of the games between competitors one and two.
 
-    Half of the wins less half of the losses of one in the first seat (its lead), the same of two, the games with one first, the
-    games with two first, and the draws.
+    The first is half of the wins minus half of the losses of competitor one in the first seat; the second is the same for two.
+    Then come the numbers of games with one in the first seat, of games with two in the first seat, and of draws.
     """
     ahead, behind = pair.forward, pair.backward
     leads = (ahead.wins - ahead.losses) / 2, (behind.wins - behind.losses) / 2
@@ -22,11 +22,11 @@ def statistics_of(pair: Pair) -> tuple[float, float, float, float, float]:
 
 
 class Odds(NamedTuple):
-    """Expectations at a place. Axes: one or two in the first seat, then table, then pairing."""
+    """Expectations at a place. The axes are: one or two in the first seat, the table, the pairing."""
 
     games: Array
     net: Array
-    """The probability of a win of the first seat less the probability of a loss."""
+    """The probability that the first seat wins minus the probability that it loses."""
     draw: Array
     """The probability of a draw."""
 
@@ -35,33 +35,32 @@ _SIGNS = np.array([1.0, -1.0])[:, None, None]
 
 
 class PairwiseLikelihood:
-    """Gradients and information of the log-likelihood for many tables of the same pairings.
+    """The gradients and information matrices of the log-likelihood, for many tables with the same pairings.
 
-    `tables` has the five statistics of `statistics_of`, each with a row for every table and a column for every pairing. Places
-    have a row for every table: the ratings, then the first-mover term and the logarithm of the weight of draws, if the model has
-    them.
+    `tables` has the five statistics of `statistics_of`, each with a row for every table and a column for every pairing. A place
+    has a row for every table: the ratings, then the first-mover term and the logarithm of the weight of draws, if there are any.
     """
 
     def __init__(self, pairings: Sequence[tuple[int, int]], agents: int, model: Model) -> None:
-        """`pairings` holds the indices of one and two among this number of `agents`; each two occur once."""
+        """`pairings` has the indices of competitors one and two, from 0 to `agents` - 1. Each pairing occurs once."""
         self._model, self._count = model, agents
         self._one, self._two = np.array(pairings, dtype=np.intp).reshape(-1, 2).T
-        # Sums by competitor: the columns of both ends of all pairings, sorted by competitor, fall into one run for each that has
-        # pairings (`_present`), which begins at its `_starts`.
+        # Sums by competitor: the columns of both ends of all pairings are sorted by competitor. Each competitor that has pairings
+        # (`_present`) has one run of columns, which begins at an index in `_starts`.
         ends = np.concatenate([self._one, self._two])
         self._by_agent = np.argsort(ends, kind="stable")
         self._present, self._starts = np.unique(ends[self._by_agent], return_index=True)
 
     def leads(self, place: Array) -> Array:
-        """The leads of the first seat, the first-mover term included, along the axes of `Odds`."""
+        """Return the leads of the first seat, including the first-mover term, along the axes of `Odds`."""
         leads: Array = _SIGNS * (place[:, self._one] - place[:, self._two])
         if self._model.first_mover:
             leads += place[:, self._count, None]
         return leads
 
     def odds(self, place: Array, tables: Array) -> Odds:
-        """The expectations of all games."""
-        up = self.leads(place)  # the arrays of a bootstrap just fill a processor's cache, so they are overwritten
+        """Return the expectations of all games."""
+        up = self.leads(place)  # the arrays of a bootstrap just fit into the cache of a processor, so they are overwritten
         np.exp(np.divide(up, 2, out=up), out=up)
         down = 1 / up
         weight = np.exp(place[:, -1, None]) if self._model.draws else np.zeros((len(place), 1))
@@ -73,7 +72,7 @@ class PairwiseLikelihood:
         return Odds(tables[2:4], up, np.multiply(share, weight, out=share))
 
     def gradient(self, place: Array, tables: Array, odds: Odds) -> Array:
-        """The gradients, a row for every table."""
+        """Return the gradients, a row for every table."""
         count = self._count
         ahead, behind = tables[:2] - odds.games * odds.net / 2
         gradient = np.zeros_like(place)
@@ -85,9 +84,9 @@ class PairwiseLikelihood:
         return gradient
 
     def information(self, place: Array, odds: Odds) -> Array:
-        """The information matrices, one for every table.
+        """Return the information matrices, one for every table.
 
-        The model is an exponential family, so they are also the covariances of its games' scores.
+        The model is an exponential family, so these are also the covariances of the scores of its games.
         """
         count, size = self._count, place.shape[1]
         information = np.zeros((len(place), size, size))
@@ -107,9 +106,9 @@ class PairwiseLikelihood:
         return information
 
     def _totals(self, values: Array, sign: float) -> Array:
-        """The sums of the pairings' values by competitor, with `sign` if it is named second.
+        """Return the sums of the values of pairings by competitor, with `sign` for the competitor that is named second.
 
-        This avoids a product of matrices, because on busy processors the threads of a linear algebra library wait for each other.
+        This avoids a matrix product, because on busy processors the threads of a linear algebra library wait for each other.
         """
         totals = np.zeros((len(values), self._count))
         both = np.concatenate([values, sign * values], axis=1)[:, self._by_agent]

@@ -1,11 +1,10 @@
-"""Ratings from rankings, for games of three and more seats: Plackett-Luce, by maximum likelihood, with the prior of all ratings.
+"""Ratings from rankings, for games with three or more seats: the Plackett-Luce model, with maximum likelihood and a prior.
 
-R. D. Luce, Individual Choice Behavior, 1959; R. L. Plackett, The Analysis of Permutations, 1975. The winner is chosen among all
-with probabilities proportional to exp(rating), the second among the rest, and so on. A tie counts as every order of the tied
-competitors in equal shares: the log-likelihood is averaged over these orders; so a draw of two is half a win and half a loss. No
-seat has its own term, because every group plays in all orders of seats. Everything except the likelihood comes from
-Bradley-Terry: the prior, Newton's method with the ratings' mean held at 0, the sandwich estimator, and Elo about the mean or an
-anchor.
+R. D. Luce, Individual Choice Behavior, 1959; R. L. Plackett, The Analysis of Permutations, 1975. In this model, the winner is
+drawn from all competitors with probabilities proportional to exp(rating), the second from the rest, and so on. For a tie, the
+log-likelihood is averaged over all orders of the tied competitors, so a draw between two is half a win and half a loss. There are
+no terms for seats, because groups play in all orders of seats. Everything except the likelihood comes from Bradley-Terry: the
+prior, Newton's method with the mean of the ratings held at 0, the sandwich estimator, and Elo relative to the mean or an anchor.
 """
 
 from collections import Counter
@@ -25,20 +24,20 @@ from arena.stats.prior import Model, virtual_games
 from arena.stats.sandwich import Sandwich, stratum_of
 
 Cluster: TypeAlias = Sequence[Ranking[Competitor]]
-"""The games of one group from one position, in all orders of seats: the counterpart of a pair for two."""
+"""The games of one group from one position, in all orders of seats. It corresponds to a pair of games of two competitors."""
 
 MAX_TIED = 12
-"""The most competitors that may tie, because the average over their orders takes every subset of them."""
+"""The largest number of competitors that may tie. The average over their orders visits every subset of them."""
 
 
 def fit_rankings(
     rankings: Iterable[Ranking[Competitor]], agents: Iterable[Competitor] | None = None, *, prior: float = 1.0
 ) -> Fit[Competitor]:
-    """The maximum-likelihood ratings, without a first-mover term and without a draw term.
+    """Return the maximum-likelihood ratings, without a first-mover term and without a draw term.
 
-    `agents` gives the order and may name competitors without games; the default is all that are ranked, in the order of the
-    rankings. Raises ArenaError if more than 12 tie, a competitor is not in `agents`, or there is no finite fit, which can only
-    happen without the prior.
+    `agents` sets the order and may include competitors without games; the default is all competitors in the order of the
+    rankings. Raises ArenaError if more than 12 competitors tie, if a competitor is not in `agents`, or if there is no finite fit,
+    which can only happen without the prior.
     """
     games = Counter(tuple(map(tuple, ranking)) for ranking in rankings)
     names = tuple(dict.fromkeys(agent for game in games for level in game for agent in level) if agents is None else agents)
@@ -63,10 +62,11 @@ def rate_rankings(
     *,
     anchor: Competitor | None = None,
 ) -> Ratings[Competitor]:
-    """Ratings of a field from rankings, with intervals from the sandwich estimator.
+    """Return ratings of a field from rankings, with intervals from the sandwich estimator.
 
-    `groups` holds the clusters of each group that meets; each cluster is distinct, with its repeats added to it. Competitors
-    without a group of two clusters have no interval. Raises ArenaError as `fit_rankings`, and for an unknown anchor.
+    `groups` has the clusters of each group that met. If a group plays exactly the same games again, these are not another
+    cluster; they are added to the first cluster with these games. Competitors in no group with two or more clusters have no
+    interval. Raises ArenaError like `fit_rankings`, and for an unknown anchor.
     """
     games = [game for clusters in groups.values() for cluster in clusters for game in cluster]
     fitted = fit_rankings(games, agents)
@@ -80,7 +80,7 @@ def rate_rankings(
 
 
 def sandwich_of_rankings(fit: Fit[Competitor], groups: Mapping[Any, Sequence[Cluster[Competitor]]]) -> Sandwich:
-    """The sandwich of ratings that were fitted to all these rankings; a group's scatter is moderated like a pair's."""
+    """Return the sandwich for ratings fitted to these rankings. `arena.stats.sandwich` says how the scatter is shrunk."""
     places = {name: k for k, name in enumerate(fit.agents)}
     ratings = np.array(fit.ratings)
     strata = []
@@ -98,7 +98,7 @@ def sandwich_of_rankings(fit: Fit[Competitor], groups: Mapping[Any, Sequence[Clu
 
 
 class _Choice(NamedTuple):
-    """A choice among some competitors, by their indices, with a weight; each of `chosen` is chosen in an equal share of it."""
+    """A choice among some competitors, given by their indices, with a weight. Each of `chosen` is chosen with an equal share."""
 
     weight: float
     chosen: tuple[int, ...]
@@ -106,7 +106,7 @@ class _Choice(NamedTuple):
 
 
 def _choices_of(game: Ranking[Hashable], places: Mapping[Any, int]) -> Iterator[_Choice]:
-    """All choices of a game. Of k that tie, each subset of m is the last left of them in one of C(k, m) orders."""
+    """Yield all choices in a game. If k competitors tie, any m of them hold the last m places with probability 1 / C(k, m)."""
     unknown = [agent for level in game for agent in level if agent not in places]
     if unknown:
         raise ArenaError(f"ratings: expected agents that are rated, one of {', '.join(map(str, places))}; got {unknown[0]!r}")
@@ -125,7 +125,7 @@ class _ChoiceLikelihood:
     """The log-likelihood of many choices as a function of the ratings: a row for every choice, a column for every competitor."""
 
     def __init__(self, choices: Sequence[_Choice], agents: Sequence[int]) -> None:
-        """`agents` are the indices of the competitors, including all that the choices name."""
+        """`agents` are the indices of the competitors, including all competitors in the choices."""
         column = {agent: k for k, agent in enumerate(agents)}
         self._weights = np.array([choice.weight for choice in choices])[:, None]
         self._chosen = np.zeros((len(choices), len(agents)))
@@ -135,21 +135,20 @@ class _ChoiceLikelihood:
             self._among[row, [column[agent] for agent in choice.among]] = True
 
     def scores(self, ratings: Array) -> Array:
-        """The slope of the log-likelihood of every choice."""
+        """Return, for every choice, the gradient of its log-likelihood."""
         scores: Array = self._weights * (self._chosen - self._chances(ratings)[0])
         return scores
 
     def slope(self, ratings: Array) -> Slope:
-        """The log-likelihood of all choices together."""
+        """Return the log-likelihood of all choices together, with its gradient and its information."""
         chances, log_total = self._chances(ratings)
         value = self._weights[:, 0] @ (self._chosen @ ratings - log_total)
         weighted = self._weights * chances
         return Slope(float(value), self.scores(ratings).sum(axis=0), np.diag(weighted.sum(axis=0)) - weighted.T @ chances)
 
     def _chances(self, ratings: Array) -> tuple[Array, Array]:
-        """The probabilities of all in every choice, and the logarithms of their sums of exp(rating)."""
         logits = np.where(self._among, ratings, -np.inf)
-        height = logits.max(axis=1, initial=-np.inf, keepdims=True)  # the largest exponent is subtracted against overflow
+        height = logits.max(axis=1, initial=-np.inf, keepdims=True)  # subtracted to prevent overflow
         weights = np.exp(logits - height)
         total = weights.sum(axis=1, keepdims=True)
         return weights / total, (height + np.log(total))[:, 0]

@@ -1,14 +1,14 @@
-"""Ratings if positions favour a seat: the model of `bradley_terry` with a random effect of the position.
+"""Ratings for games in which positions favour a seat: the model in `bradley_terry` with a random effect of the position.
 
-A pair of games shares its position. If the position favours the first seat by u, both games are played with the lead d + u of
-their first seat, and wins of either side cancel out in the score. A model without u treats such pairs as drawn matches and
-shrinks all ratings towards each other, however many pairs there are (J. Neuhaus, J. Kalbfleisch and W. Hauck, A Comparison of
+Both games of a pair begin from the same position. If the position favours the first seat by u, the first seat leads by d + u in
+both games, and the wins of both sides cancel out in the score of the pair. A model without u treats such pairs as drawn matches
+and moves all ratings towards each other, however many pairs there are (J. Neuhaus, J. Kalbfleisch and W. Hauck, A Comparison of
 Cluster-Specific and Population-Averaged Approaches, 1991). Here u is normal with the mean 0 and one standard deviation for all
 positions, the `spread`. The likelihood of a pair is the mean over u, by Gauss-Hermite quadrature.
 
-With the spread held, the likelihood is concave in all else: the likelihood of the games is concave in leads and u together, the
-normal density is log-concave, and so is the result if u is integrated out (A. Prekopa, 1973). The spread itself is the root of
-the slope of the profile likelihood.
+For a fixed spread, the log-likelihood is concave in everything else: the log-likelihood of the games is concave in leads and u
+together, the normal density is log-concave, and integrating over u keeps this property (A. Prekopa, 1973). The spread itself is
+the root of the slope of the profile likelihood.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,44 +20,46 @@ from arena.errors import ArenaError
 from arena.stats.bradley_terry import Fit
 from arena.stats.newton import Array, Slope, constrained_inverse, find_root, maximise
 from arena.stats.observations import Competitor, Pair, Pairings, kinds_of
+from arena.stats.pairing_spread import ALIKE, Differences
 from arena.stats.prior import Model, virtual_games
-from arena.stats.sandwich import PairingScore, Sandwich, stratum_of, widen
+from arena.stats.sandwich import Sandwich, score_pairing, stratum_of
 
 NODES = 15
-"""Nodes of the quadrature."""
+"""The number of nodes in the quadrature."""
 PRIOR_SPREAD = 4.0
-"""The standard deviation of the spread before any game, in natural units (700 Elo): positions that decide both games for any
-players give no information about its size."""
+"""The prior standard deviation of the spread, in natural units (700 Elo). It is needed because a position in which the same seat
+always wins gives no information about the size of the spread.
+"""
 MAX_SPREAD = 20.0
 """The largest spread that is tried."""
 SPREAD_ACCURACY = 1e-4
 """The accuracy of the spread, in natural units: 0.02 Elo."""
 MIN_GAIN = 1.35
-"""The gain in log-likelihood from which the effect counts as real: a one-sided 95 % test, because the spread 0 is an end."""
+"""The effect counts as real if it raises the log-likelihood by this much: a one-sided test at 95 %, as no spread is below 0."""
 
 
 def _quadrature(count: int) -> tuple[Array, Array, Array]:
-    """Nodes, weights that add up to 1, and the powers 0 to 2 of the nodes."""
+    """Return the nodes, weights that add up to 1, and the powers 0 to 2 of the nodes."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(count)
     return nodes, weights / weights.sum(), np.stack([np.ones(count), nodes, nodes**2], axis=1)
 
 
-_QUADRATURE, _WITHOUT_SPREAD = _quadrature(NODES), _quadrature(2)  # without a spread only means and variances count
+_QUADRATURE, _WITHOUT_SPREAD = _quadrature(NODES), _quadrature(2)  # without a spread, only means and variances matter
 
 
 class Kinds(NamedTuple):
-    """The distinct pairs of all pairings: a row for each, its counts divided by the number of games of an order of seats."""
+    """The distinct pairs of all pairings, one per row. Counts are divided by the number of games in each order of seats."""
 
     pairing: "np.ndarray[Any, np.dtype[np.intp]]"
-    """The number of the pairing of each pair."""
+    """The index of the pairing for each pair."""
     counts: Array
-    """Wins, draws and losses of the first seat with one first, then with two first."""
+    """The wins, draws and losses of the first seat: first if competitor one has this seat, then if competitor two has it."""
     times: Array
-    """How often each was played, including repeats."""
+    """The number of times that each pair was played, including repeats."""
 
 
 class Scores(NamedTuple):
-    """The log-likelihoods of some kinds, their slopes and information by lead, first-mover term, draws and spread."""
+    """The log-likelihoods of some kinds of pairs, with slopes and information for lead, first-mover term, draws and spread."""
 
     value: Array
     slope: Array
@@ -70,13 +72,13 @@ def score_pairs(lead: Array, first_mover: float, log_draws: float | None, spread
     nodes, weights, powers = _QUADRATURE if spread else _WITHOUT_SPREAD
     favour = first_mover + spread * nodes
     value = np.zeros((len(lead), len(nodes)))
-    # By node, in rows: the slopes by lead, first-mover term, draws and spread; and the curvatures that they are made of.
+    # For each node, in rows: the slopes by lead, first-mover term, draws and spread; and five curvatures for the information.
     slopes, curves = np.zeros((len(lead), 4, len(nodes))), np.zeros((len(lead), 5, len(nodes)))
     for order, sign in enumerate((1.0, -1.0)):
         wins, drawn, losses = counts[:, 3 * order : 3 * order + 3].T[:, :, None]
         games = wins + drawn + losses
         up = (sign * lead[:, None] + favour) / 2
-        height = np.maximum(np.abs(up), max(draws, 0.0))  # subtracted against overflow
+        height = np.maximum(np.abs(up), max(draws, 0.0))  # subtracted to prevent overflow
         win, draw, loss = np.exp(up - height), np.exp(draws - height), np.exp(-up - height)
         total = win + draw + loss
         net, draw = (win - loss) / total, draw / total
@@ -99,9 +101,9 @@ def score_pairs(lead: Array, first_mover: float, log_draws: float | None, spread
     weights /= total
     weighted = slopes * weights[:, None]
     slope = weighted.sum(axis=2)
-    # The information is the mean of the nodes' own, less the variance of their slopes.
+    # The information is the mean of the information at the nodes, minus the variance of their slopes.
     information = slope[:, :, None] * slope[:, None, :] - weighted @ slopes.transpose(0, 2, 1)
-    means = (curves * weights[:, None]) @ powers  # of each curvature times 1, x and x squared
+    means = (curves * weights[:, None]) @ powers  # the means of each curvature times 1, x and x squared
     both, apart, with_draws, against_draws, of_draws = means.transpose(1, 2, 0)
     for i, j, more in (
         (0, 0, both[0]), (1, 1, both[0]), (3, 3, both[2]), (1, 3, both[1]), (0, 1, apart[0]), (0, 3, apart[1]),
@@ -126,16 +128,16 @@ def count_kinds(pairings: Sequence[Sequence[Pair]]) -> Kinds:
 
 
 def reduce_pair(pair: Pair) -> tuple[tuple[float, ...], float]:
-    """Return the counts of a pair as for one game in each order of seats, and how often it was played.
+    """Return the counts of a pair, scaled to one game in each order of seats, and how often the pair was played.
 
-    Repeats of a pair give no further information about its position, so they weigh like this number of pairs of the same result.
+    A repeat of a pair counts as another pair with the same result.
     """
     repeats = max(pair.forward.games, pair.backward.games)
     return tuple([count / repeats for count in (*pair.forward, *pair.backward)]), repeats
 
 
 class _Posterior:
-    """The log-posterior of some kinds of pairs at one spread, as a function of the free ratings and then of the shared terms."""
+    """The log-posterior of some kinds of pairs at one spread, as a function of free ratings, then shared terms."""
 
     def __init__(
         self, pairings: Pairings[Competitor], agents: Sequence[Competitor], model: Model, held: Mapping[Competitor, float]
@@ -151,7 +153,7 @@ class _Posterior:
         self.spread = 0.0
 
     def everyone(self, place: Array) -> Array:
-        """All ratings and shared terms: the free ones as given, the held ones as they are."""
+        """Return all ratings and shared terms: the free ones as given, the held ones unchanged."""
         full = self._start.copy()
         full[self.free] = place
         return full
@@ -161,7 +163,7 @@ class _Posterior:
         return Slope(found.value, found.gradient[:-1], found.information[:-1, :-1])
 
     def with_spread(self, place: Array) -> Slope:
-        """The same with the spread as a last parameter."""
+        """Return the slope at a place, with the spread as the last parameter."""
         scores, times, count = self._score(place), self._kinds.times, self._count
         slope, information = scores.slope * times[:, None], scores.information * times[:, None, None]
         columns = columns_of(self._model)[1:]
@@ -189,9 +191,9 @@ class _Posterior:
         return Slope(float(times @ scores.value) + prior, gradient, total)
 
     def slope_of_variance(self, place: Array) -> tuple[float, float]:
-        """The slope of the log-likelihood by the variance of the effect at 0, and the sum of the squares of the pairs' slopes.
+        """Return the slope of the log-likelihood with respect to the variance of the effect, at 0, and the sum of squared slopes.
 
-        It is above 0 if pairs vary more than single games would.
+        The slope is above 0 if pairs vary more than single games would.
         """
         scores = self._score(place)
         slopes = (scores.slope[:, 1] ** 2 - scores.information[:, 1, 1]) / 2
@@ -205,7 +207,7 @@ class _Posterior:
 
 
 def columns_of(model: Model) -> list[int]:
-    """The columns of `Scores` that a model fits."""
+    """Return the columns of `Scores` that a model fits."""
     return [0, *[1] * model.first_mover, *[2] * model.draws, 3]
 
 
@@ -218,7 +220,7 @@ def fit_at_spread(
     held: Mapping[Competitor, float] | None = None,
     start: Fit[Competitor] | None = None,
 ) -> Fit[Competitor]:
-    """Fit the ratings with the spread held, and some ratings too; arguments as for `bradley_terry.fit`."""
+    """Fit the ratings for a fixed spread; some ratings may be held, too. The arguments are as for `bradley_terry.fit`."""
     posterior = _Posterior(pairings, agents, model, held or {})
     posterior.spread = spread
     near = np.array([*start.ratings, *start.shared])[posterior.free] if start else np.zeros(len(posterior.free))
@@ -227,14 +229,14 @@ def fit_at_spread(
 
 
 def fit_positions(pairings: Pairings[Competitor], plain: Fit[Competitor]) -> Fit[Competitor]:
-    """Fit the ratings with a random effect of the position; `plain`, the fit without it, is returned if the pairs show none.
+    """Fit the ratings with a random effect of the position. If the pairs show no effect, return `plain`, the fit without it.
 
-    The effect shows if both games of a pair are won by the same seat more often than independent games would be.
+    There is an effect if both games of a pair are won by the same seat more often than independent games would be.
     """
     posterior = _Posterior(pairings, plain.agents, plain.model, {})
     place = np.array([*plain.ratings, *plain.shared])
     slope, scatter = posterior.slope_of_variance(place)
-    if slope <= 0 or slope * slope < MIN_GAIN * scatter:  # half of the expected gain
+    if slope <= 0 or slope * slope < MIN_GAIN * scatter:  # the expected gain is below half of MIN_GAIN
         return plain
     without = posterior(place).value
     try:
@@ -247,10 +249,10 @@ def fit_positions(pairings: Pairings[Competitor], plain: Fit[Competitor]) -> Fit
 
 
 def _find_spread(posterior: _Posterior, place: Array, slope: float) -> Array:
-    """Set the likeliest spread and return the best place there; `slope` is the slope of the likelihood by the variance at 0."""
+    """Set the likeliest spread; return its best place. `slope` is the slope with respect to the variance, at variance 0."""
 
     def climb(spread: float) -> float:
-        """Move to the best place at a spread; return the slope of the likelihood by the spread there, negated."""
+        """Move to the best place at a spread. Return minus the slope with respect to the spread there."""
         nonlocal place
         posterior.spread = spread
         place, _ = maximise(posterior, place, ratings=posterior.free_ratings)
@@ -270,7 +272,7 @@ def _find_spread(posterior: _Posterior, place: Array, slope: float) -> Array:
     if low[0] < whole[-1] < high[0]:
         posterior.spread = float(whole[-1])
         return whole[:-1]
-    # The likelihood is not concave in the spread, so Newton's method may leave the range around the maximum.
+    # The likelihood is not concave in the spread, so Newton's method may leave the region around the maximum.
     climb(find_root(climb, low, high, accuracy=SPREAD_ACCURACY))
     return place
 
@@ -289,8 +291,8 @@ def _make_fit(agents: Sequence[Competitor], posterior: _Posterior, place: Array,
     )
 
 
-def sandwich_of_positions(fit: Fit[Competitor], pairings: Pairings[Competitor]) -> Sandwich:
-    """The sandwich of ratings with the effect of positions; a pair with its repeats is one cluster."""
+def sandwich_of_positions(fit: Fit[Competitor], pairings: Pairings[Competitor], differences: Differences = ALIKE) -> Sandwich:
+    """Return the sandwich for ratings with the effect of positions. A pair is a cluster, with its repeats. See `sandwich`."""
     index = {agent: k for k, agent in enumerate(fit.agents)}
     terms = list(range(len(fit.agents), len(fit.information)))
     met = {seats: [pair for pair in pairs if pair.games] for seats, pairs in pairings.items()}
@@ -302,7 +304,7 @@ def sandwich_of_positions(fit: Fit[Competitor], pairings: Pairings[Competitor]) 
     expected, values = _slopes(fit, np.repeat(leads, len(all_pairs)), np.tile(all_pairs, (len(leads), 1)))
     expected = expected.reshape(len(leads), len(all_pairs), -1)
     chances = np.exp(values).reshape(len(leads), -1, 1)
-    scatters = expected.transpose(0, 2, 1) @ (expected * chances)  # the covariance of the slopes of one pair, by the model
+    scatters = expected.transpose(0, 2, 1) @ (expected * chances)  # the covariance of the slopes of one pair under the model
     strata, residuals = [], []
     for number, ((one, two), pairs) in enumerate(met.items()):
         own = kinds.pairing == number
@@ -310,14 +312,15 @@ def sandwich_of_positions(fit: Fit[Competitor], pairings: Pairings[Competitor]) 
         of_kind = {tuple(counts): slope for counts, slope in zip(kinds.counts[own].tolist(), slopes[own], strict=True)}
         scores = np.array([of_kind[counts] * repeats for counts, repeats in clusters])
         scatter = scatters[number] * sum([repeats for _, repeats in clusters])
-        alike = len(set(pairs)) == 1
-        strata.append(stratum_of([index[one], index[two], *terms], scores, scatter, alike=alike, parts=1))
-        residuals.append(PairingScore((index[one], index[two]), float(scores[:, 0].sum()), float(scatter[0, 0])))
-    return Sandwich(fit.ratings, fit.information, *widen(strata, residuals, len(fit.agents)))
+        places = index[one], index[two]
+        stratum = stratum_of([*places, *terms], scores, scatter, alike=len(set(pairs)) == 1, parts=1)
+        residuals.append(score_pairing(places, scores, scatter, stratum))
+        strata.append(stratum.weighted(differences.weight(places)))
+    return Sandwich(fit.ratings, fit.information, strata, residuals, differences)
 
 
 def _slopes(fit: Fit[Competitor], leads: Array, counts: Array) -> tuple[Array, Array]:
-    """The slopes of pairs by both ratings and the fitted terms, a row each; and their log-likelihoods."""
+    """Return the slopes of pairs with respect to both ratings and the fitted terms, in rows, and their log-likelihoods."""
     scores = score_pairs(leads, fit.first_mover, fit.log_draws, fit.spread, counts)
     slopes = scores.slope[:, columns_of(fit.model)]
     return np.column_stack([slopes[:, 0], -slopes[:, 0], slopes[:, 1:]]), scores.value

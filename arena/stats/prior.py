@@ -1,9 +1,10 @@
-"""The weak prior of all ratings, as virtual games, so that competitors that win or lose everything still have finite ratings.
+"""The weak prior for all ratings. It adds virtual games, so that a competitor that wins or loses every game has a finite rating.
 
-Every competitor has played one virtual draw against an opponent of the field's mean rating. A virtual draw is half a win and half
-a loss, so a rating x above the mean adds  ln(s(x)) / 2 + ln(1 - s(x)) / 2,  s being the logistic function, and the share of draws
-among real games is not touched. The two terms that all games share get one virtual game each: the first-mover term a virtual draw
-of two equal competitors, and the draw term a game of two equal ones that was half drawn and half decided.
+Every competitor has played one virtual draw against an opponent with the mean rating of the field. A virtual draw is half a win
+and half a loss, so a rating of x above the mean adds  ln(s(x)) / 2 + ln(1 - s(x)) / 2  to the log-likelihood; s is the logistic
+function. The share of draws among real games is not changed. The two terms that all games share get one virtual game each: for
+the first-mover term, a virtual draw between equal competitors; for the draw term, a game between equals that was half drawn and
+half decided.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from arena.stats.newton import Array
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The terms that are fitted beside the ratings, and the number of virtual draws of each competitor; 0 turns the prior off."""
+    """The terms that are fitted beside the ratings, and the number of virtual draws per competitor; 0 turns off the prior."""
 
     draws: bool = True
     first_mover: bool = True
@@ -27,7 +28,7 @@ MODEL = Model()
 
 
 class Term(NamedTuple):
-    """A concave term, component by component: its value, slope, and information (minus its second derivative)."""
+    """A concave term for each component: its value, its slope and its information (minus the second derivative)."""
 
     value: Array
     slope: Array
@@ -35,7 +36,7 @@ class Term(NamedTuple):
 
 
 def virtual_games(place: Array, model: Model) -> Term:
-    """The prior's terms, one for each component of the place: ratings, then the model's shared terms."""
+    """Return the terms of the prior, one for each component of the place: the ratings, then the shared terms of the model."""
     term = virtual_draw(place)
     if model.draws:
         for each, last in zip(term, virtual_half_draw(place[..., -1]), strict=True):
@@ -44,13 +45,13 @@ def virtual_games(place: Array, model: Model) -> Term:
 
 
 def virtual_draw(x: Array) -> Term:
-    """Half a win and half a loss at a lead of `x` natural units."""
+    """Return the term of half a win and half a loss at a lead of `x` natural units."""
     half = x / 2
-    cosh = np.cosh(np.minimum(np.abs(half), 300.0))  # its square overflows beyond this
+    cosh = np.cosh(np.minimum(np.abs(half), 300.0))  # beyond this, its square overflows
     return Term(-np.logaddexp(half, -half), -np.tanh(half) / 2, 1 / (4 * cosh * cosh))
 
 
 def virtual_half_draw(log_draws: Array) -> Term:
-    """A game of equals that was half drawn and half decided, a draw weighing exp(log_draws) against two decisions of 1 each."""
+    """Return the term of a game between equals, half drawn and half decided. A draw weighs exp(log_draws), both decisions 1."""
     share = 1 / (1 + 2 * np.exp(-np.clip(log_draws, -700.0, 700.0)))
     return Term((log_draws + np.log(2)) / 2 - np.logaddexp(log_draws, np.log(2)), 0.5 - share, share * (1 - share))

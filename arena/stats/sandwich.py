@@ -1,42 +1,37 @@
-"""Uncertainty of ratings when there are few pairs: the cluster-robust covariance, or sandwich estimator.
+"""The uncertainty of ratings, if there are few pairs: the cluster-robust covariance, or sandwich estimator.
 
-The likelihood treats all games as independent, which the two games of a pair are not. So the scatter of the pairs' scores (slopes
-of their log-likelihood) is estimated within each pairing, and carried over to the ratings (K.-Y. Liang and S. L. Zeger,
-Longitudinal data analysis using generalized linear models, 1986), with quantiles of Student's t and the degrees of freedom of
-Welch and Satterthwaite, because few pairs only determine a variance roughly.
+The likelihood treats all games as independent, but the two games of a pair are not. So the scatter of the scores of pairs (the
+slopes of their log-likelihood) is estimated for every two competitors and transferred to the ratings (K.-Y. Liang and S. L.
+Zeger, Longitudinal data analysis using generalized linear models, 1986). Few pairs determine a variance only roughly, so the
+quantiles are Student's t with the degrees of freedom of Welch and Satterthwaite.
 
-Few pairs may by chance be far more alike than they should, above all if one side wins nearly all of them, and pairs with equal
-results show no scatter at all. So the estimate is shrunk towards the scatter of the fitted model, which counts for four pairs,
-and is never less than three quarters of the model's scatter; its degrees of freedom grow by these four (as in G. Smyth's
-moderated t, 2004). (Tried: without, intervals of 10 pairs at a lead of 350 Elo held in 83 % of matches instead of 95 %.)
+A few pairs may by chance be far more alike than expected, above all if one side wins nearly all of them, and pairs with equal
+results show no scatter at all. So the estimate is shrunk towards the scatter under the fitted model, which counts like four
+pairs, and its degrees of freedom grow by four (as in G. Smyth's moderated t, 2004). The estimate is never less than three
+quarters of the model's scatter. (In a trial without this rule, with 10 pairs per pairing at a lead of 350 Elo, only 83 % of the
+95 % intervals were correct.)
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 
 import numpy as np
 
 from arena.stats.bradley_terry import Fit
-from arena.stats.distributions import chi_squared_tail, student_cdf, student_quantile
+from arena.stats.distributions import student_cdf, student_quantile
 from arena.stats.newton import Array, constrained_inverse
 from arena.stats.observations import Competitor, Pair, Pairings, kinds_of
+from arena.stats.pairing_spread import ALIKE, Differences, PairingScore
 from arena.stats.pairwise_likelihood import PairwiseLikelihood, statistics_of
 
 VIRTUAL_PAIRS = 4
-"""The weight of the fitted model's scatter, in pairs, beside the estimated scatter of a pairing."""
-
-MIN_FREEDOM = 10
-"""The number of pairings beyond the number of ratings from which on their spread is estimated: all pairings of six competitors.
-With fewer, the estimate is so rough that every interval would be several times as wide."""
-
-MAX_CHANCE = 0.05
-"""The probability of such differences by chance from which on pairings count as alike."""
+"""The weight of the scatter under the fitted model, as a number of pairs, compared with the estimated scatter."""
 
 MIN_SCATTER_SHARE = 0.75
-"""The lower bound of an estimated scatter, as a share of the fitted model's scatter."""
+"""The lower bound of an estimated scatter, as a share of the scatter under the fitted model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +39,43 @@ class Stratum:
     """The contribution of clusters of one kind (the pairs of a pairing) to the covariance of the score."""
 
     places: list[int]
-    """The parameters to which the clusters' scores belong."""
+    """The parameters to which the scores of the clusters belong."""
     scatter: Array
-    """The covariance of the sum of the clusters' scores, by these parameters."""
+    """The covariance, for these parameters, of the sum of the scores of the clusters."""
     freedom: float
     """Its degrees of freedom; at least 1."""
 
     def variance(self, row: Array) -> float:
-        """The contribution to the variance of an estimate, given its row of the inverse information."""
+        """Return the contribution to the variance of an estimate, given the row of the estimate in the inverse information."""
         lead = row[self.places]
         return float(lead @ self.scatter @ lead)
 
+    def weighted(self, weight: float) -> "Stratum":
+        """Return the contribution of the same clusters if their scores have this weight."""
+        return replace(self, scatter=weight**2 * self.scatter)
+
 
 class Sandwich:
-    """The covariance of ratings about the field's mean, in natural units; competitors by their indices."""
+    """The covariance of ratings relative to the mean of the field, in natural units. Competitors are given by their indices."""
 
     name = "sandwich"
 
     def __init__(
-        self, ratings: Sequence[float], information: Array, strata: Sequence[Stratum], between_pairings: float = 0.0
+        self,
+        ratings: Sequence[float],
+        information: Array,
+        strata: Sequence[Stratum],
+        pairings: Sequence[PairingScore] = (),
+        differences: Differences = ALIKE,
     ) -> None:
-        self.between_pairings = between_pairings
-        """The standard deviation, in natural units, by which pairings differ from the ratings beyond chance; 0 if they do not."""
+        """`strata` come from the games alone; `differences` are additional variances between pairings."""
+        self.pairings, self.differences = pairings, differences
         self._ratings, self._information = ratings, information
+        strata = [*strata]
+        for places, _, slope, _ in pairings:
+            if variance := differences.variance(places) * (slope * differences.weight(places)) ** 2:
+                scatter = variance * np.array([[1.0, -1.0], [-1.0, 1.0]])
+                strata.append(Stratum([*places], scatter, differences.freedom_of(places)))
         self._strata: dict[int, list[Stratum]] = defaultdict(list)
         for stratum in strata:
             for place in stratum.places:
@@ -76,20 +85,20 @@ class Sandwich:
 
     @cached_property
     def _matrices(self) -> tuple[Array, Array]:
-        """The inverse of the information, and the covariance of the estimates."""
+        """Return the inverse of the information, and the covariance of the estimates."""
         bread, meat = constrained_inverse(self._information, len(self._ratings)), np.zeros_like(self._information)
         for stratum in self._all_strata:
             meat[np.ix_(stratum.places, stratum.places)] += stratum.scatter
         return bread, bread @ meat @ bread
 
     def interval(self, agent: int, other: int | None = None) -> tuple[float, float]:
-        """The 95 % interval of a rating, or of its lead over another."""
+        """Return the 95 % interval of a rating, or of its lead over another rating."""
         middle, error, freedom = self._estimate(agent, other)
         reach = student_quantile(freedom, 0.975) * error
         return middle - reach, middle + reach
 
     def superiority(self, agent: int, other: int) -> float:
-        """The likelihood of superiority over another, within [0, 1]."""
+        """Return the likelihood of superiority over another competitor, within [0, 1]."""
         middle, error, freedom = self._estimate(agent, other)
         return student_cdf(freedom, middle / error) if error > 0 else 0.5
 
@@ -103,9 +112,9 @@ class Sandwich:
         return self._ratings[agent] - self._ratings[other], sqrt(max(0.0, variance)), freedom
 
     def _freedom_of(self, agent: int) -> float:
-        """The effective degrees of freedom (F. Satterthwaite, 1946) of a rating's variance.
+        """Return the effective degrees of freedom (F. Satterthwaite, 1946) of the variance of a rating.
 
-        They come from its own pairings, because the pairings of others add next to nothing to the variance.
+        They come from the pairings of the competitor itself, because the others add next to nothing to the variance.
         """
         if agent not in self._freedom:
             parts = [(stratum.variance(self._matrices[0][agent]), stratum.freedom) for stratum in self._strata[agent]]
@@ -115,10 +124,10 @@ class Sandwich:
 
 
 def stratum_of(places: list[int], scores: Array, model: Array, *, alike: bool, parts: int, floor: bool = True) -> Stratum:
-    """The stratum of clusters with these scores, a row each; `model` is the scatter of the fitted model.
+    """Return the stratum of clusters with these scores, a row for each; `model` is the scatter under the fitted model.
 
-    Clusters that are all `alike`, or a single one, have the model's scatter. Whether an estimate is too small shows in the
-    variances of the first `parts` parameters; without a `floor` it may be that small.
+    If all clusters are `alike`, or if there is only one, they get the scatter of the model. If `floor` is true, an estimate must
+    not be too small; this is judged by the variances of the first `parts` parameters.
     """
     freedom = len(scores) - 1
     scatter = model
@@ -131,62 +140,8 @@ def stratum_of(places: list[int], scores: Array, model: Array, *, alike: bool, p
     return Stratum(places, scatter, freedom + VIRTUAL_PAIRS)
 
 
-@dataclass(frozen=True, slots=True)
-class PairingScore:
-    """How far the games of one pairing are from the fit."""
-
-    places: tuple[int, int]
-    """The numbers of both competitors."""
-    score: float
-    """The sum of the slopes of its games by the lead of the first."""
-    information: float
-    """Its information about this lead."""
-
-
-def widen(strata: Sequence[Stratum], pairings: Sequence[PairingScore], competitors: int) -> tuple[list[Stratum], float]:
-    """Return the strata widened by the differences of pairings beyond their games, and their standard deviation in natural units.
-
-    If A beats B, B beats C and C beats A, no ratings fit, and with any number of games a rating depends on the opponents. The
-    variance of leads between pairings is estimated from their distances to the fit (R. DerSimonian and N. Laird, Meta-analysis in
-    clinical trials, 1986), and the scatter of each pairing grows by it. Nothing grows if chance alone may explain the distances,
-    or if there are hardly more pairings than ratings.
-    """
-    known = [(pairing, stratum) for pairing, stratum in zip(pairings, strata, strict=True) if stratum.scatter[0, 0] > 0]
-    freedom = len(known) - competitors + 1
-    if freedom < MIN_FREEDOM:
-        return list(strata), 0.0
-    ends = np.array([pairing.places for pairing, _ in known])
-    scores = np.array([pairing.score for pairing, _ in known])
-    information = np.array([pairing.information for pairing, _ in known])
-    scatters = np.array([stratum.scatter[0, 0] for _, stratum in known])
-    excess = float((scores**2 / scatters).sum()) - freedom
-    if chi_squared_tail(freedom, excess + freedom) > MAX_CHANCE:
-        return list(strata), 0.0
-    weights = information**2 / scatters
-    first, second = (_laplacian(ends, weights**power, competitors) for power in (1, 2))
-    variance = excess / float(weights.sum() - np.trace(np.linalg.pinv(first) @ second))
-    # All pairings share one estimate, so their additions to the variance of a rating have its degrees of freedom together.
-    own_freedom = freedom / max(1.0, 2 * len(known) / competitors)
-    found = []
-    for stratum, pairing in zip(strata, pairings, strict=True):
-        more = variance * pairing.information**2
-        scatter = stratum.scatter.copy()
-        scatter[:2, :2] += more * np.array([[1, -1], [-1, 1]])
-        share = more / scatter[0, 0] if scatter[0, 0] > 0 else 0.0
-        found.append(Stratum(stratum.places, scatter, 1 / ((1 - share) ** 2 / stratum.freedom + share**2 / own_freedom)))
-    return found, sqrt(variance)
-
-
-def _laplacian(ends: Array, weights: Array, competitors: int) -> Array:
-    found = np.zeros((competitors, competitors))
-    one, two = ends.T
-    for i, j, sign in ((one, one, 1), (two, two, 1), (one, two, -1), (two, one, -1)):
-        np.add.at(found, (i, j), sign * weights)
-    return found
-
-
-def sandwich(fit: Fit[Competitor], pairings: Pairings[Competitor]) -> Sandwich:
-    """The sandwich of Bradley-Terry ratings that were fitted to the games of all these pairs."""
+def sandwich(fit: Fit[Competitor], pairings: Pairings[Competitor], differences: Differences = ALIKE) -> Sandwich:
+    """Return the sandwich for Bradley-Terry ratings that were fitted to the games of these pairs, weighted by `differences`."""
     terms = range(len(fit.agents), len(fit.information))
     likelihood = PairwiseLikelihood([(0, 1)], 2, fit.model)
     index = {agent: k for k, agent in enumerate(fit.agents)}
@@ -194,7 +149,7 @@ def sandwich(fit: Fit[Competitor], pairings: Pairings[Competitor]) -> Sandwich:
     played = [([index[one], index[two]], found) for (one, two), found in kinds.items() if found]
     if not played:
         return Sandwich(fit.ratings, fit.information, [])
-    # The scores of all kinds of pairs of all pairings at once: a table is one pair, at the place of its own two competitors.
+    # The scores of all kinds of pairs in all pairings at once: each table has the games of one pair.
     sizes = [len(found) for _, found in played]
     place = np.array([[*[fit.ratings[k] for k in seats], *fit.shared] for seats, _ in played])
     everywhere = np.repeat(place, sizes, axis=0)
@@ -206,41 +161,57 @@ def sandwich(fit: Fit[Competitor], pairings: Pairings[Competitor]) -> Sandwich:
     scores = np.split(np.repeat(slopes, times, axis=0), np.add.reduceat(times, ends - np.array(sizes)).cumsum()[:-1])
     sums = np.add.reduceat(tables * times[:, None], ends - np.array(sizes), axis=1)
     scatters = likelihood.information(place, likelihood.odds(place, sums))
-    # Both ratings have the score of the lead, except for its sign: its variance is that of the first parameter alone.
-    strata = [
-        stratum_of([*seats, *terms], own, scatter, alike=len(dict(found)) == 1, parts=1)
-        for (seats, found), own, scatter in zip(played, scores, scatters, strict=True)
-    ]
-    residuals = [
-        PairingScore((seats[0], seats[1]), float(own[:, 0].sum()), float(scatter[0, 0]))
-        for (seats, _), own, scatter in zip(played, scores, scatters, strict=True)
-    ]
-    return Sandwich(fit.ratings, fit.information, *widen(strata, residuals, len(fit.agents)))
+    # Both ratings have the score of the lead, except for the sign, so the variance of the first parameter is sufficient.
+    strata, residuals = [], []
+    for (seats, found), own, scatter in zip(played, scores, scatters, strict=True):
+        stratum = stratum_of([*seats, *terms], own, scatter, alike=len(dict(found)) == 1, parts=1)
+        residuals.append(score_pairing((seats[0], seats[1]), own, scatter, stratum))
+        strata.append(stratum.weighted(differences.weight(residuals[-1].places)))
+    return Sandwich(fit.ratings, fit.information, strata, residuals, differences)
+
+
+def score_pairing(places: tuple[int, int], scores: Array, model: Array, stratum: Stratum) -> PairingScore:
+    """Return the distance of a pairing from the fit, given the scores of its clusters (one row each) and the model's scatter."""
+    return PairingScore(places, float(scores[:, 0].sum()), float(model[0, 0]), float(stratum.scatter[0, 0]))
 
 
 def sandwich_of_rounds(
-    fit: Fit[Competitor], rounds: Sequence[Mapping[tuple[Competitor, Competitor], Pair]], *, floor: bool
+    fit: Fit[Competitor],
+    rounds: Sequence[Mapping[tuple[Competitor, Competitor], Pair]],
+    differences: Differences = ALIKE,
+    *,
+    floor: bool,
 ) -> Sandwich:
-    """The sandwich of Bradley-Terry ratings that were fitted to the games of all these rounds, each of them one cluster.
+    """Return the sandwich for Bradley-Terry ratings that were fitted to the games of all these rounds, which are the clusters.
 
-    All games of a round share dice and deals. Shared dice make a round vary less than its games would, so there is a `floor` only
-    if few rounds may be alike by chance.
+    All games of a round share dice and deals. Because of shared dice, a round varies less than independent games would, so
+    `floor` should be true only if a few rounds may be alike by chance.
     """
     terms = list(range(len(fit.agents), len(fit.information)))
     index = {agent: k for k, agent in enumerate(fit.agents)}
-    games = [(k, index[one], index[two], pair) for k, met in enumerate(rounds) for (one, two), pair in met.items() if pair.games]
-    if not games:
+    met = [(k, seats, pair) for k, pairs in enumerate(rounds) for seats, pair in pairs.items() if pair.games]
+    if not met:
         return Sandwich(fit.ratings, fit.information, [])
+    games: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for number, (_, (one, two), _) in enumerate(met):
+        games[index[one], index[two]].append(number)
+    ends = np.array([[index[agent] for agent in seats] for _, seats, _ in met])
     likelihood = PairwiseLikelihood([(0, 1)], 2, fit.model)
-    place = np.array([[fit.ratings[one], fit.ratings[two], *fit.shared] for _, one, two, _ in games])
-    tables = np.array([statistics_of(pair) for *_, pair in games]).T[:, :, None]
-    slopes = likelihood.gradient(place, tables, likelihood.odds(place, tables))
+    place = np.column_stack([np.array(fit.ratings)[ends], np.tile(fit.shared, (len(met), 1))])
+    tables = np.array([statistics_of(pair) for *_, pair in met]).T[:, :, None]
+    odds = likelihood.odds(place, tables)
+    slopes, information = likelihood.gradient(place, tables, odds), likelihood.information(place, odds)
+    weights = np.ones(len(met))
+    for places, played in games.items():
+        weights[played] = differences.weight(places)
     scores = np.zeros((len(rounds), len(fit.information)))
-    for column, (k, one, two, _) in enumerate(games):
-        scores[k, [one, two, *terms]] += slopes[column]
-    places = list(range(len(fit.information)))
-    return Sandwich(
-        fit.ratings,
-        fit.information,
-        [stratum_of(places, scores, fit.information, alike=len(rounds) < 2, parts=len(fit.agents), floor=floor)],
-    )
+    parameters = np.column_stack([ends, np.tile(terms, (len(met), 1))]).astype(np.intp)
+    np.add.at(scores, (np.array([k for k, *_ in met])[:, None], parameters), slopes * weights[:, None])
+    residuals = []
+    for places, played in games.items():
+        model = information[played].sum(axis=0)
+        stratum = stratum_of([*places, *terms], slopes[played], model, alike=False, parts=1, floor=floor)
+        residuals.append(score_pairing(places, slopes[played], model, stratum))
+    every = list(range(len(fit.information)))
+    stratum = stratum_of(every, scores, fit.information, alike=len(rounds) < 2, parts=len(fit.agents), floor=floor)
+    return Sandwich(fit.ratings, fit.information, [stratum], residuals, differences)

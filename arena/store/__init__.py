@@ -1,4 +1,4 @@
-"""Stores: one SQLite file for each tournament, with every match that has been played."""
+"""Stores: one SQLite file per tournament, which holds every match that has been played."""
 
 from arena.store.contents import Kept
 from arena.store.database import put_aside

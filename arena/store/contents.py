@@ -1,4 +1,4 @@
-"""The contents of a store: its runs and its records, each checked against its hash when it is read."""
+"""The contents of a store: its runs and its records. Each of them is checked against its hash when it is read."""
 
 import shlex
 import sqlite3
@@ -19,19 +19,19 @@ from arena.store.run import RUN, Run, run_of_row
 from arena.store.schema import digest, placeholders
 
 UNREADABLE = (ValueError, TypeError, KeyError, IndexError)
-"""The exceptions that a damaged row may raise; JSON's errors are ValueErrors."""
+"""Exceptions that a damaged row may cause. Errors from JSON are ValueErrors."""
 
 
 class Kept(NamedTuple):
-    """The facts that the schedule needs about a match in the store."""
+    """The facts about a stored match that the schedule needs."""
 
     number: int
     returns: tuple[float, ...] | None
-    """None if it is void."""
+    """The returns; None if the match is void."""
     play_hash: int | None = None
-    """A hash of the moves if no seat used random numbers, so that a replay would be the same; None if one did."""
+    """A hash of the moves if no seat used random numbers, so that a replay would have the same moves; otherwise None."""
     adjusted: tuple[float, ...] | None = None
-    """The returns without the luck of chance, if they are known."""
+    """The returns after a correction for the luck of chance, if known."""
 
 
 _COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
@@ -40,18 +40,18 @@ _COLUMNS = f"SELECT {RECORD}, digest, p.number, p.board, p.round, p.seats"
 class StoreContents(Database):
     """The runs and records of a store.
 
-    If it is `strict`, it raises StoreDamaged for damaged data; otherwise it notes the damage in `suspects`.
+    If it is `strict`, damaged data raises StoreDamaged; otherwise the damage is noted in `suspects`.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, *, strict: bool) -> None:
         super().__init__(path, connection)
         self.suspects: list[str] = []
-        """Data that does not match its hash, if the store is not `strict`."""
+        """Descriptions of data that does not match its hash, if the store is not `strict`."""
         self._strict = strict
         self._known: dict[Seed, bool] | None = None
 
     def runs(self) -> list[Run]:
-        """Every run, the last one at the end."""
+        """Return all runs, the last one at the end."""
         rows = self._all(f"SELECT started, ended, revealed, {RUN}, digest FROM run ORDER BY number")
         for started, _, _, *cells, kept in rows:
             self._hold(f"the run of {started}", cells, kept)
@@ -61,18 +61,18 @@ class StoreContents(Database):
             raise self._damaged("a run") from error
 
     def last(self) -> Run:
-        """The last run; StoreError if there is none."""
+        """Return the last run. Raises StoreError if there is none."""
         runs = self.runs()
         if not runs:
             raise StoreError(f"{self.path} holds no run yet")
         return runs[-1]
 
     def __len__(self) -> int:
-        """Return the number of records, on a board or not."""
+        """Return the number of records, including records that are on no board."""
         return int(self._one("SELECT count(*) FROM record"))
 
     def has(self, ids: Sequence[str]) -> dict[str, Kept]:
-        """Return the `ids` that are in the store, with their numbers and returns."""
+        """Return the facts about the matches with these `ids` that are in the store, by id."""
         found: dict[str, Kept] = {}
         rows = self._with_ids("SELECT id, number, returns, termination, drew, play, adjusted FROM record WHERE id", ids)
         for key, number, returns, termination, used_rng, played, adjusted in rows:
@@ -82,9 +82,7 @@ class StoreContents(Database):
         return found
 
     def record(self, key: str) -> tuple[Record, Scheduled | None]:
-        """Return the record of an id, or of the start of one, and its place on the boards; StoreError unless there is exactly
-        one.
-        """
+        """Return the record with an id that begins with `key`, and its place. Raises StoreError unless exactly one fits."""
         text = key.lower()
         if not text or len(text) > 32 or set(text) - set("0123456789abcdef"):
             raise StoreError(f"expected the id of a match, 32 hexadecimal digits or the first of them, got {key!r}")
@@ -93,11 +91,11 @@ class StoreContents(Database):
         if not rows:
             raise StoreError(f"{self.path} holds no match {key}")
         if len(rows) > 1:
-            raise StoreError(f"{self.path} holds several matches whose ids begin with {key}; give more digits")
+            raise StoreError(f"{self.path} holds several matches with ids that begin with {key}; give more digits")
         return self._found(rows[0])
 
     def found(self, ids: Sequence[str]) -> dict[str, tuple[Record, Scheduled | None]]:
-        """Return the records of the `ids` that are in the store, with their places."""
+        """Return the records with these `ids` that are in the store, with their places."""
         found: dict[str, tuple[Record, Scheduled | None]] = {}
         for row in self._with_ids(f"{_COLUMNS} {schema.ANYWHERE} WHERE r.id", ids):
             record, place = self._found(row)
@@ -110,11 +108,10 @@ class StoreContents(Database):
             yield from self._all(f"{question} IN ({placeholders(len(keys))})", keys)
 
     def records(self, *, boards: bool = False, sound: bool = False) -> Iterator[tuple[Record, Scheduled | None]]:
-        """Yield every record with its place, a few at a time; with `boards`, only records of the last run's schedule, in its
-        order.
+        """Yield every record with its place, a few at a time, in the order in which they were written.
 
-        Without `boards`, they come in the order in which they were written. With `sound`, damaged records of a store that is not
-        strict are left out.
+        With `boards`, only records in the schedule of the last run are yielded, in its order. With `sound`, damaged records of a
+        store that is not strict are left out.
         """
         order = f"{schema.ON_BOARDS} ORDER BY p.number" if boards else f"{schema.ANYWHERE} ORDER BY r.number"
         if sound and not self._strict:
@@ -122,7 +119,7 @@ class StoreContents(Database):
         for row in self.query(f"{_COLUMNS} {order}"):
             try:
                 record, place = self._found(row)
-            except StoreDamaged:  # in a store that is not strict: unreadable
+            except StoreDamaged:  # the row is unreadable, and the store is not strict
                 if self._strict or f"match {row[0].hex()}" not in self.suspects:
                     raise
                 continue
@@ -137,14 +134,14 @@ class StoreContents(Database):
             yield self._found(row)[0]
 
     def unmetered(self) -> Iterator[tuple[int, tuple[int, ...], int, int]]:
-        """Yield board, entries, seat and states past the view of the matches on the boards of the last run, summed up."""
+        """Yield board, entries, seat and number of uncounted states, added up over the matches on the boards of the last run."""
         if self._one("SELECT count(*) FROM sqlite_master WHERE name = 'unmetered'"):
             for board, seats, seat, states in self.query(schema.PAST_VIEWS):
                 yield board, seats_of(seats), seat, int(states)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read from one moment inside the block, whatever a writer adds; StoreDamaged if data is damaged."""
+        """Inside the block, read the store as it is now, even if a process adds records. Raises StoreDamaged for damaged data."""
         with self._guard, self._telling():
             self._connection.execute("BEGIN")
             try:
@@ -155,14 +152,12 @@ class StoreContents(Database):
                 self._connection.execute("COMMIT")
 
     def verify(self) -> None:
-        """Check every row behind boards and schedules against its checksum; StoreDamaged if one does not match."""
+        """Check every row that boards and schedules use against its checksum. Raises StoreDamaged if one does not match."""
         if damaged := [*self.suspects, *self.damaged()]:
             raise self._damaged(", ".join(damaged[:3]) + (f" and {len(damaged) - 3:,} more" if len(damaged) > 3 else ""))
 
     def damaged(self) -> Iterator[str]:
-        """Yield everything that does not match its checksum or lacks its counterpart, `match 1a2b...` or `place 7`; the file
-        first.
-        """
+        """Yield damaged parts: the file first, then rows with wrong checksums or missing counterparts, such as `place 7`."""
         yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
         for table, columns in schema.SUMMED_COLUMNS.items():
             found = f"checksum({columns})"
@@ -186,7 +181,6 @@ class StoreContents(Database):
         return record, None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
 
     def _secrets(self) -> Mapping[Seed, bool]:
-        """Return the digits of all secrets of the store, in the order of their creation, and whether each is revealed."""
         if self._known is None:
             self._known = {}
             for run in self.runs():

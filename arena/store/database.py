@@ -1,4 +1,4 @@
-"""Opens the file of a store, checks it, and turns errors of SQLite into helpful messages."""
+"""Opens the file of a store, checks it, and turns errors from SQLite into helpful messages."""
 
 import sqlite3
 import threading
@@ -12,25 +12,25 @@ from arena.store.lock import lock_store
 from arena.store.schema import APPLICATION, TABLES, VERSION, checksum
 
 BUSY_SECONDS = 30.0
-"""Time to wait for another process that holds the file."""
+"""Seconds to wait for another process that uses the file."""
 ROWS_PER_READ = 500
 CACHE_KIB = 32_000
-"""The size of the in-memory part of the file: enough for the index of half a million keys, which are inserted everywhere."""
+"""SQLite's cache for the file. It holds the index of half a million keys, which are inserted at random places."""
 
 
 def open_writable(place: Path) -> sqlite3.Connection:
-    """Return a connection that writes. The file is made if there is none. StoreError gives the reason for a failure."""
+    """Return a connection that writes. If the file does not exist, it is created. Raises StoreError if this fails."""
     return _open(place, "rwc", _prepare)
 
 
 def open_read_only(place: Path) -> sqlite3.Connection:
-    """Return a connection that reads, also on a read-only medium."""
+    """Return a connection that reads. This also works on a read-only file system."""
     try:
         return _open(place, "ro", _check)
     except StoreError:
         if place.with_name(f"{place.name}-wal").exists():
             raise
-        return _open(place, "ro&immutable=1", _check)  # a medium on which SQLite cannot put its side files
+        return _open(place, "ro&immutable=1", _check)  # a file system on which SQLite cannot create its side files
 
 
 def _open(place: Path, mode: str, ready: Callable[[Path, sqlite3.Connection], None]) -> sqlite3.Connection:
@@ -51,14 +51,14 @@ def _check(place: Path, connection: sqlite3.Connection) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if not application and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        raise StoreError(f"{place} is empty: `arena run` was ended before it had made the store; run it again")
+        raise StoreError(f"{place} is empty: `arena run` ended before it made the store; run it again")
     if application != APPLICATION:
         raise StoreError(f"{place} is a database of another program; expected a store of arena")
     if version > VERSION:
-        raise StoreError(f"{place} is a newer store: of version {version}, this arena knows {VERSION}; install a newer arena")
+        raise StoreError(f"{place} was made by a newer arena (store version {version}, here {VERSION}); install a newer arena")
     if version < VERSION:
         raise StoreError(
-            f"{place} is a store from before the first release: of version {version}, this arena knows {VERSION}; "
+            f"{place} is a store from before the first release (store version {version}, here {VERSION}); "
             "move it away, or name another store with --store"
         )
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -78,7 +78,7 @@ def _prepare(place: Path, connection: sqlite3.Connection) -> None:
 
 
 def settle(place: Path) -> None:
-    """Merge all side files of a store into its one file. The caller holds the lock; StoreError if another process reads it."""
+    """Merge the side files of a store into its file; the caller holds the lock. Raises StoreError if the store is being read."""
     with closing(open_writable(place)) as connection:
         try:
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -87,7 +87,7 @@ def settle(place: Path) -> None:
 
 
 def put_aside(place: Path) -> Path | None:
-    """Rename a store and return its new path; None if there is no store. StoreError if it is in use."""
+    """Rename a store and return its new path; None if it does not exist. Raises StoreError if it is in use."""
     with lock_store(place):
         if not place.exists():
             return None
@@ -98,7 +98,7 @@ def put_aside(place: Path) -> Path | None:
 
 
 def free_name(place: Path) -> Path:
-    """Return the first unused name of `cup.1.db`, `cup.2.db` and so on, for a store `cup.db`."""
+    """Return the first unused name among `cup.1.db`, `cup.2.db` and so on, for a store `cup.db`."""
     number = 1
     while (aside := place.with_name(f"{place.stem}.{number}{place.suffix}")).exists():
         number += 1
@@ -106,7 +106,7 @@ def free_name(place: Path) -> Path:
 
 
 def copy_database(connection: sqlite3.Connection, place: Path) -> None:
-    """Copy an open store to another place; an incomplete copy never exists."""
+    """Copy an open store to another path. An incomplete copy is never visible."""
     part = place.with_name(f".{place.name}.part")
     try:
         part.unlink(missing_ok=True)
@@ -119,7 +119,7 @@ def copy_database(connection: sqlite3.Connection, place: Path) -> None:
 
 
 def explain_error(path: Path, error: sqlite3.Error) -> StoreError:
-    """Return the StoreError for an error of SQLite: the fault, and how to correct it."""
+    """Return a StoreError for an error from SQLite. Its message says what is wrong and how to correct it."""
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL" or "IOERR_WRITE" in name:
         return StoreFull(f"{path}: the disk is full; what was written before is safe: make room and run the same command again")
@@ -130,12 +130,12 @@ def explain_error(path: Path, error: sqlite3.Error) -> StoreError:
     if name == "SQLITE_NOTADB" and path.suffix in (".yaml", ".yml", ".json"):
         return StoreError(f"{path} is a spec: `arena run {path}` plays it; name its store, by default results/{path.stem}.db")
     if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
-        return StoreError(f"{path} is no database, or a damaged one: {error}; move it away, or name another store")
+        return StoreError(f"{path} is not a database, or is damaged: {error}; move it away, or name another store")
     return StoreError(f"{path}: {error}")
 
 
 class Database:
-    """An open database, for one thread at a time; an error of SQLite becomes a StoreError with a helpful message."""
+    """An open database, used by one thread at a time. Errors from SQLite become StoreErrors with helpful messages."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -144,7 +144,7 @@ class Database:
 
     @staticmethod
     def connect(path: Path, mode: str) -> sqlite3.Connection:
-        """Return a connection to a file; `mode` is a mode of SQLite's URIs. StoreError if it cannot be opened."""
+        """Return a connection to a file. `mode` is a mode of SQLite's URIs. Raises StoreError if it cannot be opened."""
         uri = f"{path.absolute().as_uri()}?mode={mode}"
         try:
             return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -152,7 +152,7 @@ class Database:
             raise explain_error(path, error) from error
 
     def copy(self, place: Path) -> None:
-        """Copy the database to another place; an incomplete copy never exists."""
+        """Copy the database to another path. An incomplete copy is never visible."""
         with self._guard, self._telling():
             copy_database(self._connection, place)
 
@@ -178,7 +178,6 @@ class Database:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction: all or nothing."""
         with self._guard, self._telling():
             self._connection.execute("BEGIN IMMEDIATE")
             try:

@@ -1,7 +1,7 @@
-"""One writer at a time: a lock on a file beside the store, which the system releases when its owner dies, and one on the store.
+"""Ensures that a store has only one writer at a time. There are two locks: on a file next to the store, and on the store itself.
 
-The file beside it names the process that holds the store. The lock on the store itself holds for all of its names, hard links and
-mounts.
+The file next to the store names the process that holds the store. The operating system releases the lock on it when this process
+ends. The lock on the store itself also works for hard links and mounts.
 """
 
 import os
@@ -14,9 +14,9 @@ from typing import Self
 from arena.errors import StoreError, StoreFull
 
 Inode = tuple[int, int]
-"""Device and number of a file, the same for all of its names."""
+"""The device and the number of a file, which are the same for all of its names."""
 _locked: dict[Inode, int] = {}
-"""Descriptors of stores that this process writes, or has written."""
+"""The file descriptors of stores that this process writes or has written."""
 _used: Counter[Inode] = Counter()
 """The number of connections of this process to each store."""
 _held: set[Inode] = set()
@@ -24,33 +24,33 @@ _held: set[Inode] = set()
 
 
 def use(store: Path) -> Inode:
-    """Note one more connection to a store in this process."""
+    """Note that this process has opened another connection to a store, and return the inode of the store."""
     status = store.stat()
     _used[status.st_dev, status.st_ino] += 1
     return status.st_dev, status.st_ino
 
 
 def leave(inode: Inode) -> None:
-    """Note that a connection is closed."""
+    """Note that a connection has been closed."""
     _used[inode] -= 1
     _tidy(inode)
 
 
 def _tidy(inode: Inode) -> None:
-    """Close the descriptor of a store that this process neither uses nor holds any more.
+    """Close the descriptor of a store that this process no longer uses or locks.
 
-    Closing any descriptor of a file releases all the locks that SQLite has on it, so the last connection must be closed first.
+    Closing any descriptor of a file releases all locks that SQLite has on it, so the last connection must be closed first.
     """
     if _used[inode] <= 0 and inode in _locked and inode not in _held:
         os.close(_locked.pop(inode))
 
 
 class Lock:
-    """Holds `STORE.lock` until it is released; StoreError with the owner's process id if another process has it."""
+    """Holds `STORE.lock` until it is released. Raises StoreError, with the owner's process id, if another process has it."""
 
     def __init__(self, store: Path) -> None:
         self._store: Inode | None = None
-        real = store.resolve()  # a store has one lock under all its names
+        real = store.resolve()  # a store has the same lock under all its names
         self._path = real.with_name(f"{real.name}.lock")
         self._file = self._acquire(store)
         try:
@@ -69,8 +69,8 @@ class Lock:
                 raise
 
     def hold(self, store: Path) -> None:
-        """Lock the store itself, once it exists; StoreError if another process has it under another name."""
-        if sys.platform != "linux":  # on other systems this lock and SQLite's locks are of one kind and conflict
+        """Lock the store itself once it exists. Raises StoreError if another process has locked it under another name."""
+        if sys.platform != "linux":  # on other systems, this lock and the locks of SQLite conflict
             return
         import fcntl
 
@@ -83,7 +83,7 @@ class Lock:
         except BlockingIOError:
             raise StoreError(f"{store} is in use by another process under another name; wait for it to end") from None
         except OSError:
-            return  # a file system without such locks
+            return  # the file system has no such locks
         self._store = key
         _held.add(key)
 
@@ -110,7 +110,7 @@ class Lock:
             os.close(file)  # its last owner has just removed it
 
     def release(self) -> None:
-        """Release the lock. The file is removed while the lock is still held, so no process can lock a file that disappears."""
+        """Release the lock. The file is removed while it is still locked, so that no process can lock a removed file."""
         if self._store is not None:
             import fcntl
 
@@ -134,7 +134,7 @@ class Lock:
 
 
 def lock_store(place: Path) -> Lock:
-    """Lock a store that exists or is about to be made. StoreError gives the reason for a failure."""
+    """Lock a store that exists or is about to be created. Raises StoreError with the reason if this fails."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

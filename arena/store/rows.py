@@ -1,7 +1,7 @@
-"""Records as rows of the tables of a store, and back.
+"""Converts records to rows of the tables of a store, and back.
 
-Rows are short and quick to write, because writing a small match takes almost as long as playing it: texts without JSON if
-possible, seconds as whole nanoseconds, and repeated values only once.
+Rows are short and quick to write, because writing a small match takes almost as long as playing it. If possible, texts are stored
+without JSON. Seconds are stored as whole nanoseconds, and repeated values only once.
 """
 
 import json
@@ -22,28 +22,28 @@ MAX_INTEGER = 2**63 - 1
 
 
 class Rows(NamedTuple):
-    """One record in the tables, without its number."""
+    """The rows for one record, without its number."""
 
     record: tuple[Any, ...]
-    """Without its checksum, which also covers the number."""
+    """The row without its checksum, which also covers the number."""
     digest: bytes
     adjusted: str | None
     detail: tuple[Any, ...]
     effort: Sequence[tuple[int, ...]]
-    """Seat, decisions, nodes and nanoseconds of the seats after the second."""
+    """Seat, decisions, nodes and nanoseconds, for every seat after the second."""
     unmetered: Sequence[tuple[int, int]]
-    """Seat and states of the seats that have generated some past their view."""
+    """Seat and number of uncounted states, for every seat that generated some."""
 
 
 def rows_of(record: Record, seed: int) -> Rows:
-    """Return the rows of a record; `seed` is its seed as a number."""
+    """Return the rows for a record; `seed` is its seed as a number."""
     decisions, effort, unmetered = _decisions(record)
     actions = "".join([f"\n{action}" for action in record.actions])
     if actions.count("\n") != len(record.actions) or not actions.isascii():
         actions = _write(record.actions)
     key, returns, used_rng = bytes.fromhex(record.id), _returns(record.returns), _used_rng(record.drew)
     solved = None if record.solved is None else int(record.solved)
-    cost = None if record.cost is None else float(record.cost)  # as stored in the column: its hash covers the stored value
+    cost = None if record.cost is None else float(record.cost)  # the hash covers the value as the column stores it
     result = (solved, record.termination, record.seat)
     position, answer, labels = escape_surrogates(record.position), escape_surrogates(record.answer), _labels(record.labels)
     message, traceback = escape_surrogates(record.message), escape_surrogates(record.traceback)
@@ -74,16 +74,16 @@ RECORD = (
     "r.id, d.game, d.position, d.labels, d.seed, d.actions, d.answer, r.returns, r.solved, r.termination, r.seat, d.message, "
     "d.traceback, r.moves, r.cost, r.fallbacks, d.decisions, r.drew, d.timing, d.spent, r.adjusted"
 )
-"""The columns of `record r` and `detail d` from which `record_of` makes a record; the digest covers these."""
+"""The columns of `record r` and `detail d` from which `record_of` makes a record. The digest covers them."""
 
 
 def cells_to_digest(cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the cells of RECORD for its digest. The last two, which few records have, are included only if they are not None."""
+    """Return the cells of RECORD that the digest covers. The last two are included only if they are not None, which is rare."""
     return cells if cells[-1] is not None else cells[:-1] if cells[-2] is not None else cells[:-2]
 
 
 def record_of(row: Sequence[Any]) -> Record:
-    """Return the record of a row with the columns of RECORD."""
+    """Return the record from a row with the columns of RECORD."""
     key, game, position, labels, seed, actions, answer, returns, solved, termination = row[:10]
     seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing, spent, adjusted = row[10:]
     return Record(
@@ -131,7 +131,7 @@ def decisions_of(text: str) -> tuple[Decision, ...]:
 
 
 def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
-    """Return the text of the decisions; for every seat their number, nodes and nanoseconds; and the unmetered states by seat."""
+    """Return the text of the decisions; the number, nodes and nanoseconds of each seat; and the uncounted states by seat."""
     totals = [[0, 0, 0] for _ in record.labels]
     past: dict[int, int] = {}
     texts = []
@@ -152,7 +152,7 @@ def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
 
 
 def spending_decisions(decisions: str, spent: str) -> tuple[Decision, ...]:
-    """Return the decisions of a match with further amounts, from the texts of `detail`."""
+    """Return the decisions of a match that reported amounts with `Search.spend`, from the texts in `detail`."""
     return _add_spent(decisions_of(decisions), json.loads(spent))
 
 
@@ -172,7 +172,7 @@ def returns_of(text: str) -> tuple[float, ...]:
 
 @lru_cache(65536)
 def seats_of(text: str) -> tuple[int, ...]:
-    """Return the entries in the seats of a place."""
+    """Return the entries in the seats, from a row of `place`."""
     return tuple(map(int, text.split(",")))
 
 
@@ -205,17 +205,17 @@ def record_row(number: int, rows: Rows) -> tuple[Any, ...]:
 
 
 def add_checksum(*cells: Any) -> tuple[Any, ...]:
-    """Return the cells of a row with their checksum as the last one."""
+    """Return the cells of a row, followed by their checksum."""
     return (*cells, checksum(*cells))
 
 
 def play_hash_of(record: Record) -> int:
-    """Return a hash of the moves: two matches with the same hash are repeats, unless chance has moved."""
+    """Return a hash of the moves. Unless the game has chance, two matches with the same hash are repeats."""
     chance = record.answer is None and record.moves is not None and record.moves < len(record.actions)
     whole = "\n".join([record.position, record.answer or "", *record.actions, *([record.id] if chance else [])])
     return int.from_bytes(blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big", signed=True)
 
 
 def escape_surrogates(text: str | None) -> str | None:
-    """Return the text with surrogates escaped, which an agent's message may hold and no database accepts."""
+    """Return the text with surrogates escaped. An agent's message may contain them, but a database does not accept them."""
     return text if text is None or text.isascii() else text.encode("utf-8", "backslashreplace").decode()

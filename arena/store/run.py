@@ -1,4 +1,4 @@
-"""One `arena run`: the spec as it was played, and its software."""
+"""One call of `arena run`: the spec that was played, and the software that played it."""
 
 import json
 import platform
@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from arena.configured import settings
 from arena.errors import StoreError, cut
 from arena.identity import canonical, key
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
-from arena.schedule.board_info import BoardInfo, describe_board
-from arena.schedule.fingerprint import Fingerprint, take_fingerprints
+from arena.schedule.board_info import BoardInfo
+from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, commitment, newest_digits
 from arena.spec import Board, Spec, reload_spec
@@ -31,61 +31,74 @@ from arena.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The data of a run in a store beside its matches: enough to show its boards without any plugin, and to load it again."""
+    """The data about a run in a store. They suffice to show its boards without any plugin, and to load its spec again."""
+
+    SOFTWARE: ClassVar = ("arena", "python", "numpy", "numba")
+    """The parts of an environment that are shown on public web pages."""
 
     name: str
     hash: str
-    """The hash of everything that determines the schedule: runs with the same hash have the same matches in the same order."""
+    """A hash of everything that determines the schedule. Runs with the same hash have the same matches in the same order."""
     seed: Seed | None
-    """None while the seed is secret."""
+    """The seed; None while it is secret."""
     spec: Mapping[str, Any]
-    """`values`, `name` and `folder` of the document, and the requested `plugins`."""
+    """`values`, `name` and `folder` of the document, and the `plugins` that were requested."""
     boards: Sequence[BoardInfo]
     plugins: Mapping[str, Fingerprint]
     versions: Mapping[str, str]
-    """The versions of software, the machine and the commit; see `describe_environment`. Runs of old stores have less."""
+    """The versions of the software, the machine and the commit; see `describe_environment`. Old stores have fewer."""
     secret: str | None = None
-    """All parts of a secret seed, also before it is revealed; only for players."""
+    """All parts of a secret seed, even before it is revealed. Only processes that play may use it."""
     revealed: str | None = None
-    """When the seed was revealed."""
+    """The time at which the seed was revealed."""
     started: str = ""
     ended: str | None = None
 
+    @classmethod
+    def of(cls, spec: Spec) -> Self:
+        """Return the data about a run that is about to start.
+
+        >>> from arena.api.spec import load_spec
+        >>> run = Run.of(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]}))
+        >>> [board.title for board in run.boards], run.seed
+        (['tic-tac-toe'], 0)
+        """
+        document = spec.document
+        recipe = {"name": document.name, "values": document.values, "folder": str(document.folder), "plugins": list(spec.plugins)}
+        return cls(
+            name=spec.name,
+            hash=key(canonical([_schedule(board) for board in spec.boards])),
+            seed=None if spec.secret else newest_digits(spec.seed),
+            secret=None if isinstance(spec.seed, int) else spec.seed,
+            revealed=None if spec.secret or isinstance(spec.seed, int) else now(),
+            spec=recipe,
+            boards=[BoardInfo.of(board, spec.registry) for board in spec.boards],
+            plugins=Fingerprint.take_all(spec),
+            versions=describe_environment(),
+        )
+
     def code(self) -> dict["CodeKey", str]:
-        """The hashes of all code that plays."""
+        """The hashes of all code that plays in the run."""
         found: dict[CodeKey, list[str]] = {}
         for name, fingerprint in self.plugins.items():
             for part, one in fingerprint.hashes.items():
                 found.setdefault(code_key(name, part), []).append(one)
         return {part: " ".join(sorted(hashes)) for part, hashes in found.items()}
 
-    def options(self) -> "KnownOptions":
-        """The options of every entry, of its game and its heuristic, all defaults filled in."""
-        found: KnownOptions = {}
-        for board in self.boards:
-            for entry in board.settings:
-                given = {("game", board.game["name"]): board.parameters, ("agent", entry["agent"]): entry["options"]}
-                if entry["heuristic"] is not None:
-                    given["heuristic", entry["heuristic"]["name"]] = entry["heuristic"]["parameters"]
-                found[entry["key"]] = {
-                    Option(*owner, name): canonical(value) for owner, values in given.items() for name, value in values.items()
-                }
-        return found
-
     def load(self, allowed: Collection[str] = ()) -> Spec:
-        """Return the spec, ready to be played; its present faults are raised as for a file.
+        """Return the spec, ready to be played. If it has faults now, SpecError is raised, as for a file.
 
-        A store may come from anyone: ForeignCode if it names code whose path, as in `list_named_code`, is not `allowed`.
+        Raises ForeignCode if the spec names code that is not `allowed` (see `list_named_code`): a store may come from others.
         """
         named = self._check_code(allowed, load_plugins())
         plugins = [plugin for plugin in named.values() if plugin is not None]
-        if plugins:  # they may bring sources of agents with more keys that name code
+        if plugins:  # they may add agent sources, with more keys that name code
             self._check_code(allowed, load_plugins(plugins))
         seed = self.seed if self.secret is None else self.secret
         return reload_spec(self.document, self.plugins_asked, 0 if seed is None else seed, secret=self.hidden)
 
     def _check_code(self, allowed: Collection[str], registry: Registry) -> dict[str, str | None]:
-        """Return the code that the spec names; raise ForeignCode if some of it is not allowed."""
+        """Return the code that the spec names. Raises ForeignCode if some of it is not allowed."""
         named = list_named_code(self.document, self.plugins_asked, registry)
         missing = {place: plugin for place, plugin in named.items() if place not in allowed}
         if missing:
@@ -93,9 +106,39 @@ class Run:
         return named
 
     def board_of(self, game: str, place: Scheduled | None) -> int | None:
-        """Return the number of the board of a match of `game`, the first if its place is not known; None if there is none."""
+        """Return the index of the first board for a match of `game`, or of the one at `place` if given; None if none fits."""
         numbers = range(len(self.boards)) if place is None else [place.board]
         return next((number for number in numbers if self.boards[number].game["name"] == game), None)
+
+    @staticmethod
+    def list_mixed_plugins(runs: "Iterable[Run]") -> list[str]:
+        """Return the plugins whose code differs between runs."""
+        first: dict[CodeKey, str] = {}
+        return sorted({part[0] for run in runs for part, found in run.code().items() if first.setdefault(part, found) != found})
+
+    @staticmethod
+    def list_environments(runs: "Iterable[Run]") -> list[Mapping[str, str]]:
+        """Return the distinct environments of some runs, in the order of their first use."""
+        found: list[Mapping[str, str]] = []
+        for run in runs:
+            if run.versions not in found:
+                found.append(run.versions)
+        return found
+
+    @staticmethod
+    def list_changed_options(before: "Iterable[Run]", now: "Iterable[Run]") -> dict[str, list[str]]:
+        """Return texts about changed options of entries that are in both `before` and `now`, and the keys of these entries.
+
+        Such an entry has the same ids before and now, so a default has changed. New and removed options do not count.
+        """
+        known = _join_options(before)
+        found: dict[str, list[str]] = {}
+        for entry, options in _join_options(now).items():
+            for option, value in options.items():
+                old = known.get(entry, {}).get(option, value)
+                if old != value:
+                    found.setdefault(f"{option} was {cut(old)} and is {cut(value)}", []).append(entry)
+        return found
 
     @property
     def document(self) -> Document:
@@ -104,12 +147,12 @@ class Run:
 
     @property
     def plugins_asked(self) -> list[str]:
-        """The plugins that were loaded beside the installed ones."""
+        """The plugins that were loaded in addition to the installed ones."""
         return [name for name in self.spec["plugins"] if isinstance(name, str)]
 
     @property
     def hidden(self) -> bool:
-        """True while the seed is secret."""
+        """Whether the seed is still secret."""
         return self.secret is not None and self.revealed is None
 
     @property
@@ -119,20 +162,24 @@ class Run:
 
 
 MAX_PLACE_CHARACTERS = 300
-"""The length of a code path in a message."""
+"""The most characters of a code path in a message."""
+MAX_PLACES = 3
+"""The most pieces of code that a message lists. A ladder may have hundreds."""
 
 
 class ForeignCode(StoreError):
-    """The spec in a store names code that the user has not named, so it was not loaded."""
+    """The spec in a store was not loaded, because it names code that the user has not allowed."""
 
     def __init__(self, missing: Mapping[str, str | None]) -> None:
-        """Take the paths of the code, as `list_named_code` returns them."""
-        places = ", ".join([cut(place, MAX_PLACE_CHARACTERS) for place in missing])
-        super().__init__(f"not loaded, since only the store names it: {places}")
+        """`missing` holds the paths of the code, as `list_named_code` returns them."""
+        places = [cut(place, MAX_PLACE_CHARACTERS) for place in missing]
+        if len(places) > MAX_PLACES:
+            places = [*places[:MAX_PLACES], f"and {len(places) - MAX_PLACES:,} more"]
+        super().__init__(f"not loaded, because only the store names this code: {', '.join(places)}")
         self.missing = missing
 
     def options(self, document: Document) -> list[str]:
-        """Return the words of a command line that allow the code; the spec itself if something other than plugins is missing."""
+        """Return the command-line arguments that allow the code: `--plugin` options, or the spec if other code is missing."""
         if all(plugin is not None for plugin in self.missing.values()):
             return [word for plugin in self.missing.values() if plugin is not None for word in ("--plugin", plugin)]
         file = document.folder / Path(document.name).name
@@ -150,70 +197,40 @@ class Option(NamedTuple):
         return f"{self.name} of the {self.kind} {self.owner}"
 
 
-KnownOptions = dict[str, dict[Option, str]]
-"""Options and their values as canonical text, by the key of an entry on a board in ids (`entry_key`)."""
+def _join_options(runs: Iterable[Run]) -> dict[str, dict[Option, str]]:
+    """Return the options of every entry, its game and its heuristic as canonical texts, by the `entry_key` of the entry.
 
-
-def list_changed_options(before: KnownOptions, now: KnownOptions) -> dict[str, list[str]]:
-    """Return in words which options of the same entries have other values, with the keys of these entries.
-
-    The ids of such an entry are the same, so the default has changed. An option that exists only in `before` or `now` does not
-    count.
+    Defaults are included.
     """
-    found: dict[str, list[str]] = {}
-    for entry, options in now.items():
-        for option, value in options.items():
-            old = before.get(entry, {}).get(option, value)
-            if old != value:
-                found.setdefault(f"{option} was {cut(old)} and is {cut(value)}", []).append(entry)
+    found: dict[str, dict[Option, str]] = {}
+    for board in [board for run in runs for board in run.boards]:
+        for entry in board.settings:
+            given = {("game", board.game["name"]): board.parameters, ("agent", entry["agent"]): entry["options"]}
+            if entry["heuristic"] is not None:
+                given["heuristic", entry["heuristic"]["name"]] = entry["heuristic"]["parameters"]
+            found.setdefault(entry["key"], {}).update(
+                {Option(*owner, name): canonical(value) for owner, values in given.items() for name, value in values.items()}
+            )
     return found
 
 
 CodeKey = tuple[str, str]
-"""The name of a plugin without its folder, because paths differ between machines, and the part of it."""
+"""The name of a plugin without its folder, because paths differ between machines, and the name of a part of it."""
 
 
 def code_key(source: str, part: str) -> CodeKey:
-    """Return the key under which the code of a run has the hash of a part of a plugin."""
+    """Return the key for the hash of one part of a plugin in `Run.code`."""
     return source.rpartition("/")[2], part
-
-
-def list_mixed_plugins(runs: Iterable[Run]) -> list[str]:
-    """Return the plugins that differ between runs."""
-    first: dict[CodeKey, str] = {}
-    return sorted({part[0] for run in runs for part, found in run.code().items() if first.setdefault(part, found) != found})
-
-
-def run_of(spec: Spec) -> Run:
-    """Return the data to keep of a run that is about to start."""
-    document = spec.document
-    recipe = {
-        "name": document.name,
-        "values": document.values,
-        "folder": str(document.folder),
-        "plugins": list(spec.plugins),
-    }
-    return Run(
-        name=spec.name,
-        hash=key(canonical([_schedule(board) for board in spec.boards])),
-        seed=None if spec.secret else newest_digits(spec.seed),
-        secret=None if isinstance(spec.seed, int) else spec.seed,
-        revealed=None if spec.secret or isinstance(spec.seed, int) else now(),
-        spec=recipe,
-        boards=[describe_board(board, spec.registry) for board in spec.boards],
-        plugins=take_fingerprints(spec),
-        versions=describe_environment(),
-    )
 
 
 def describe_environment() -> dict[str, str]:
     """Return the versions of the software, the system, the machine and its processor, and the commit of the working directory.
 
-    They name no host, no user and no place. Unknown values are left out.
+    They do not contain names of hosts, users or folders. Unknown values are left out.
     """
     found = dict(_machine())
-    with suppress(OSError, subprocess.SubprocessError):  # no git, or not a repository
-        asked = ["git", "rev-parse", "--verify", "HEAD"]  # unlike `git status`, it runs nothing that a repository names
+    with suppress(OSError, subprocess.SubprocessError):  # git is missing, or this is not a repository
+        asked = ["git", "rev-parse", "--verify", "HEAD"]  # unlike `git status`, this runs nothing that a repository configures
         told = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=5, stdin=subprocess.DEVNULL)  # noqa: S603
         found["commit"] = told.stdout.strip()
     return found
@@ -222,32 +239,19 @@ def describe_environment() -> dict[str, str]:
 @cache
 def _machine() -> tuple[tuple[str, str], ...]:
     found = {"arena": __version__, "python": platform.python_version()}
-    for name in SOFTWARE[2:]:
+    for name in Run.SOFTWARE[2:]:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
-    processor = platform.processor()
-    with suppress(OSError):  # a system without this file has the name in `platform`
+    lines = []
+    with suppress(OSError):  # on a system without this file, `platform` starts a program that knows the name
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-        processor = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), processor)
+    processor = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), "") or platform.processor()
     found |= {"system": f"{platform.system()} {platform.release()}", "machine": platform.machine(), "processor": processor}
     return tuple([(name, text) for name, text in found.items() if text.strip()])
 
 
-SOFTWARE = ("arena", "python", "numpy", "numba")
-"""The parts of an environment that a public page shows."""
-
-
-def list_environments(runs: Iterable[Run]) -> list[Mapping[str, str]]:
-    """Return the environments of some runs, each once, in the order in which they came."""
-    found: list[Mapping[str, str]] = []
-    for run in runs:
-        if run.versions not in found:
-            found.append(run.versions)
-    return found
-
-
 def _schedule(board: Board) -> list[Any]:
-    """Return the values that determine the matches of a board, wherever its spec and its plugins are."""
+    """Return the values that determine the matches of a board. They do not depend on the folders of the spec and its plugins."""
     positions, format_ = board.positions, board.format
     where = [positions.name, positions.changed, positions.seed, positions.texts, positions.plies]
     moves = [seat.limits.moves for seat in board.seats]
@@ -257,27 +261,18 @@ def _schedule(board: Board) -> list[Any]:
 
 
 def row_of(run: Run) -> tuple[Any, ...]:
-    """Return a run as a row, without its times."""
+    """Return a run as a row of the table, without its times."""
     plugins = {name: [found.version, found.text] for name, found in run.plugins.items()}
     spec, code, versions = (json.dumps(value, default=str) for value in (run.spec, plugins, dict(run.versions)))
     seed = run.seed if isinstance(run.seed, int) else SECRET_SEED
-    return (
-        escape_surrogates(run.name),
-        run.hash,
-        seed,
-        spec,
-        boards_text(run.boards),
-        code,
-        versions,
-        run.secret,
-        run.commitment,
-    )
+    name, boards = escape_surrogates(run.name), boards_text(run.boards)
+    return (name, run.hash, seed, spec, boards, code, versions, run.secret, run.commitment)
 
 
 SECRET_SEED = -1
 """The seed in the row of a run with a secret seed."""
 RUN = "name, hash, seed, spec, boards, plugins, versions, secret, commitment"
-"""The columns of a run, as in `row_of`; its digest covers these."""
+"""The columns of a run, as in `row_of`. The digest covers them."""
 
 
 def boards_text(boards: Sequence[BoardInfo]) -> str:
@@ -286,7 +281,7 @@ def boards_text(boards: Sequence[BoardInfo]) -> str:
 
 
 def run_of_row(row: Sequence[Any]) -> Run:
-    """Return the run of a row: started, ended, revealed, and the columns of RUN."""
+    """Return the run from a row with the columns started, ended, revealed, and RUN."""
     started, ended, revealed, name, hashed, number, spec, boards, plugins, versions, secret, _ = row
     seed = number if secret is None else None if revealed is None else newest_digits(secret)
     return Run(

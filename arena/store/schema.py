@@ -1,13 +1,13 @@
 """The tables of a store, the SQL that reads and writes them, and the hashes of their rows.
 
-`record` holds the data for tables and is read whole; `detail` holds the rest, read match by match. `place` lists the matches on
-the boards of the last run, in the order of its schedule. Another schedule replaces it, and the records stay. Keys of records are
-in a unique index of an ordinary table, since a table that is clustered by a random key takes three times as long to fill. The
-amounts of the first two seats are in `record` itself, of further seats in `effort`.
+`record` holds the data for leaderboards and is read as a whole; `detail` holds the rest, which is read match by match. `place`
+lists the matches on the boards of the last run, in the order of its schedule. A new schedule replaces this list, but the records
+stay. Ids of records are in a unique index on an ordinary table, because a table that is clustered by a random key takes three
+times as long to fill. The amounts for the first two seats are in `record` itself, and for further seats in `effort`.
 
-A damaged row never counts as a result: `digest` is the hash of a whole record or run, and is checked when it is read; `checksum`
-covers a row, and is checked before boards are made of many rows. Neither protects against deliberate changes of the file, because
-the hash can be changed too.
+A damaged row never counts as a result. `digest` is the hash of a whole record or run, and is checked when it is read. `checksum`
+covers one row, and is checked before boards are computed from many rows. Neither protects against deliberate changes of the file,
+because the hash can be changed too.
 """
 
 import marshal
@@ -17,9 +17,9 @@ from typing import Any
 from zlib import crc32
 
 APPLICATION = 0x41524E41
-"""The application id in the header of the file: ARNA."""
+"""The application id in the header of the file, which reads ARNA."""
 VERSION = 2
-"""The version of these tables, in the header too."""
+"""The version of these tables, which is also in the header."""
 
 TABLES = """
 CREATE TABLE run (
@@ -54,8 +54,18 @@ CREATE TABLE IF NOT EXISTS unmetered (
     record INTEGER NOT NULL, seat INTEGER NOT NULL, states INTEGER NOT NULL, PRIMARY KEY (record, seat)
 ) WITHOUT ROWID
 """
-"""This table exists once a seat has generated states past its view. It holds their sums, which `decisions` of the detail has,
-too."""
+"""This table is created when a seat has generated uncounted states. It holds sums; `decisions` in `detail` has the details."""
+
+SPENDING = """
+CREATE TABLE IF NOT EXISTS spending (
+    payer BLOB PRIMARY KEY, process TEXT, requests INTEGER NOT NULL, in_progress INTEGER NOT NULL, known REAL NOT NULL,
+    unknown REAL NOT NULL, reserved REAL NOT NULL
+) WITHOUT ROWID
+"""
+"""The ledger of money, for agents with a price. Every process of a run has a row with a random key; `process` is set until the
+next run. `known` is the sum of all known costs. For requests without a known cost, `unknown` has the largest possible cost, and
+`reserved` has it for requests in progress. The agents themselves create this table and write it.
+"""
 
 SUMMED_COLUMNS = {
     "record": "number, id, returns, solved, termination, seat, moves, cost, fallbacks, drew, play, "
@@ -63,7 +73,7 @@ SUMMED_COLUMNS = {
     "effort": "record, seat, decisions, nodes, nanoseconds",
     "place": "number, record, board, round, seats",
 }
-"""The columns covered by the checksum of a row, by table, in the order in which rows are written."""
+"""The columns that the checksum of a row covers, by table, in the order in which rows are written."""
 
 
 def placeholders(count: int) -> str:
@@ -101,17 +111,17 @@ UNMATCHED = (
     "SELECT 'detail ' || record FROM detail WHERE record NOT IN (SELECT number FROM record)",
     "SELECT 'place ' || number FROM place WHERE record NOT IN (SELECT number FROM record)",
 )
-"""Queries for rows without their counterpart in another table."""
+"""Queries that find rows whose counterpart in another table is missing."""
 
 
 def digest(cells: Sequence[Any]) -> bytes:
-    """Return the hash of the cells of a record or a run: blake2b with 128 bits of the tuple as Python writes it in ASCII."""
+    """Return a hash of the cells of a record or a run: blake2b with 128 bits, of the tuple as Python writes it in ASCII."""
     return blake2b(ascii(tuple(cells)).encode(), digest_size=16).digest()
 
 
 def checksum(*cells: Any) -> int:
-    """Return the checksum of the cells of a row: CRC-32 of the tuple in version 2 of Python's marshal format.
+    """Return the checksum of the cells of a row: CRC-32, of the tuple in version 2 of Python's marshal format.
 
-    Of the formats that distinguish 1 from 1.0 and from "1" this is the quickest, and boards check all their rows.
+    Of the formats that distinguish 1, 1.0 and "1", this is the quickest; speed matters, because boards check all their rows.
     """
     return crc32(marshal.dumps(cells, 2))

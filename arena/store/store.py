@@ -1,4 +1,4 @@
-"""A store: takes records as they come, writes them in atomic batches, and reads every table."""
+"""An open store. It accepts records one by one, writes them in atomic batches, and reads all tables."""
 
 import json
 import sqlite3
@@ -11,24 +11,24 @@ from typing import Self
 
 from arena.errors import StoreError
 from arena.match.record import Record
-from arena.plugins.registry import Registry
 from arena.schedule.fingerprint import Fingerprint
-from arena.schedule.plugin_columns import fill_columns
+from arena.schedule.plugin_columns import apply_report, fill_columns
 from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, seed_of_round
+from arena.spec import Spec
 from arena.store import schema
 from arena.store.contents import StoreContents
-from arena.store.database import copy_database, free_name, open_read_only, open_writable
+from arena.store.database import copy_database, free_name, open_read_only, open_writable, settle
 from arena.store.lock import Lock, leave, lock_store, use
-from arena.store.rows import add_checksum, place_row, record_row, rows_of
+from arena.store.rows import NANOSECONDS, add_checksum, place_row, record_row, returns_of, rows_of, seats_of
 from arena.store.run import RUN, CodeKey, Run, code_key, now, row_of
-from arena.store.schema import digest, placeholders
+from arena.store.schema import APPLICATION, digest, placeholders
 
 MAX_BATCH_RECORDS = 2000
-"""Records in one transaction."""
+"""The most records in one transaction."""
 MAX_DELAY_SECONDS = 0.2
-"""The longest time until a record is written."""
+"""The longest time before a record is written, in seconds."""
 
 
 class _Repeated(Exception):
@@ -36,7 +36,13 @@ class _Repeated(Exception):
 
 
 class Store(StoreContents):
-    """An open store. Everything that `flush` has written is safe, whatever happens to the process later."""
+    """An open store. Records that `flush` has written are safe, even if the process crashes later."""
+
+    APPLICATION = APPLICATION
+    NANOSECONDS = NANOSECONDS
+    SPENDING = schema.SPENDING
+    returns_of, seats_of = staticmethod(returns_of), staticmethod(seats_of)
+    lock, settle = staticmethod(lock_store), staticmethod(settle)
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: Lock | None, *, strict: bool = True) -> None:
         super().__init__(path, connection, strict=strict)
@@ -46,15 +52,15 @@ class Store(StoreContents):
         self._timer: threading.Timer | None = None
         self._next = 1 + (self._one("SELECT max(number) FROM record") or 0)
         self._begun = self._next
-        """The number of the first record that the current run may add."""
+        """The number of the first record that this run can add."""
         self._trouble: StoreError | None = None
         self._secret: str | None = None
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False, strict: bool = True) -> Self:
-        """Open a store; with `write`, make it if there is none, and lock it. StoreError gives the reason for a failure.
+        """Open a store. With `write`, lock it, and create it if it does not exist. Raises StoreError if this fails.
 
-        If it is `strict`, it raises StoreDamaged for damaged data; otherwise it notes the damage in `suspects`.
+        If it is `strict`, damaged data raises StoreDamaged; otherwise the damage is noted in `suspects`.
         """
         place = Path(path)
         if not write:
@@ -78,7 +84,7 @@ class Store(StoreContents):
             with self._guard:
                 self._stop_timer()
                 if self._lock is not None:
-                    with suppress(sqlite3.Error):  # another process reads: the two side files stay until the next run
+                    with suppress(sqlite3.Error):  # another process is reading: the two side files stay until the next run
                         self._connection.execute("PRAGMA busy_timeout = 0")
                         self._connection.execute("PRAGMA journal_mode = DELETE")
                 self._connection.close()
@@ -95,16 +101,16 @@ class Store(StoreContents):
         self.close()
 
     def begin(self, run: Run, placed: Iterable[tuple[int, Scheduled]] = ()) -> None:
-        """Note that a run starts. If the schedule has changed, no record is on a board until it is placed.
+        """Note that a run starts. If the schedule has changed, a record is on a board only after it has been placed.
 
-        The records in `placed`, by their numbers with their places, are on a board at once, so that no kill takes them off it. A
-        `run` that already has its times, such as one of another store, keeps them. StoreDamaged if the existing data is damaged.
+        `placed` holds the numbers of records with their places. These records are placed at once, so that a crash does not remove
+        them from the boards. If `run` already has its times, for example because it comes from another store, they are kept.
+        Raises StoreDamaged for damaged data.
         """
         self.verify()
         with self._writing() as write:
             self._begun = self._next
-            before = self._one("SELECT hash FROM run ORDER BY number DESC LIMIT 1")
-            if before != run.hash:
+            if self._one("SELECT hash FROM run ORDER BY number DESC LIMIT 1") != run.hash:
                 write.execute("DELETE FROM place")
             row = row_of(run)
             values = (*row, digest(row), run.started or now(), run.ended, run.revealed)
@@ -112,20 +118,20 @@ class Store(StoreContents):
             write.executemany(schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled in placed])
         self._secret, self._known = run.secret, None
 
-    def end(self, rankings: Mapping[int, Ranking] | None = None, registry: Registry | None = None) -> None:
-        """Note that the last run has ended, with the `rankings` of its boards by formats of plugins, and with the columns that
-        plugins of a `registry` compute.
+    def end(self, rankings: Mapping[int, Ranking] | None = None, spec: Spec | None = None) -> None:
+        """Note that the last run has ended. Store the `rankings` that formats of plugins computed, and the columns of plugins.
 
-        A run that added no match to an earlier run takes over its times and versions, because these belong to the results.
-        Its seed is no longer secret.
+        The plugins of the `spec` compute these columns. If the run added no match to an earlier run, it takes over the times and
+        versions of that run, because they belong to the results. The seed of the run is no longer secret.
         """
         self.flush()
         self._known = None
         runs = self.runs()
         last = runs[-1]
         boards = list(last.boards)
-        if registry is not None:
-            boards = fill_columns(registry, boards, lambda: self.records(boards=True))
+        if spec is not None:
+            _, matches = apply_report(spec.document.values, boards, lambda: self.records(boards=True))
+            boards = fill_columns(spec, boards, matches)
         boards = [replace(board, ranking=(rankings or {}).get(number, board.ranking)) for number, board in enumerate(boards)]
         with self._writing() as write:
             write.execute("UPDATE run SET ended = ? WHERE number = (SELECT max(number) FROM run)", (now(),))
@@ -143,7 +149,7 @@ class Store(StoreContents):
                 )
 
     def add(self, scheduled: Scheduled | None, record: Record) -> None:
-        """Add a record. It is written within a fifth of a second, many at a time."""
+        """Add a record. It is written within a fifth of a second, together with others."""
         with self._guard:
             if self._trouble is not None:
                 trouble, self._trouble = self._trouble, None
@@ -157,7 +163,7 @@ class Store(StoreContents):
                 self._timer.start()
 
     def flush(self) -> None:
-        """Write all pending records or none. StoreFull if the disk is full; then they stay pending."""
+        """Write all pending records or none. Raises StoreFull if the disk is full; the records then remain pending."""
         with self._guard:
             self._stop_timer()
             if not self._pending:
@@ -192,8 +198,7 @@ class Store(StoreContents):
     def _first_of_each(self) -> list[tuple[Scheduled | None, Record]]:
         """Return the pending records that are not yet in the store, and note the places of the others.
 
-        A format may have the same match played twice. Then one record has two places. A void record of an earlier run is not
-        final and is replaced.
+        A format may schedule the same match twice; then one record has two places. A void record of an earlier run is replaced.
         """
         there = self.has([record.id for _, record in self._pending])
         void = {key for key, kept in there.items() if kept.returns is None and kept.number < self._begun}
@@ -211,25 +216,25 @@ class Store(StoreContents):
         return new
 
     def place(self, found: Iterable[tuple[int, Scheduled]]) -> None:
-        """Put existing records, by their numbers, on the boards of this run."""
+        """Put records that are already in the store, given by their numbers, on the boards of this run."""
         with self._writing() as write:
             write.executemany(schema.ADD_PLACE, [place_row(number, scheduled) for number, scheduled in found])
 
     def discard(self, numbers: Collection[int]) -> None:
-        """Delete records by their numbers, with their places."""
+        """Delete the records with these numbers, and their places."""
         if numbers:
             with self._writing() as write:
                 for table, column in (("record", "number"), ("detail", "record"), ("effort", "record"), ("place", "record")):
                     write.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
 
     def holds(self, labels: Collection[str]) -> bool:
-        """Return whether there is a match with one of some labels in a seat."""
+        """Return whether there is a match in which a seat has one of these labels."""
         self.flush()
         with self._guard, self._telling():
             return bool(_find_labels(self._connection, labels))
 
     def copy_aside(self) -> Path:
-        """Keep a copy of the store under another name beside it, and return its path."""
+        """Save a copy of the store under another name in the same folder, and return its path."""
         self.flush()
         aside = free_name(self.path)
         with self._guard, self._telling():
@@ -237,9 +242,10 @@ class Store(StoreContents):
         return aside
 
     def forget(self, labels: Collection[str], code: Collection[CodeKey], entries: Collection[str]) -> int:
-        """Delete the matches with one of some labels in a seat, and data about entries that only played these; all or nothing.
+        """Delete the matches in which a seat has one of these labels, and the data about entries that no longer have a match.
 
-        This includes the hashes of some `code`, and the options of `entries`, by their keys. Returns the number of matches.
+        These data are the hashes of `code` and the options of `entries`, both given by their keys. Everything or nothing is
+        deleted. Returns the number of matches.
         """
         self.flush()
         with self._writing() as write:
@@ -249,7 +255,7 @@ class Store(StoreContents):
         return gone
 
     def _flush_in_time(self) -> None:
-        """Write pending records, for the timer. The next `add` raises the error, if there is one."""
+        """Write pending records; a timer calls this. If it fails, the next `add` raises the error."""
         with self._guard:
             self._timer = None
             try:
@@ -263,7 +269,10 @@ class Store(StoreContents):
             self._timer = None
 
     def _seed_cell(self, scheduled: Scheduled | None, record: Record) -> int:
-        """Return the seed of a record for its row: the number, or for a secret -1 for the first one of the store, and so on."""
+        """Return the seed of a record as its row stores it: the number or, for a secret, a negative number.
+
+        The first secret in the store has -1, the next one -2, and so on.
+        """
         if isinstance(record.seed, int):
             return record.seed
         digits: Seed | None = record.seed
@@ -279,7 +288,6 @@ def _find_labels(connection: sqlite3.Connection, labels: Collection[str]) -> lis
 
 
 def _remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> int:
-    """Delete the matches with one of some labels in a seat, with all their data; return their number."""
     gone = 0
     for text in _find_labels(connection, labels):
         gone += connection.execute(
@@ -293,9 +301,9 @@ def _remove_matches(connection: sqlite3.Connection, labels: Collection[str]) -> 
 
 
 def _remove_knowledge(connection: sqlite3.Connection, code: Collection[CodeKey], entries: Collection[str]) -> None:
-    """Delete the hashes of some parts of plugins, and the options of some entries by their keys, from all runs.
+    """Delete the hashes of some parts of plugins, and the options of the entries with these keys, from all runs.
 
-    Nothing played with them remains.
+    This is done when no match that was played with them remains.
     """
     boards_column, plugins_column = [RUN.split(", ").index(name) for name in ("boards", "plugins")]
     for number, *cells in connection.execute(f"SELECT number, {RUN} FROM run").fetchall():

@@ -1,1 +1,1 @@
-"""A tournament: the remaining matches, their players, and the results."""
+"""A tournament: the matches that remain to be played, the processes that play them, and the results."""

@@ -1,6 +1,4 @@
-"""Checks that a run plays with the code that played the matches in its store, and clears the store of the matches of a changed
-agent.
-"""
+"""Checks that the code is still the code that played the matches in a store, and removes the matches of a changed agent."""
 
 import shlex
 from collections import Counter
@@ -21,27 +19,25 @@ from arena.schedule.fingerprint import parts_of
 from arena.schedule.schedule import Batch, Scheduled
 from arena.spec import Spec
 from arena.store import Run, Store
-from arena.store.run import CodeKey, KnownOptions, code_key, list_changed_options
-from arena.workers.pool import WorkerPool
+from arena.store.run import CodeKey, code_key
 
 MAX_SAMPLE_MATCHES = 20
-"""The number of matches that are played again."""
+"""The largest number of matches that are played again."""
 MAX_SAMPLE_SECONDS = 10.0
-"""The time for them."""
+"""The longest time for these matches, in seconds."""
 MAX_MATCHES_AHEAD = 5000
 """The number of scheduled matches, over all boards, from which the sample is drawn."""
 UNREPEATABLE_ENDINGS = frozenset({"void", "timeout", "memory", "crash"})
-"""Terminations that depend on the machine."""
+"""Terminations that may not occur again, because they depend on the machine."""
 IGNORED_KEYS = frozenset({"labels", "seed", "message", "traceback"})
-"""Keys of a record that may differ although the moves are the same: names in the spec, and line numbers of code."""
+"""Keys of a record with values that may differ although the moves are the same, such as names from the spec and line numbers."""
 
 
 def check_code(store: Store, spec: Spec, run: Run, say: Callable[[str], object], *, accept: bool = False) -> Run:
-    """Return the run that is about to begin; StoreError if a plugin has changed since the store's matches were played.
+    """Return the run that is about to begin. Raises StoreError if a plugin has changed since the stored matches were played.
 
-    Code of arena itself changes with every version. If some of it has changed, a sample of the matches is played again, and it is
-    refused only if the results differ. `say` gets the result, in one line. With `accept` only changed defaults of options are
-    refused.
+    If arena's own code has changed, as with every version, a sample of matches is played again, and the run is refused only if
+    results differ. `say` gets a line about the result. If `accept` is true, only changed defaults of options are refused.
     """
     _check_options(store, spec, run)
     before, now = read_known_code(store.runs()), run.code()
@@ -52,22 +48,18 @@ def check_code(store: Store, spec: Spec, run: Run, say: Callable[[str], object],
         changed = _find_changed(store, spec, run, own, say)
     if changed and not accept:
         raise StoreError(
-            f"{store.path}: {', '.join(sorted(changed))} changed since the matches in it were played; "
-            "use --fresh to play them anew, --fresh-for AGENT those of one agent, or --accept-changed-plugins to keep them"
+            f"{store.path}: {', '.join(sorted(changed))} changed since the matches in it were played; use --fresh "
+            "to play them all again, --fresh-for AGENT for the matches of one agent, or --accept-changed-plugins to keep them"
         )
     return run
 
 
 def _check_options(store: Store, spec: Spec, run: Run) -> None:
-    """Raise StoreError if a default of a game, an agent or a heuristic has changed since the store's matches were played.
+    """Raise StoreError if a default of a game, an agent or a heuristic has changed since the stored matches were played.
 
-    Ids do not contain defaults, so these matches would count as matches with the new default.
+    Ids do not depend on defaults, so the old matches would count as matches with the new default.
     """
-    known: KnownOptions = {}
-    for earlier in store.runs():
-        for entry, options in earlier.options().items():
-            known.setdefault(entry, {}).update(options)
-    changed = list_changed_options(known, run.options())
+    changed = Run.list_changed_options(store.runs(), [run])
     if not changed:
         return
     affected = {entry for entries in changed.values() for entry in entries}
@@ -76,17 +68,16 @@ def _check_options(store: Store, spec: Spec, run: Run) -> None:
     fresh = shlex.join([word for label in labels for word in ("--fresh-for", label)])
     raise StoreError(
         f"{store.path}: defaults changed since the matches in it were played: {', '.join(changed)}; use {fresh} to play them "
-        "anew, or write the old value into the spec, whose matches then have ids of their own"
+        "again, or write the old value into the spec, whose matches then get new ids"
     )
 
 
 def read_known_code(runs: Sequence[Run]) -> dict[CodeKey, str]:
-    """Return the hashes of the code that played last."""
+    """Return the hashes of the code that was used last, from the stored runs."""
     return {key: found for run in runs for key, found in run.code().items()}
 
 
 def _find_changed(store: Store, spec: Spec, run: Run, edited: set[CodeKey], say: Callable[[str], object]) -> set[str]:
-    """Return the names of the plugins with `edited` code that now play differently."""
     there = dict(_find_stored(store, spec, edited))
     if not there:
         return set()
@@ -99,7 +90,7 @@ def _find_changed(store: Store, spec: Spec, run: Run, edited: set[CodeKey], say:
         (alike if same else differing).update(_code_of_match(spec, scheduled) & edited)
     if differing:
         return {name for name, _ in differing - alike or differing}
-    came = f"{len(again)} of its matches came out the same again" if again else "none of its matches could be played again"
+    came = f"{len(again)} of its matches came out the same in a replay" if again else "none of its matches could be replayed"
     say(f"{store.path} was played with another version of arena; {came}")
     return set()
 
@@ -114,12 +105,11 @@ def _code_of_match(spec: Spec, scheduled: Scheduled) -> set[CodeKey]:
 
 
 def _code_of(spec: Spec, board: int, seats: Sequence[Seat]) -> set[CodeKey]:
-    """Return the keys of all code that plays if these seats meet: of the game, the format and the agents."""
+    """Return the keys for all code that is used if these seats meet: the game, the format and the agents."""
     return {code_key(part.source.name, part.key) for part in parts_of(spec, spec.boards[board], seats)}
 
 
 def _find_stored(store: Store, spec: Spec, edited: set[CodeKey]) -> Iterator[tuple[str, Scheduled]]:
-    """Yield scheduled matches that the store has and that use some of the `edited` code, by their ids."""
     matches_per_board = MAX_MATCHES_AHEAD // len(spec.boards) + 1
     for place, board in enumerate(spec.boards):
         foreseen = takewhile(bool, board.format.schedule(board.field, Outcomes()))  # None waits for results
@@ -129,7 +119,7 @@ def _find_stored(store: Store, spec: Spec, edited: set[CodeKey]) -> Iterator[tup
 
 
 def _choose_sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> dict[Scheduled, Record]:
-    """Choose matches that must have the same result again: of every board and entry, the quickest first."""
+    """Choose matches of all boards and entries, the quickest first. If they are played again, the results must be the same."""
     left = {
         identity: [(one.board, entry) for entry in (None, *one.pairing.seats)]
         for identity, one in sorted(there.items())
@@ -137,7 +127,7 @@ def _choose_sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> 
     }
     chosen: list[str] = []
     seen: Counter[tuple[int, int | None]] = Counter()
-    while left and len(chosen) < 2 * MAX_SAMPLE_MATCHES:  # some of them may be useless
+    while left and len(chosen) < 2 * MAX_SAMPLE_MATCHES:  # twice as many, because some may turn out to be unusable
         chosen.append(min(left, key=lambda one: (seen[left[one][0]], sum([seen[each] for each in left[one]]))))
         seen.update(left.pop(chosen[-1]))
     records = store.found(chosen)
@@ -146,11 +136,11 @@ def _choose_sample(store: Store, spec: Spec, there: Mapping[str, Scheduled]) -> 
 
 
 class _TimeIsUp(Exception):
-    """The remaining matches are not played."""
+    """The time is over, so the remaining matches are not played."""
 
 
 def _play_again(spec: Spec, run: Run, left: list[Scheduled]) -> list[tuple[Scheduled, Record]]:
-    """Play matches in a separate process, because agents may crash theirs, for as long as there is time."""
+    """Play matches until the time is over. This is done in a separate process, because agents may crash it."""
     end = monotonic() + MAX_SAMPLE_SECONDS
     found: list[tuple[Scheduled, Record]] = []
 
@@ -161,6 +151,8 @@ def _play_again(spec: Spec, run: Run, left: list[Scheduled]) -> list[tuple[Sched
     def check() -> None:
         if monotonic() > end:
             raise _TimeIsUp
+
+    from arena.workers.pool import WorkerPool
 
     pool = WorkerPool(spec, 1, take, total=len(left), check=check, code=run.plugins)
     with user_interrupts() as interrupts, closing(pool.play()) as played, suppress(_TimeIsUp):  # type: ignore[type-var]
@@ -174,12 +166,12 @@ def _play_again(spec: Spec, run: Run, left: list[Scheduled]) -> list[tuple[Sched
 
 
 def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accept: bool = False) -> str | None:
-    """Delete the matches with an entry of `names`, so that the run plays them again, and report it; None if there are none.
+    """Delete the matches of the entries in `names`, so that the run plays them again. Return a report; None without matches.
 
-    `names` are labels, or names of agents. First a copy of the whole store is kept aside. Then the matches are deleted in one
-    transaction, together with what earlier runs knew of the code that played them. So after a crash the store is unchanged, or
-    the matches are left to play. UnknownName for a name that no entry has; StoreError if something else has changed, too,
-    unless this is accepted (`accept`).
+    `names` are labels, or names of agents. First, a copy of the whole store is saved. Then the matches are deleted in one
+    transaction, together with the hashes of the code that played them. So after a crash, either the store is unchanged, or the
+    matches are still to be played. Raises UnknownName if no entry has one of these names, and StoreError if something else has
+    changed, too, unless `accept` is true.
     """
     everybody = [(number, seat) for number, board in enumerate(spec.boards) for seat in board.seats]
     seats: list[tuple[int, Seat]] = []
@@ -195,10 +187,10 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
     if changed - own and not accept:
         listed = ", ".join(sorted(f"{key} of {name}" if key else name for name, key in changed - own))
         raise StoreError(
-            f"{store.path}: {listed} changed since the matches in it were played, and others play with it; add its agents by "
-            "--fresh-for, or use --fresh, or --accept-changed-plugins"
+            f"{store.path}: {listed} changed since the matches in it were played, and other agents use it; name these "
+            "agents with --fresh-for, too, or use --fresh or --accept-changed-plugins"
         )
-    # An edit only changes the current version.
+    # entries with another version of the code are not changed by an edit
     pinned = {seat.label for _, seat in everybody if seat.version is not None} - set(names)
     labels = _find_labels(store, [seat for _, seat in seats], names) - pinned
     entries = {entry_key(spec.boards[board], seat) for board, seat in seats}
@@ -206,11 +198,10 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
     number = store.forget(labels, own, entries)
     if aside is None:
         return None
-    return f"{number:,} matches of {', '.join(names)} are played anew; the matches so far are kept in {aside}"
+    return f"{number:,} matches of {', '.join(names)} are played again; the matches so far are kept in {aside}"
 
 
 def _find_labels(store: Store, seats: Sequence[Seat], names: Sequence[str]) -> set[str]:
-    """Return every label that the entries have or had: given labels, and by default the name with the differences in brackets."""
     found = {seat.label for seat in seats}
     for run in store.runs():
         found |= {label for board in run.boards for label in board.labels if label.partition("(")[0] in names}

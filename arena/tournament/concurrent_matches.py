@@ -1,4 +1,4 @@
-"""Plays several matches at the same time in this process, if agents wait for something outside."""
+"""Plays several matches at the same time in one process, if agents wait for something outside it."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -11,33 +11,40 @@ from arena.match.record import Record
 from arena.schedule.runner import CurrentTurn, MatchRunner
 from arena.schedule.schedule import Scheduled, Take
 from arena.spec import Spec
+from arena.store import Store
 from arena.waiting import Baton
 
 CONCURRENCY = 8
-"""The default number of matches of waiting agents that a process plays at the same time."""
+"""The default number of matches with waiting agents that a process plays at the same time."""
 MAX_JOIN_SECONDS = 1.0
-"""Time to wait for the threads at the end of a run that is interrupted."""
+"""Seconds to wait for the threads at the end of an interrupted run."""
 Played = tuple[Scheduled, Record | BaseException]
 
 
 def find_waiting_seats(spec: Spec) -> list[Seat]:
-    """Return the seats with agents that wait for something outside, in any process."""
+    """Return the seats with agents that wait for something outside, in whichever process they run."""
     return [seat for board in spec.boards for seat in board.seats if seat.waits]
 
 
-def check_backends(spec: Spec) -> None:
-    """Raise ArenaError, with the label of the agent, if a backend that an agent of the spec needs does not answer."""
-    for seat in find_waiting_seats(spec):
-        check = getattr(seat.make(), "check_backend", None)
+def check_backends(spec: Spec, store: Store | None, left: float, *, alone: bool) -> Iterator[str]:
+    """Yield notes from agents that wait, for a run with `left` matches. `alone` is true if one process plays all of them.
+
+    Raises ArenaError, with the label of the agent, if a backend that an agent needs does not answer.
+    """
+    agents = {seat.label: seat.make() for seat in find_waiting_seats(spec)}
+    for kind in dict.fromkeys([type(agent) for agent in agents.values() if hasattr(agent, "check_run")]):
+        yield from kind.check_run(spec, store, left, alone=alone)
+    for label, agent in agents.items():
+        check = getattr(agent, "check_backend", None)
         try:
             if callable(check):
                 check()
         except ArenaError as error:
-            raise ArenaError(f"{seat.label}: {error}") from error
+            raise ArenaError(f"{label}: {error}") from error
 
 
 class ConcurrentMatches:
-    """Matches that threads of this process play, one for each runner; the records are the same as in sequence."""
+    """Plays matches in threads of this process, one per runner. The records are the same as for matches played in sequence."""
 
     def __init__(self, take: Take, runners: Sequence[MatchRunner]) -> None:
         self._take = take
@@ -51,9 +58,7 @@ class ConcurrentMatches:
         return [turn for runner in self._runners for turn in runner.turns()]
 
     def play(self) -> Iterator[tuple[Scheduled, Record]]:
-        """Yield every match with its record when it is finished. Only one thread iterates, and it reports results to the
-        schedule.
-        """
+        """Yield every finished match with its record. Only one thread may iterate; it must report the results to the schedule."""
         threads = [threading.Thread(target=self._serve, args=(runner,), daemon=True) for runner in self._runners]
         for thread in threads:
             thread.start()

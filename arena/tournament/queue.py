@@ -1,4 +1,4 @@
-"""The remaining matches: the schedule of a spec without the matches in its store and without matches of other machines."""
+"""The matches that remain to be played: those in the schedule that are neither in the store nor assigned to other machines."""
 
 import json
 import threading
@@ -15,51 +15,53 @@ from arena.store import Store
 from arena.store.rows import play_hash_of
 
 MATCHES_PER_LOOKUP = 500
-"""Matches that are looked up in a store at a time."""
+"""The number of matches that are looked up in a store at a time."""
 
 
 class Shard(NamedTuple):
-    """One of `of` parts of a tournament, numbered from 1. The part of a match depends only on its id."""
+    """One of `of` shards of a tournament; shards are numbered from 1. The id of a match decides to which shard it belongs."""
 
     number: int
     of: int
 
     def has(self, identity: str) -> bool:
-        """Return whether a match belongs to this part."""
+        """Return whether a match belongs to this shard."""
         return int(identity, 16) % self.of == self.number - 1
 
 
 Found = Callable[[Scheduled, Sequence[float] | None, int | None], None]
-"""Called for every match that is already in the store, with its returns and its play hash, None if a seat used random numbers."""
+"""A function that is called for every match that is already in the store, with its returns and its play hash. The hash is None if
+a seat used random numbers."""
 
 
 class MatchQueue:
-    """Hands out matches and takes their records, from any thread."""
+    """Hands out matches and receives their records. Any thread may use it."""
 
     def __init__(
         self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Found = lambda *_: None
     ) -> None:
         self._spec = spec
         self._plan = Schedule(spec)
-        self._store = store
+        self.store = store
         self._shard = shard
         self._found = found
         self._ready: deque[Scheduled] = deque()
         self._lock = threading.RLock()
+        self._missing = self._after = 0  # matches to play; matches looked up since the first of these
         self.held = 0
         """The number of matches that were already in the store."""
         self.others = 0
         """The number of matches that belong to other shards."""
         self.played = 0
         self.status = self._plan.status
-        """The states of boards, by their numbers, if their formats describe one."""
+        """Texts on the progress of boards, by the index of the board, if their formats provide such texts."""
         self.expected = self._plan.expected
-        """The expected numbers of matches of boards, by their numbers, if their formats predict them."""
+        """The expected numbers of matches, by the index of the board, if their formats estimate them."""
 
     def take(self, size: int) -> Batch:
-        """Return up to `size` matches to play next; Batch.WAIT while it waits for results, Batch.OVER when all are handed out."""
+        """Return up to `size` matches to play next; Batch.WAIT if results are missing, Batch.OVER after the last match."""
         with self._lock:
-            if self._store is None and self._shard is None:
+            if self.store is None and self._shard is None:
                 return self._plan.take(size)
             while len(self._ready) < size:
                 batch = self._plan.take(MATCHES_PER_LOOKUP)
@@ -70,17 +72,23 @@ class MatchQueue:
                 self._sort(batch)
             return Batch([self._ready.popleft() for _ in range(min(size, len(self._ready)))])
 
+    def left(self, total: int) -> float:
+        """Estimate how many of `total` matches are left to play. Matches not yet looked up are assumed to be like the others."""
+        missing = max(self._missing, self.played)
+        return missing - self.played + (total - self.held - self.others - missing) * min(1.0, missing / (self._after + 1))
+
     def rankings(self) -> dict[int, Ranking]:
-        """The rankings by formats of plugins, by the numbers of their boards; PluginError for a format that cannot give one."""
+        """Return, by board index, the rankings that plugins compute. Raises PluginError if a format fails to rank a board."""
         with self._lock:
             return self._plan.rankings()
 
     def _sort(self, batch: Sequence[Scheduled]) -> None:
-        """Put aside matches that are in the store or belong to another shard; the rest will be played."""
+        """Count the matches that are in the store or belong to another shard, and keep the others to be played."""
         ids = [scheduled.match_id(self._spec) for scheduled in batch]
-        kept = {} if self._store is None else self._store.has(ids)
+        kept = {} if self.store is None else self.store.has(ids)
         places = []
         for scheduled, identity in zip(batch, ids, strict=True):
+            self._after += self._missing > 0
             if identity in kept and kept[identity].returns is not None:  # a void match is played again
                 number, returns, play_hash, adjusted = kept[identity]
                 places.append((number, scheduled))
@@ -91,34 +99,34 @@ class MatchQueue:
                 self.others += 1
                 self._plan.tell(scheduled, None)
             else:
+                self._missing += 1
                 self._ready.append(scheduled)
-        if places and self._store is not None:
-            self._store.place(places)
+        if places and self.store is not None:
+            self.store.place(places)
 
     def finished(self, scheduled: Scheduled, record: Record) -> None:
-        """Record a match that was handed out."""
+        """Store the record of a match that was handed out."""
         with self._lock:
-            if self._store is not None:
-                _keep_transcript(self._store.path, record)
             self.played += 1
-            if self._store is not None:
-                self._store.add(scheduled, record)
+            if self.store is not None:
+                _keep_transcript(self.store.path, record)
+                self.store.add(scheduled, record)
             play_hash = play_hash_of(record) if self._plan.follows(scheduled) and not any(record.drew) else None
             self._plan.tell(scheduled, None if record.termination == "void" else record.returns, play_hash, record.adjusted)
 
 
-# Transcripts: the exchanges of agents with their backends, in a file beside the store, one line of JSON for each match
+# Transcripts: the exchanges of agents with their backends, in a file next to the store, with one line of JSON per match
 
 
 def transcript_file(store: Path) -> Path:
-    """Return the file with the transcripts of a store: `cup.transcripts.jsonl` beside `cup.db`."""
+    """Return the file with the transcripts of a store: `cup.transcripts.jsonl` next to `cup.db`."""
     return store.with_name(f"{store.stem}.transcripts.jsonl")
 
 
 def _keep_transcript(store: Path, record: Record) -> None:
-    """Add the transcript of a match, if there is one: its id and labels, how it ended, and every exchange with its seat.
+    """Append the transcript of a match, if it has one: its id and labels, how it ended, and every exchange with its seat.
 
-    A match that is played again has a line for each time.
+    A match that is played again gets another line.
     """
     if not record.transcript:
         return
@@ -129,7 +137,7 @@ def _keep_transcript(store: Path, record: Record) -> None:
 
 
 def _read_exchange(text: str) -> dict[str, Any]:
-    """Return an exchange from its JSON, or as text if a node has sent something else."""
+    """Return an exchange from its JSON, or as a text if a node has sent something else."""
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.errors import import_extension
-from arena.format import Kind, Pairing
+from arena.format import Pairing
 from arena.match.record import Record
 from arena.secret import Seed, newest_digits
 from arena.spec import Spec
@@ -18,7 +18,7 @@ class PlayedMatch(NamedTuple):
     number: int
     """Its place in the schedule."""
     board: int
-    """The number of its board in the spec."""
+    """The index of its board in the spec."""
     pairing: Pairing
     record: Record
 
@@ -26,7 +26,8 @@ class PlayedMatch(NamedTuple):
 class Results:
     """A tournament that has been played: its spec and its matches, in memory or in a store.
 
-    >>> arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 1}).records[0].returns
+    >>> results = arena.run({"game": "tic-tac-toe", "agents": ["minimax", "alpha-beta"], "rounds": 1})
+    >>> results.records[0].returns
     (0.0, 0.0)
     """
 
@@ -43,7 +44,7 @@ class Results:
 
     @property
     def seed(self) -> Seed | None:
-        """The seed of all its randomness; None while it is secret."""
+        """The seed of all its random numbers; None while it is secret."""
         if self.spec.record_seed is not None:
             return self.spec.record_seed
         if self.store is None:
@@ -58,76 +59,65 @@ class Results:
 
     @property
     def played(self) -> tuple[PlayedMatch, ...]:
-        """Every match, in the order of the schedule. From a store they are read again at every call."""
+        """Return every match, in the order of the schedule. If the matches are in a store, each call reads them again."""
         return self._played if self.store is None else tuple(read_played(self.store))
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """The records alone."""
+        """Return the records without their places."""
         return tuple(played.record for played in self.played)
 
     def of(self, board: int) -> list[PlayedMatch]:
-        """The matches of one `board`, by its number in the spec."""
+        """Return the matches of one `board`, given by its index in the spec."""
         return [played for played in self.played if played.board == board]
 
     def to_dataframe(self) -> Any:
-        """Return the matches as a `pandas.DataFrame`, one row for each, in the order of the schedule, with rounds from 0.
+        """Return the matches as a `pandas.DataFrame` with one row per match, in the order of the schedule; rounds count from 0.
 
-        A game has the labels of its seats (`first`, `second`), the `winner`, which is empty for a draw, and the returns, nodes
-        and seconds of each seat; a puzzle has its `agent`, `solved` and `cost`. ArenaError if pandas is missing.
+        For a game, a row has the labels of the seats (`first`, `second`), the `winner`, which is empty for a draw, and the
+        returns, nodes and seconds of each seat. For a puzzle, it has `agent`, `solved`, `path_cost` and `optimal`. The columns
+        of the key `report` of the spec follow. Raises ArenaError if pandas is missing.
         """
-        lines = import_extension("arena_records.lines", "Results.to_dataframe")
-        pandas = import_extension("arena_records.analysis", "Results.to_dataframe").import_pandas()
-        boards = self._boards()
-        rows = [lines.tidy_row(*boards[one.board], one.pairing.round, one.record) for one in self.played]
-        seats = max([len(one.record.labels) for one in self.played], default=1)
-        return pandas.DataFrame(rows, columns=lines.tidy_columns({kind for _, kind in boards}, seats))
-
-    def _boards(self) -> list[tuple[str, Kind]]:
-        if self.store is None:
-            return [(board.title, board.kind) for board in self.spec.boards]
-        with Store.open(self.store) as store:
-            return [(board.title, board.kind) for board in store.last().boards]
+        return import_extension("arena_records.analysis", "Results.to_dataframe").make_match_frame(self)
 
     def leaderboard(self, board: int | str | None = None) -> Any:
-        """The rows of a `board`, named by its number or title, as a `pandas.DataFrame`; without one, the rows of all boards.
+        """Return the rows of a `board`, given by its index or title, or of all boards, as a `pandas.DataFrame`.
 
-        `rating_shown` is False for ratings that a table hides as `?`. ArenaError if pandas is missing.
+        `rating_shown` is False for ratings that a table hides as `?`. Raises ArenaError if pandas is missing.
         """
         return import_extension("arena_records.analysis", "Results.leaderboard").make_frame(self, board)
 
     def ratings(self, board: int | str | None = None) -> Any:
-        """The ratings of a `board` with their 95 % intervals as a `pandas.DataFrame`; see `leaderboard`."""
+        """Return the ratings of a `board` with their 95 % intervals as a `pandas.DataFrame`; see `leaderboard`."""
         analysis = import_extension("arena_records.analysis", "Results.ratings")
         return analysis.make_frame(self, board, analysis.RATING_COLUMNS)
 
     def compare(self, one: str, other: str, board: int | str | None = None) -> Any:
-        """Compare the entries `one` and `other` on a `board`, as `arena compare` does; the fields are the keys of its JSON."""
+        """Compare the entries `one` and `other` on a `board`, as `arena compare` does. Fields are named as in its JSON."""
         return import_extension("arena_records.analysis", "Results.compare").compare(self, one, other, board)
 
     def plot(self, board: int | str | None = None, *, agents: Sequence[str] | None = None, ax: Any = None) -> Any:
-        """Draw ratings, solved shares or mean returns of a `board` with their intervals; return matplotlib axes, `ax` if given.
+        """Draw ratings, solved shares or mean returns of a `board` with intervals. Return the matplotlib axes (`ax`, if given).
 
-        `agents` are the labels to draw, by default all.
+        `agents` are the labels to draw; the default is all.
         """
         return import_extension("arena_records.analysis", "Results.plot").plot(self, board, agents, ax)
 
     def __repr__(self) -> str:
-        boards = ", ".join([title for title, _ in self._boards()])
         if self.store is None:
-            number = len(self._played)
+            number, boards = len(self._played), [board.title for board in self.spec.boards]
         else:
             with Store.open(self.store) as store:
-                number = next(store.query("SELECT count(*) FROM place"))[0]
+                number, boards = next(store.query("SELECT count(*) FROM place"))[0], [one.title for one in store.last().boards]
         where = "" if self.store is None else f", in {self.store}"
-        return f"<Results of {self.name!r}: {number:,} matches at {boards}{where}>"
+        return f"<Results of {self.name!r}: {number:,} matches at {', '.join(boards)}{where}>"
 
     def _repr_html_(self) -> str:
         return str(import_extension("arena_records.analysis", "a notebook").notebook_html(self))
 
     @property
     def void(self) -> list[Record]:
-        """The void matches: the framework or a game failed, so they are not scored."""
+        """Return the void matches, which are not scored because the game or arena itself failed."""
         return [record for record in self.records if record.termination == "void"]
 
 

@@ -1,4 +1,4 @@
-"""Plays the tournament of a spec, in this process or in several."""
+"""Plays a tournament, in this process or in several processes."""
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
@@ -18,17 +18,16 @@ from arena.search_engines import search_engines
 from arena.secret import extend_secret
 from arena.spec import Spec, load_spec, reload_spec
 from arena.store import Store
-from arena.store.run import run_of
+from arena.store.run import Run
 from arena.tournament.code_check import check_code
 from arena.tournament.concurrent_matches import CONCURRENCY, ConcurrentMatches, check_backends, find_waiting_seats
 from arena.tournament.queue import MatchQueue
 from arena.tournament.results import PlayedMatch, Results
-from arena.workers.pool import WorkerPool
 
 Code = Mapping[str, Fingerprint]
 Observer = Callable[[PlayedMatch], None]
 Matches = Generator[tuple[Scheduled, Record], None, None]
-"""Yields every match with its record when it is finished."""
+"""A generator that yields every match with its record when the match has finished."""
 
 
 def run(
@@ -39,14 +38,16 @@ def run(
     observe: Observer | None = None,
     concurrency: int = CONCURRENCY,
 ) -> Results:
-    """Play a tournament and return its results. `spec` is a path, its keys as a mapping, or a Spec.
+    """Play a tournament and return its results. `spec` is a path, a mapping with the keys of a spec, or a Spec.
 
-    SpecError lists every fault before anything is played. With several `workers` the matches are played in that many processes;
-    the records are the same. With a `store`, a path, every match is written there when it ends; matches already in it are not
-    played again. `observe` is called after every match. If agents wait for something outside, such as a model behind a network,
-    one process plays `concurrency` matches at the same time, with the same records; ArenaError if it cannot be reached.
-    ValueError for less than one worker or match, StoreError for a store that cannot be used, PluginError for a plugin that cannot
-    be loaded.
+    `workers` is the number of processes that play; it does not affect the records. `store` is the path of a file. Every match is
+    written to it when the match ends, and matches that it already holds are not played again. `observe` is called after every
+    match. If agents wait for something outside, such as a model on a server, one process plays `concurrency` matches at the same
+    time; this does not affect the records, either.
+
+    If the spec has faults, SpecError lists all of them before the first match. Raises PluginError if a plugin cannot be loaded,
+    StoreError if the store cannot be used, ValueError if `workers` or `concurrency` is less than 1, and ArenaError if the server
+    does not answer.
 
     >>> results = run({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 3})
     >>> len(results.records)
@@ -70,11 +71,11 @@ def run(
         play_all(ready, feed, workers, lambda one: played.append(tell(one)), concurrency=concurrency)
         return Results(ready, sorted(played, key=lambda one: one.number))
     with Store.open(Path(store), write=True) as opened:
-        planned = check_code(opened, ready, run_of(ready), _ignore)
+        planned = check_code(opened, ready, Run.of(ready), _ignore)
         opened.begin(planned)
         feed = MatchQueue(ready, opened)
         play_all(ready, feed, workers, tell, code=planned.plugins, concurrency=concurrency)
-        opened.end(feed.rankings(), ready.registry)
+        opened.end(feed.rankings(), ready)
     return Results(ready, store=Path(store))
 
 
@@ -95,15 +96,14 @@ def play_all(
     note: Callable[[str], object] = _ignore,
     concurrency: int = CONCURRENCY,
 ) -> None:
-    """Play the matches of a `feed`, in this process or by several `workers`, and give it the records as they come.
+    """Play the matches of a `feed`, in this process or in `workers` processes, and pass each match that has ended to `observe`.
 
-    `spec` is the spec of the matches. `code` holds the fingerprints, by default of the present code. With `alone`, play this many
-    seconds in this process first, because a short run needs no workers. With `guarded`, or if a game is native, nothing is played
-    in this process, because an agent or the rules might crash it. `watch` gets a function that returns the decisions in progress,
-    and another one when workers take over. `note` gets the agents that run plain if a run is long enough to compile for. If
-    agents wait for something outside, `concurrency` matches are played at the same time: here by threads, or by this number of
-    workers if the run is `guarded`. ArenaError if the isolation of an agent is not available here, or if a backend of an agent
-    cannot be reached.
+    `spec` is the spec of the matches. `code` holds the fingerprints; if it is None, they are taken from the current code. `alone`
+    is the number of seconds to play in this process first, because a short run needs no workers. `guarded` says that this process
+    plays nothing, because an agent might crash it; it also plays nothing if a game is native. `watch` gets a function that
+    returns the decisions in progress, and another one when workers take over. `note` gets the agents that run uncompiled, if the
+    run is long enough for compiling. If agents wait for something outside, `concurrency` matches are played at the same time: by
+    threads of this process, or by this number of workers if `guarded`. Raises ArenaError if an isolation or a backend is missing.
     """
     guarded = guarded or any(board.native for board in spec.boards)
     if not find_waiting_seats(spec):
@@ -115,9 +115,9 @@ def play_all(
 
 
 def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch], object]) -> None:
-    """Give the records of `played` to a feed, match by match; the user's interrupt ends the play."""
-    with user_interrupts() as interrupts, closing(played) as matches:
-        for scheduled, record in matches:  # an interrupt must not leave workers behind
+    """Give the records of `played` to a feed, match by match. An interrupt by the user stops the matches."""
+    with user_interrupts() as interrupts, closing(played) as matches:  # `closing` ends the workers, even after an interrupt
+        for scheduled, record in matches:
             with interrupts.held():
                 feed.finished(scheduled, record)
                 observe(PlayedMatch(*scheduled, record))
@@ -126,7 +126,7 @@ def record_all(feed: MatchQueue, played: Matches, observe: Callable[[PlayedMatch
 
 @dataclass(frozen=True, slots=True)
 class _LocalRun:
-    """The arguments of `play_all`; `concurrency` is 0 if no agent waits for something outside."""
+    """The arguments of `play_all`. `concurrency` is 0 if no agent waits for something outside."""
 
     spec: Spec
     feed: MatchQueue
@@ -152,10 +152,11 @@ class _LocalRun:
             yield from self._here(None)
         first = self.feed.take(1) if self.guarded or self.workers > 1 else Batch.OVER
         if first is not Batch.OVER:
-            if find_waiting_seats(self.spec) and not self.feed.played:
-                check_backends(self.spec)
+            self._check_backends()
             left = self.spec.size - self.feed.held - self.feed.played - self.feed.others
             total = left if self.spec.exact else None
+            from arena.workers.pool import WorkerPool
+
             pool = WorkerPool(self.spec, self.workers, self._after(first), total=total, code=self.code)
             self.watch(pool.turns)
             yield from pool.play()
@@ -164,11 +165,16 @@ class _LocalRun:
         first = self.feed.take(1)
         if first is Batch.OVER:
             return
-        if not self.feed.played:
-            check_backends(self.spec)
+        self._check_backends()
         matches = ConcurrentMatches(self._after(first), [self._runner() for _ in range(min(self.concurrency, self.spec.size))])
         self.watch(matches.turns)
         yield from matches.play()
+
+    def _check_backends(self) -> None:
+        if not self.feed.played:
+            left = self.feed.left(self.spec.size)
+            for line in check_backends(self.spec, self.feed.store, left, alone=not self.guarded):
+                self.note(line)
 
     def _here(self, seconds: float | None) -> Matches:
         until = None if seconds is None else monotonic() + seconds
@@ -181,20 +187,16 @@ class _LocalRun:
         return MatchRunner(self.spec, code=self.code, watched=self.watch is not _ignore)
 
     def _after(self, first: Batch) -> Take:
-        """Return a function that hands out the batch `first`, which was taken already, and then the matches of the feed."""
+        """Return a function that hands out the batch `first`, which was already taken, and then the matches of the feed."""
         waiting = list(first)
-
-        def take(size: int) -> Batch:
-            return Batch([waiting.pop()]) if waiting else self.feed.take(size)
-
-        return take
+        return lambda size: Batch([waiting.pop()]) if waiting else self.feed.take(size)
 
 
 def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spec:
-    """Return the spec with the secret of the store at `path`, extended by a new one for further rounds once it is revealed.
+    """Return the spec with the secret seed from the store at `path`. If the seed is revealed, further rounds get a new part.
 
-    A spec without its own secret is returned unchanged. ArenaError if the run is `shared` among machines and the store
-    holds no secret yet, because each machine would draw another one.
+    A spec that does not ask for a secret is returned unchanged. Raises ArenaError if several machines play the run (`shared`) and
+    the store has no secret yet, because each machine would draw another one.
     """
     if not spec.secret:
         return spec
@@ -202,8 +204,8 @@ def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spe
     if held is None:
         if shared:
             raise ArenaError(
-                "seed: secret: every shard needs the same secret; start the run on one machine (`arena run` without --shard, "
-                "ended by Ctrl-C), and give each shard a copy of its store by --store"
+                "seed: secret: every shard needs the same secret. Start `arena run` without --shard on one machine and stop it "
+                "with Ctrl-C; then copy the store of that run to each shard and pass it with --store"
             )
         return spec
     secret, revealed, rounds = held
@@ -213,7 +215,6 @@ def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spe
 
 
 def _read_secret(path: Path | None) -> tuple[str, bool, int] | None:
-    """Return the secret of the last run of a store, whether it is revealed, and the number of rounds played with it."""
     if path is None or not path.is_file():
         return None
     with Store.open(path) as store:

@@ -1,1 +1,1 @@
-"""A run in several processes that may die: their orders, and the pool that runs them."""
+"""Plays a run in several processes, any of which may crash. There are modules for the messages and for the pool of processes."""

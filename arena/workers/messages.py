@@ -1,6 +1,6 @@
-"""The communication of a worker process and its parent: messages, their frames in a pipe, and counters in shared memory.
+"""Communication between a worker process and its parent: messages, their frames in a pipe, and counters in shared memory.
 
-An agent in the worker's own process may write to the pipe as well, so only a whole frame with its checksum counts as a message.
+An agent in the worker's process may also write to the pipe, so only a complete frame with its checksum counts as a message.
 """
 
 import mmap
@@ -26,11 +26,11 @@ PREAMBLE = b"\xa7arena\r\n"
 """The first bytes of every frame."""
 _HEAD = struct.Struct("<8sII")
 CUT_OFF_EXIT_CODE = 74
-"""The exit code of a worker when its pipe is gone."""
+"""The exit code of a worker if its pipe was closed."""
 
 
 class Recipe(NamedTuple):
-    """The data from which a worker makes the spec again; the first message to it."""
+    """The data from which a worker rebuilds the spec; the first message that it gets."""
 
     document: Document
     plugins: tuple[str, ...]
@@ -38,26 +38,26 @@ class Recipe(NamedTuple):
     files: Mapping[Path, tuple[Stamp, Parsed]]
     """The files of code that the parent has parsed, so that the worker need not parse them again."""
     shared: Mapping[str, Any] = MappingProxyType({})
-    """Data of agent sources; see `Spec.shared`."""
+    """Data from agent sources; see `Spec.shared`."""
     core: int | None = None
-    """The core on which the worker and its agent processes run; None leaves it to the system."""
+    """The core on which the worker and its agent processes run; None means that the system decides."""
 
 
 class MatchOrder(NamedTuple):
-    """Matches to play, in order. If a match is `alone`, the worker reports every turn before it is taken."""
+    """Matches to play, in order. If `alone` is true, the worker reports every turn before it asks the agent."""
 
     matches: Sequence[Scheduled]
     alone: bool
 
 
 class Ready(NamedTuple):
-    """The worker has loaded the spec, with the plugins that were on the disk at that time."""
+    """The worker has loaded the spec. `code` holds the fingerprints of the plugins that it has loaded."""
 
     code: Mapping[str, Fingerprint]
 
 
 class WorkerFailed(NamedTuple):
-    """The worker cannot continue, through no agent's fault."""
+    """The worker cannot continue. This is not a fault of an agent."""
 
     message: str
 
@@ -69,14 +69,14 @@ class Turn(NamedTuple):
 
 
 class Done(NamedTuple):
-    """Records, in the order of the matches. `seconds`, its duration, ends an order; matches without a record are returned."""
+    """Records, in the order of the matches. If `seconds` is set, it is the duration of the order, which is then over."""
 
     records: list[Record]
     seconds: float | None
 
 
 class Garbled(Exception):
-    """Something that is not a frame was written to the pipe."""
+    """Something other than a frame was written to the pipe."""
 
 
 def make_frame(value: Any) -> bytes:
@@ -86,15 +86,15 @@ def make_frame(value: Any) -> bytes:
 
 
 class Frames:
-    """Reassembles the frames from data that arrives in pieces of any size."""
+    """Reassembles frames from data that arrives in pieces of any size."""
 
     def __init__(self) -> None:
         self._waiting = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Any]:
-        """Yield the values of all complete frames. Garbled if other data stands between them.
+        """Yield the values of all complete frames. Raises Garbled if there is other data between them.
 
-        Both ends are arena itself, of one version and one user, so complete frames are unpickled.
+        Both ends of the pipe belong to the same version of arena and to the same user, so it is safe to unpickle complete frames.
         """
         waiting = self._waiting
         waiting += data
@@ -112,7 +112,7 @@ class Frames:
                 if zlib.crc32(body) != checksum:
                     raise Garbled
                 try:
-                    value = pickle.loads(body)  # noqa: S301 - from our own kin, see above
+                    value = pickle.loads(body)  # noqa: S301 - safe, as the docstring says
                 except Exception as error:
                     raise Garbled from error
                 yield value
@@ -123,7 +123,7 @@ class Frames:
 
 
 class Vitals:
-    """Counters in memory shared by two processes, written by one of them: signs of life, matches, turns of the last match."""
+    """Counters of signs of life, matches, and turns in the last match. Two processes share them; one of them writes."""
 
     def __init__(self, descriptor: int) -> None:
         self._cells = memoryview(mmap.mmap(descriptor, mmap.PAGESIZE)).cast("Q")
@@ -135,12 +135,12 @@ class Vitals:
 
     @property
     def begun(self) -> int:
-        """The number of matches begun."""
+        """The number of matches that have begun."""
         return int(self._cells[1])
 
     @property
     def turn(self) -> tuple[int, int]:
-        """The seat to move in the last match, and the number of turns begun in it."""
+        """The seat to move in the last match, and the number of turns that have begun in it."""
         return int(self._cells[2]), int(self._cells[3])
 
     def beat(self) -> None:
@@ -159,11 +159,11 @@ class Vitals:
 
 
 def shared_memory() -> int:
-    """Return the descriptor of memory for the Vitals of two processes, all zeros and without a name."""
+    """Return the descriptor of unnamed memory for the Vitals of two processes, filled with zeros."""
     if sys.platform == "linux":
         descriptor = os.memfd_create("arena-vitals")
     else:
         with tempfile.TemporaryFile() as file:
             descriptor = os.dup(file.fileno())
-    os.write(descriptor, bytes(mmap.PAGESIZE))  # written and not only reserved, so that a full disk shows here
+    os.write(descriptor, bytes(mmap.PAGESIZE))  # written and not only reserved, so that a full disk is noticed here
     return descriptor

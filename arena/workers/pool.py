@@ -1,4 +1,4 @@
-"""Plays the matches of a spec in several processes, and survives the death of any of them."""
+"""Plays the matches of a spec in several processes, and continues if one of them crashes."""
 
 import os
 import selectors
@@ -11,7 +11,7 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.match.record import Record
-from arena.schedule.fingerprint import Fingerprint, check_unchanged, take_fingerprints
+from arena.schedule.fingerprint import Fingerprint, check_unchanged
 from arena.schedule.runner import CurrentTurn, is_isolated, make_unplayed, may_end_worker
 from arena.schedule.schedule import Backlog, Scheduled, Take
 from arena.spec import Spec
@@ -19,18 +19,18 @@ from arena.workers.messages import Done, Ready, Turn, WorkerFailed
 from arena.workers.worker_process import WORKER_COMMAND, WorkerEnded, WorkerProcess, end_workers
 
 BATCH_SECONDS = 0.1
-"""The target duration of a batch: long compared with the cost of handing it over, short compared with the run."""
+"""The intended duration of a batch: long compared with the time to send it, short compared with the run."""
 MAX_BATCH_MATCHES = 1000
 HANG_SECONDS = 60.0
-"""The most seconds without a sign of life; far longer than any honest call in C that blocks Python's threads."""
+"""The longest time that a worker may show no sign of life. No reasonable call in C blocks Python's threads for so long."""
 STARTING_SECONDS = 60.0
-"""The same while a worker imports, at least."""
+"""While a worker imports modules, this limit is at least this many seconds."""
 MAX_FAILURES = 3
-"""The number of consecutive workers that may end before they play."""
+"""The number of consecutive workers that may end before they have played a match."""
 RESTART_SECONDS = 0.5
-"""Seconds to wait before the next start after a worker that ended before it played; twice as long after two."""
+"""Seconds to wait before another start if a worker ended before it played a match. The wait doubles with each such worker."""
 LOOK_SECONDS = 0.25
-"""Seconds between two checks for workers that are dead or hang."""
+"""Seconds between two checks for workers that have died or hang."""
 
 Finished = tuple[Scheduled, Record]
 
@@ -41,11 +41,11 @@ class Task:
 
     matches: list[Scheduled]
     alone: bool = False
-    """True if it is the retry of a match in which a worker ended."""
+    """Whether the task repeats a match during which a worker ended."""
     recorded: int = 0
-    """The number of matches that have their record."""
+    """The number of its matches that have a record."""
     seat: int | None = None
-    """The seat to move, as last reported."""
+    """The seat to move, from the last report."""
 
     @property
     def left(self) -> list[Scheduled]:
@@ -54,7 +54,7 @@ class Task:
 
 
 class Workload:
-    """The backlog of some workers, and the matches in which a worker ended."""
+    """The remaining matches, and the matches during which a worker ended."""
 
     def __init__(self, take: Take, workers: int, total: int | None) -> None:
         self._backlog = Backlog(take, total)
@@ -63,9 +63,7 @@ class Workload:
         self._lost: deque[Scheduled] = deque()
 
     def next(self, size: int, *, fresh: bool) -> Task | None:
-        """Return a task of at most `size` matches; None if there is nothing to play now. `fresh` means that the worker has not
-        played yet.
-        """
+        """Return a task of at most `size` matches; None if there is none now. A worker is `fresh` until it has played."""
         if fresh and self._suspects:
             return Task([self._suspects.popleft()], alone=True)
         if self._lost:
@@ -74,19 +72,18 @@ class Workload:
         return Task(matches) if matches else None
 
     def hand_back(self, task: Task) -> None:
-        """Take back matches that a worker had no time for."""
+        """Take back matches for which a worker had no time."""
         self._backlog.put_back(task.left)
 
     def salvage(self, task: Task, begun: int) -> Scheduled | None:
-        """Take back the remaining matches of a task when its worker ended; return the match that ended a worker for the second
-        time, if any.
+        """Take back the matches of a task whose worker ended. If one has now ended a worker for the second time, return it.
 
-        `begun` of the matches were begun, and the last of them was in progress. It is played once more, first in a new worker. If
-        this worker ends too, the match is the cause. The other matches without a record are handed out one by one, to find the
-        right one if it is among them, such as a match whose agent closed the pipe while records were gathered.
+        `begun` is the number of matches that had begun; the last of them was in progress. That match is played once more, as the
+        first match of a new worker. If this worker also ends, the match is the cause. The other matches without a record are
+        handed out one by one, because one of them may be the cause: an agent may close the pipe while records are collected.
         """
         playing = min(begun, len(task.matches)) - 1
-        if playing < task.recorded:  # it ended between two matches
+        if playing < task.recorded:  # the worker ended between two matches
             (self._suspects if task.alone else self._lost).extend(task.left)
             return None
         culprit = task.matches[playing]
@@ -97,31 +94,31 @@ class Workload:
         return None
 
     def any_left(self) -> bool:
-        """Return whether there is something to play now; if necessary, take a match from the schedule to find out."""
+        """Return whether there is a match to play now. If necessary, take one from the schedule to find out."""
         return bool(self._suspects or self._lost) or self._backlog.any_left()
 
     @property
     def over(self) -> bool:
-        """True if the schedule has no more matches, apart from matches that must be played again."""
+        """Whether the schedule has no more matches; matches that must be repeated do not count."""
         return self._backlog.over
 
 
 @dataclass(slots=True, eq=False)
 class WorkerSlot:
-    """A place at which a worker process plays."""
+    """A place for a worker process; a new worker replaces one that has ended."""
 
     worker: WorkerProcess
     core: int | None = None
     ready: bool = False
     fresh: bool = True
-    """True if nothing has been played there yet."""
+    """Whether no match has been played there."""
     task: Task | None = None
     begun: int = 0
     """The number of matches that the worker had begun when it got its task."""
     size: int = 1
-    """The largest size of the next task."""
+    """The largest number of matches in the next task."""
     writing: bool = False
-    """True while the pipe has no room for the data to send."""
+    """Whether data remains to be sent because the pipe is full."""
 
     def turn(self) -> CurrentTurn | None:
         """The decision in progress in the last match; None between two tasks."""
@@ -132,28 +129,27 @@ class WorkerSlot:
 
 
 class WorkerPool:
-    """Workers that share one schedule. Batches grow until one takes about a tenth of a second.
+    """Workers that share one schedule. Batches of matches grow until a batch takes about a tenth of a second.
 
-    `take` belongs to the schedule and waits for the results of matches that it has handed out. The caller that
-    iterates over `play` reports each result to the schedule before asking for the next. `total` is the number of matches, if
-    it is known.
+    `take` is a method of the schedule. The schedule may wait for results of matches that it has handed out. So the caller of
+    `play` must report each result to the schedule before it asks for the next one. `total` is the number of matches, if known.
 
-    A worker that ends for any reason stops nothing. The match that it was playing is played once more, as the first of a new
-    worker. If this worker ends too, the record is a `crash` of the agent to move. It is void if there was no such agent, for
-    example when the game drew its position, and if that agent has its own process or another agent may have killed the worker.
-    Nothing is recorded twice, and nothing else changes.
+    When a worker ends, for any reason, the run continues. The match that it was playing is repeated as the first match of a new
+    worker. If this worker also ends, the match is recorded as a `crash` of the agent to move. It is void instead if no agent was
+    to move (for example because the game was drawing the position), if the agent has its own process, or if another agent may
+    have killed the worker. No match is recorded twice, and nothing else changes.
 
     If there is a worker for every core and agents run in their own processes, each worker shares a core with its agents.
     With fewer workers than cores the system decides, and agents may use several.
 
-    A worker that hangs is killed, and counts as one that ended. It hangs if it has shown no sign of life for `hang`
-    seconds: it has been stopped, or code in C holds the interpreter's lock all that time. A thread of the worker gives
-    these signs, so an agent that thinks long, sleeps, or waits for another process does not hang; limits apply
-    to such agents. Time in which this process was not running, or the caller did not iterate, is not counted.
+    A worker that hangs is killed and treated like one that has ended. It hangs if it has shown no sign of life for `hang`
+    seconds: it has been stopped, or code in C has held the interpreter's lock all that time. A thread of the worker gives the
+    signs of life, so an agent that thinks for a long time, sleeps, or waits for another process does not count as hanging; limits
+    apply to such agents. Time in which this process was not running, or the caller did not iterate, is not counted.
 
     `command` starts a worker. `check` is called at least every LOOK_SECONDS, and its exceptions end the iteration. `code` holds
-    the fingerprints of the plugins of the `spec` when it was loaded, by default of the present ones; a worker that finds others
-    also ends the iteration.
+    the fingerprints that the plugins had when the `spec` was loaded; the default is the current fingerprints. If a worker finds
+    different ones, the iteration also ends.
     """
 
     def __init__(
@@ -169,7 +165,7 @@ class WorkerPool:
         code: Mapping[str, Fingerprint] | None = None,
     ) -> None:
         self._spec = spec
-        self._code = take_fingerprints(spec) if code is None else code
+        self._code = Fingerprint.take_all(spec) if code is None else code
         self._most = workers if total is None else min(workers, total)
         self._hang = hang
         self._command = command
@@ -185,9 +181,9 @@ class WorkerPool:
     def play(self) -> Iterator[Finished]:
         """Yield every match with its record when it is finished, in no particular order. Only one thread may iterate.
 
-        Closing it ends all workers with everything that they started and drops the matches in progress.
-        ArenaError if workers cannot load the spec, or end again and again before they play; CodeChanged if one has loaded
-        a plugin that was changed meanwhile.
+        Closing the iterator ends all workers with everything that they started, and drops the matches in progress. Raises
+        ArenaError if workers cannot load the spec, or repeatedly end before they play. Raises CodeChanged if a plugin has changed
+        before a worker loaded it.
         """
         self._looked = monotonic()
         try:
@@ -198,20 +194,19 @@ class WorkerPool:
                 yield from finished
                 self._hand_out()  # the schedule may have waited for these results
             if not self._workload.over:
-                raise RuntimeError("the schedule waits for results although all have been given; tell it each before the next")
+                raise RuntimeError("the schedule waits for results; report each result before you ask for the next match")
         finally:
             slots, self._slots = self._slots, []
             end_workers([slot.worker for slot in slots])
             self._selector.close()
 
     def turns(self) -> Sequence[CurrentTurn]:
-        """Return the decision for which each worker waits; may be called from another thread."""
+        """Return the decision that is in progress in each worker. This may be called from another thread."""
         return [turn for slot in list(self._slots) if (turn := slot.turn()) is not None]
 
     # Work
 
     def _hand_out(self) -> None:
-        """Hand work to every idle worker, and start workers at empty places, as long as there is work."""
         for slot in self._slots:
             if slot.ready and slot.task is None:
                 slot.task = self._workload.next(slot.size, fresh=slot.fresh)
@@ -225,7 +220,7 @@ class WorkerPool:
     def _start(self) -> None:
         try:
             taken = [slot.core for slot in self._slots]
-            core = next((core for core in self._cores if core not in taken), None)  # None leaves it to the system
+            core = next((core for core in self._cores if core not in taken), None)  # None leaves the choice to the system
             slot = WorkerSlot(WorkerProcess(self._spec, core, self._command), core=core)
         except OSError as error:
             self._note_failure(f"could not be started: {error}")
@@ -235,7 +230,7 @@ class WorkerPool:
         self._watch(slot)
 
     def _watch(self, slot: WorkerSlot) -> None:
-        """Listen for room in the pipe of a worker that has not received all its data."""
+        """Wait until the pipe to a worker has room, if the worker has not received all its data."""
         writing = slot.worker.send()
         if writing and not slot.writing:
             self._selector.register(slot.worker.requests, selectors.EVENT_WRITE, slot)
@@ -246,7 +241,7 @@ class WorkerPool:
     # Messages
 
     def _listen(self) -> list[Finished]:
-        """Wait briefly for workers, and return the matches that they have finished."""
+        """Wait briefly for messages from workers, and return the matches that they have finished."""
         self._check()
         finished: list[Finished] = []
         for key, _ in self._selector.select(LOOK_SECONDS):
@@ -277,7 +272,7 @@ class WorkerPool:
             check_unchanged(self._code, message.code)
             slot.ready = True
         elif task is None:
-            raise WorkerEnded("sent what it was not asked for")
+            raise WorkerEnded("sent an answer that was not asked for")
         elif isinstance(message, Turn):
             task.seat = message.seat
         elif isinstance(message, Done):
@@ -294,7 +289,7 @@ class WorkerPool:
     # Ends
 
     def _look(self, elapsed: float, finished: list[Finished]) -> None:
-        """Replace workers that hang, or are dead with an open pipe."""
+        """Replace workers that hang, or that have died although their pipe is still open."""
         for slot in list(self._slots):
             try:
                 if slot.worker.has_ended():
@@ -307,7 +302,7 @@ class WorkerPool:
                 self._replace(slot, str(end), finished)
 
     def _replace(self, slot: WorkerSlot, reason: str, finished: list[Finished]) -> None:
-        """Release a worker that has ended, and handle its matches; `_hand_out` starts another one."""
+        """Clean up after a worker that has ended, and handle its matches. `_hand_out` starts another worker."""
         self._slots.remove(slot)
         begun = slot.worker.begun - slot.begun
         for descriptor in (slot.worker.replies, *([slot.worker.requests] if slot.writing else [])):

@@ -1,7 +1,7 @@
-"""The worker's end of a run in several processes: `python -m arena.workers.worker`, matches in on stdin, records out on stdout.
+"""The worker process, `python -m arena.workers.worker`. It reads matches from stdin and writes records to stdout.
 
-Both ends are arena itself, on one machine and of one version, so they use pickle, in frames that garbage cannot imitate.
-Output of agents goes to stderr. In shared memory the worker counts its signs of life and the matches it has begun.
+Both ends of its pipes belong to the same version of arena on one machine, so messages are pickled. They are sent in frames that
+other output cannot imitate. Agents write to stderr. In shared memory, the worker counts its signs of life and its matches.
 """
 
 import ctypes
@@ -18,27 +18,25 @@ from typing import Any
 from arena.errors import ArenaError, author_traceback, describe
 from arena.match.record import Record
 from arena.plugins.syntax import take_over
-from arena.processes.python_process import take_pipes
-from arena.schedule.fingerprint import take_fingerprints
+from arena.processes.python_process import PythonProcess
+from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.runner import MatchRunner, make_unplayed
 from arena.schedule.schedule import Scheduled
 from arena.spec import reload_spec
 from arena.workers.messages import CUT_OFF_EXIT_CODE, Done, Frames, Ready, Turn, Vitals, WorkerFailed, make_frame
 
 PULSE_SECONDS = 0.1
-"""Seconds between two signs of life, and the longest delay of a finished record while the next match is played."""
+"""Seconds between two signs of life. A finished record is sent at most this much later, while the next match is played."""
 GATHER_SECONDS = 0.02
-"""Seconds for which the records of small matches are gathered, because sending one takes as long as playing a small match."""
+"""Seconds for which records of small matches are collected before they are sent. Sending takes as long as such a match."""
 ORDER_SECONDS = 0.2
-"""Seconds after which a worker returns its remaining matches, because others may be idle."""
+"""Seconds after which a worker returns its remaining matches, because other workers may be idle."""
 _PR_SET_PDEATHSIG = 1
-"""The number of the option in Linux' prctl."""
+"""The number of this option of the system call prctl in Linux."""
 
 
 class ReplyPipe:
-    """The worker's pipe to the parent, safe to use from two threads. A process that an agent forks off is ended when it uses the
-    pipe.
-    """
+    """The worker's pipe to the parent. Two threads may use it. A process that an agent has forked ends if it uses the pipe."""
 
     def __init__(self, descriptor: int) -> None:
         self.alone = False
@@ -49,12 +47,12 @@ class ReplyPipe:
         self._sent = perf_counter()
 
     def turn(self, seat: int) -> None:
-        """Send the seat to move, if the parent asked for it."""
+        """Send the seat to move, if the parent has requested this."""
         if self.alone:
             self.send(Turn(seat))
 
     def add(self, record: Record, now: float) -> None:
-        """Send a record at once, or with records that follow within GATHER_SECONDS, but after PULSE_SECONDS at the latest."""
+        """Send a record at once, or with others from the next GATHER_SECONDS; it waits PULSE_SECONDS at most."""
         self._end_forked()
         with self._lock:
             self._records.append(record)
@@ -62,7 +60,7 @@ class ReplyPipe:
             self.flush()
 
     def flush(self, seconds: float | None = None) -> None:
-        """Send the pending records; `seconds` ends the order."""
+        """Send the pending records. If `seconds` is set, this ends the order."""
         self._end_forked()
         with self._lock:
             if self._records or seconds is not None:
@@ -81,7 +79,7 @@ class ReplyPipe:
         try:
             while left:
                 left = left[os.write(self._descriptor, left) :]
-        except OSError:  # the parent is gone, or an agent has closed the pipe
+        except OSError:  # the parent has ended, or an agent has closed the pipe
             os._exit(CUT_OFF_EXIT_CODE)
 
     def _end_forked(self) -> None:
@@ -90,7 +88,7 @@ class ReplyPipe:
 
 
 def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
-    """Take a recipe, then orders, and answer with records; end with the end of the requests."""
+    """Read the recipe, then the orders, and answer with records. Return after the last request."""
 
     def note_turn(seat: int) -> None:
         vitals.begin_turn(seat)
@@ -99,13 +97,13 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
     try:
         recipe = next(requests)
         if recipe.core is not None:
-            # The agent processes that this thread starts stay on the core, too. Worker and agent never run at the same time, and
-            # waking a process on another core takes several times as long as sending it a message.
+            # Agent processes that this thread starts stay on the core, too. A worker and its agent never run at the same time,
+            # and waking a process on another core takes several times as long as sending it a message.
             with suppress(OSError, AttributeError):
                 os.sched_setaffinity(0, {recipe.core})
         take_over(recipe.files)
         spec = reload_spec(recipe.document, recipe.plugins, recipe.seed, shared=recipe.shared)
-        code = take_fingerprints(spec)
+        code = Fingerprint.take_all(spec)
         runner = MatchRunner(spec, on_turn=note_turn, code=code)
     except ArenaError as error:
         pipe.send(WorkerFailed(f"a worker process could not load the spec: {error}"))
@@ -124,7 +122,7 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
 
 
 def _play(runner: MatchRunner, matches: Sequence[Scheduled], pipe: ReplyPipe, vitals: Vitals) -> float:
-    """Play matches for the time of an order, at least one; return the seconds it took."""
+    """Play matches, at least one, until the time for an order is over. Return the seconds that this took."""
     began = perf_counter()
     spent = 0.0
     for scheduled in matches:
@@ -154,15 +152,15 @@ def _receive(descriptor: int) -> Iterator[Any]:
 
 
 def main(parent: int, memory: int, *, bound: bool) -> None:
-    """Serve the parent process, with stdin and stdout hidden from agents.
+    """Serve the parent process, and hide stdin and stdout from agents.
 
-    `parent` is its process id, `memory` the descriptor of the shared memory, and `bound` means that the thread that started this
-    process lives as long as the parent.
+    `parent` is the process id of the parent, and `memory` is the descriptor of the shared memory. `bound` is true if the thread
+    that started this process lives as long as the parent.
     """
-    signal.signal(signal.SIGINT, lambda *_: None)  # the parent handles it and ends this process; no agent may see it
-    requests, replies = take_pipes()
+    signal.signal(signal.SIGINT, lambda *_: None)  # the parent handles Ctrl-C and ends this process
+    requests, replies = PythonProcess.take_pipes()
     if bound:
-        # Linux kills this process with its parent, even if an agent does not let Python's threads run.
+        # Linux kills this process when its parent ends, even if an agent does not let Python's threads run.
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     vitals, pipe = Vitals(memory), ReplyPipe(replies.fileno())
@@ -172,14 +170,14 @@ def main(parent: int, memory: int, *, bound: bool) -> None:
     try:
         serve(_receive(requests.fileno()), pipe, vitals)
         code = 0
-    except BaseException:  # an agent raised it although only the user's interrupt passes
+    except BaseException:  # an agent raised it; only the user's interrupt is passed on
         traceback.print_exc()
     finally:
-        os._exit(code)  # at once, whatever threads agents have left
+        os._exit(code)  # ends at once, even if agents have left threads
 
 
 def _pulse(parent: int, pipe: ReplyPipe, vitals: Vitals) -> None:
-    """Show that this process is alive and send pending records, until the parent has ended; then end."""
+    """Give signs of life and send pending records until the parent has ended; then end this process."""
     while os.getppid() == parent:
         vitals.beat()
         pipe.flush()

@@ -1,4 +1,4 @@
-"""One worker process, as its parent sees it: orders in, messages out, signs of life, and its end."""
+"""A worker process as its parent sees it: orders, messages, signs of life, and the end of the process."""
 
 import os
 import secrets
@@ -11,35 +11,34 @@ from typing import IO, Any, cast
 
 from arena.plugins.syntax import list_parsed
 from arena.processes.process_tree import ProcessTree, end_trees, remove_leftovers
-from arena.processes.python_process import python_environment, signal_name
+from arena.processes.python_process import PythonProcess
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.workers.messages import CUT_OFF_EXIT_CODE, Frames, Garbled, MatchOrder, Recipe, Vitals, make_frame, shared_memory
 
 EXIT_SECONDS = 0.2
-"""Seconds for a process with a closed pipe to end, so that its exit code can be reported."""
+"""Seconds to wait for the end of a process that has closed its pipe, so that its exit code can be reported."""
 KILL_SECONDS = 1.0
-"""Seconds to wait for processes that were killed."""
+"""Seconds to wait for killed processes."""
 _CHUNK_BYTES = 1 << 16
 _CHUNKS_PER_TURN = 64
-"""Chunks to read from one worker before the others get their turn."""
-_SILENT = "gave no sign of life for {:g} s: stopped, or held up by code that does not let Python go on"
-_GARBLED = "let something else write to the pipe that leads to arena"
+"""The number of chunks that are read from one worker before others are read."""
+_SILENT = "gave no sign of life for {:g} s: it was stopped, or runs code that does not let Python continue"
+_GARBLED = "let another program write to its pipe to arena"
 _CLOSED = "closed the pipe that leads to arena"
-
-
 WORKER_COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "arena.workers.worker")
 """The command of a worker, without its arguments."""
 
 
 class WorkerEnded(Exception):
-    """A worker process has ended or cannot be used any more; the message continues 'the process that played ...'."""
+    """A worker process has ended or can no longer be used. The message continues 'the process that played ...'."""
 
 
 class WorkerProcess:
-    """A worker. It has its own session, so that Ctrl-C in the terminal only reaches the parent.
+    """A worker process. It has its own session, so that Ctrl-C in the terminal interrupts only the parent.
 
-    No method waits for it, except briefly `end` and those that find it dead. OSError if it cannot be started.
+    Methods do not wait for the process, except for `close` and for methods that find it dead, which wait briefly. Raises OSError
+    if the process cannot be started.
     """
 
     def __init__(self, spec: Spec, core: int | None = None, command: Sequence[str] = WORKER_COMMAND) -> None:
@@ -67,46 +66,46 @@ class WorkerProcess:
 
     @property
     def requests(self) -> int:
-        """The descriptor to write to."""
+        """The file descriptor for writing."""
         return self._requests.fileno()
 
     @property
     def replies(self) -> int:
-        """The descriptor to read from."""
+        """The file descriptor for reading."""
         return self._replies.fileno()
 
     @property
     def begun(self) -> int:
-        """The number of matches that it has begun in its life."""
+        """The number of matches that it has begun since its start."""
         return self._vitals.begun
 
     @property
     def turn(self) -> tuple[int, int]:
-        """The seat to move in the match that it began last, and the number of turns of that match."""
+        """The seat to move in its last match, and the number of turns in this match."""
         return self._vitals.turn
 
     @property
     def tree(self) -> ProcessTree:
-        """It and its descendants."""
+        """The worker and its descendants."""
         return ProcessTree(self.pid, ProcessTree.OF_WORKER, self._mark)
 
     def order(self, matches: Sequence[Scheduled], *, alone: bool) -> None:
-        """Give it matches to play; call `send` until the whole order has been sent."""
+        """Give it matches to play. The caller must call `send` until the whole order has been sent."""
         self._unsent += make_frame(MatchOrder(matches, alone))
 
     def send(self) -> bool:
-        """Write as much as the pipe accepts; return whether something is left."""
+        """Write as much as the pipe accepts, and return whether data is left."""
         try:
             while self._unsent:
                 del self._unsent[: os.write(self.requests, self._unsent)]
         except BlockingIOError:
             return True
-        except OSError:  # it has ended, and so will its replies
+        except OSError:  # it has ended, so its replies will end too
             self._unsent.clear()
         return False
 
     def receive(self) -> Iterator[Any]:
-        """Yield the messages that have arrived, at most a few megabytes of them. WorkerEnded after the last."""
+        """Yield the messages that have arrived, at most a few megabytes. Raises WorkerEnded after the last message."""
         for _ in range(_CHUNKS_PER_TURN):
             try:
                 data = os.read(self.replies, _CHUNK_BYTES)
@@ -126,7 +125,7 @@ class WorkerProcess:
         return self._process.poll() is not None
 
     def check_alive(self, elapsed: float, longest: float) -> None:
-        """Raise WorkerEnded if it has shown no sign of life for `longest` seconds, `elapsed` of them since the last call."""
+        """Raise WorkerEnded after `longest` seconds without a sign of life; `elapsed` is the time since the last call."""
         beats = self._vitals.beats
         self._silence = self._silence + elapsed if beats == self._beats else 0.0
         self._beats = beats
@@ -134,17 +133,17 @@ class WorkerProcess:
             raise WorkerEnded(_SILENT.format(longest))
 
     def describe_end(self) -> str:
-        """Describe how it ended, or that it has closed its pipe if it is alive."""
+        """Describe how the process ended or, if it is alive, that it has closed its pipe."""
         try:
             code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             return _CLOSED
         if code == CUT_OFF_EXIT_CODE:
             return _CLOSED
-        return f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        return f"was killed by {PythonProcess.signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
 
     def close(self) -> None:
-        """Release a process that has been killed."""
+        """Release the resources of a process that was killed."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(KILL_SECONDS)
         for stream in (self._requests, self._replies):
@@ -153,7 +152,7 @@ class WorkerProcess:
 
 
 def end_workers(workers: Sequence[WorkerProcess]) -> None:
-    """Kill workers with everything that they started, in any state."""
+    """Kill workers and everything that they started."""
     if workers:
         end_trees([worker.tree for worker in workers])
         for remove in remove_leftovers:
@@ -163,10 +162,10 @@ def end_workers(workers: Sequence[WorkerProcess]) -> None:
 
 
 def _start_process(command: Sequence[str], memory: int, mark: str) -> subprocess.Popen[bytes]:
-    # The same import path as here, without the current folder, so that the result does not depend on the player.
-    environment: Mapping[str, str] = {**python_environment(), ProcessTree.OF_WORKER: mark}
+    # The worker has the import path of this process. -P leaves the current folder out, so that results do not depend on it.
+    environment: Mapping[str, str] = {**PythonProcess.environment(), ProcessTree.OF_WORKER: mark}
     bound = "bound" if threading.current_thread() is threading.main_thread() else "free"
-    return subprocess.Popen(  # noqa: S603 - this very program
+    return subprocess.Popen(  # noqa: S603 - the command of a worker
         [*command, str(os.getpid()), str(memory), bound],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

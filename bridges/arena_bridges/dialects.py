@@ -1,7 +1,6 @@
-"""Dialects: the notation of a game's positions and actions for engines that speak UCI or GTP.
+"""Dialects: how positions and actions of a game are written for engines that speak UCI or GTP.
 
-A game declares them by `Game.dialects`; an adapter of an installed distribution uses them
-(`arena_bridges.engines.entries`).
+A game declares them by `Game.dialects`. The adapters of engines use them (`arena_bridges.engines.entries`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,51 +12,58 @@ from arena.api.games import gives
 
 @dataclass(frozen=True, slots=True)
 class Uci:
-    """A game in the Universal Chess Interface (S. Meyer-Kahlen, 2006), such as `position fen FEN moves MOVE...`."""
+    """How positions and moves are written in the Universal Chess Interface (S. Meyer-Kahlen, 2006).
+
+    Engines get them in the command `position fen FEN moves MOVE...`.
+    """
 
     fen: Callable[[State], str]
-    """A position as the words after `position fen`; it may end with `moves` and the moves to the position."""
+    """Returns a position as the words after `position fen`. They may end with `moves` and the moves that lead to the position."""
     move: Callable[[State, Action], str] | None = None
-    """An action that is legal in a state, as a move; None if moves are in the game's own notation of actions."""
+    """Converts a legal action to a move, given the state; None if moves use the game's own notation."""
     action: Callable[[State, str], Action] | None = None
-    """The action of a move in a state; raises ValueError if there is none. None as above."""
+    """Converts a move to an action, given the state, and raises ValueError if no action fits; None if moves use the game's own
+    notation."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Options that an engine must have to play this game, such as `UCI_Variant`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gtp:
-    """A game in the Go Text Protocol, version 2 (G. Farneback, 2002), such as `play COLOR VERTEX`."""
+    """How boards and moves are written in the Go Text Protocol, version 2 (G. Farneback, 2002).
+
+    Engines get each move in the command `play COLOR VERTEX`.
+    """
 
     size: int
-    """Lines of the board in each direction."""
+    """The number of lines of the board in each direction."""
     vertex: Callable[[State, Action], str]
-    """An action that is legal in a state, as a vertex such as `D4`, or `pass`."""
+    """Converts a legal action to a vertex such as `D4`, or to `pass`, given the state."""
     action: Callable[[State, str], Action]
-    """The action of a vertex in a state, in upper or lower case; raises ValueError if there is none."""
+    """Converts a vertex, in upper or lower case, to an action, given the state. Raises ValueError if there is none."""
     komi: float | None = None
-    """The komi: points for white for moving second. None if the game has no komi; then engines get no such command."""
+    """The komi: the points that white gets for moving second. None if the game has no komi; then no command `komi` is sent."""
     setup: Callable[[State], Sequence[tuple[int, str]]] = lambda _: ()
-    """The plays from the empty board to a position, each a seat and a vertex; by default none."""
+    """Returns the plays that lead from the empty board to a position, each as a seat and a vertex. By default, there are none."""
     colors: tuple[str, str] = ("black", "white")
-    """The names of the seats."""
+    """The colours of seat 0 and seat 1 in commands."""
 
 
 Dialect = Uci | Gtp
 
 
 def dialect_of(game: Game, protocol: str) -> Dialect | None:
-    """Return the dialect of `game` for a protocol, None if the game has no Uci or Gtp; errors of the game are passed on."""
+    """Return the dialect of `game` for a protocol; None if it declares none. Exceptions of the game are not caught."""
     found = game.dialects().get(protocol) if gives(game, "dialects") else None
     return found if isinstance(found, (Uci, Gtp)) else None
 
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-"""The columns of a board in GTP, from the left: there is no I."""
+"""The letters of the columns of a board in GTP, from the left. GTP leaves out the letter I."""
 
 
 def vertex(column: int, row: int) -> str:
-    """Return the vertex of a point: column and row count from 0, at the lower left.
+    """Return the vertex of a point. Column and row count from 0, beginning at the lower left.
 
     >>> vertex(3, 3)
     'D4'
@@ -66,7 +72,7 @@ def vertex(column: int, row: int) -> str:
 
 
 def point(text: str) -> tuple[int, int]:
-    """Return the column and the row of a vertex, both from 0; raises ValueError if `text` is not a vertex.
+    """Return the column and the row of a vertex, both from 0. Raises ValueError if `text` is not a vertex.
 
     >>> point("d4")
     (3, 3)

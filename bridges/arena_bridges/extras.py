@@ -1,4 +1,4 @@
-"""The libraries of the bridges, which are extras."""
+"""The libraries that bridges need; each is an extra."""
 
 import importlib
 from types import ModuleType
@@ -12,7 +12,7 @@ class MissingExtra(ArenaError):
 
 
 def library(module: str, extra: str) -> ModuleType:
-    """Return the module of a library; raises MissingExtra with the command that installs it if it is missing."""
+    """Return the module of a library. If it is missing, MissingExtra names the command that installs it."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -1,4 +1,7 @@
-"""Chess for fairarena, by the rules of python-chess; a plugin of its own, since python-chess is GPL."""
+"""Chess for fairarena, with the rules from python-chess.
+
+It is a separate distribution because python-chess has the licence GPL.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any

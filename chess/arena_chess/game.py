@@ -14,7 +14,8 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
 class Chess(Game):
-    """Chess; white is seat 0. Actions are moves as UCI writes them, `e2e4` or `e7e8q`; standard algebraic notation is read, too.
+    """Chess; white is seat 0. Actions are moves as UCI writes them, `e2e4` or `e7e8q`; standard algebraic notation is also
+    accepted.
 
     The game is drawn by stalemate, insufficient material, the third occurrence of a position, or fifty moves of each side without
     a capture or a pawn move. Draws need no claim. The text notation is a FEN, followed by `moves` and the moves since the last
@@ -22,6 +23,16 @@ class Chess(Game):
     """
 
     name = "chess"
+    rules_text = (
+        "White and black take turns; white begins. The rules are the usual rules of chess, with castling, en passant and "
+        "promotion. A player whose king is in check and who has no legal move loses. The game is a draw by stalemate, by "
+        "insufficient material, when a position occurs for the third time, or after fifty moves of each side without a "
+        "capture or a pawn move. A draw need not be claimed. A move is written as its start and its end square, such as "
+        "`e2e4`, with the letter of the new piece after a promotion: `e7e8q`. Castling is the move of the king: `e1g1`. A "
+        "position is written in Forsyth-Edwards notation: the rows from the top with capital letters for white pieces, the "
+        "side to move, the castling rights, the en passant square, the half moves since the last capture or pawn move, and "
+        "the number of the move. After that, the word moves and the moves since the last capture or pawn move may follow."
+    )
     default_heuristic: ClassVar[str | None] = "material"
     board = "boards/chess.js"
 
@@ -33,7 +44,7 @@ class Chess(Game):
             begin(fen)
 
     def initial(self, rng: random.Random) -> "Position":
-        """Return the position of the parameter `fen`, by default that of the start."""
+        """Return the position in the parameter `fen`; the default is the usual start."""
         from arena_chess.position import begin
 
         return begin(self.fen)
@@ -43,7 +54,7 @@ class Chess(Game):
         return 0 if state.board.turn else 1
 
     def actions(self, state: "Position") -> Sequence[str]:
-        """Return the legal moves, in the order of python-chess; none if the game is over."""
+        """Return the legal moves, in the order of python-chess; empty if the game is over."""
         return state.actions
 
     def result(self, state: "Position", action: str) -> "Position":
@@ -59,19 +70,19 @@ class Chess(Game):
         return (-1.0, 1.0) if state.board.turn else (1.0, -1.0)
 
     def format_state(self, state: "Position") -> str:
-        """Return the FEN from which repetitions count, and the moves since then."""
+        """Return the FEN after the last capture or pawn move, and the moves since then."""
         from arena_chess.position import text_of
 
         return text_of(state)
 
     def parse_state(self, text: str) -> "Position":
-        """Return the position of a FEN, which `moves` and legal moves may follow."""
+        """Return the position for a FEN, which `moves` and legal moves may follow."""
         from arena_chess.position import position_of
 
         return position_of(text)
 
     def parse_action(self, state: "Position", text: str) -> str:
-        """Return the legal move of a text such as `g1f3` or `Nf3`."""
+        """Return the legal move for a text such as `g1f3` or `Nf3`."""
         from arena_chess.position import action_of
 
         return action_of(state, text)

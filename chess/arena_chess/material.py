@@ -1,4 +1,4 @@
-"""The oldest heuristic of chess, which counts the pieces."""
+"""The oldest heuristic for chess, which counts the pieces."""
 
 from math import tanh
 from typing import TYPE_CHECKING
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 WORTH = {"pawns": 1, "knights": 3, "bishops": 3, "rooks": 5, "queens": 9}
 """The worth of pieces in pawns (C. Shannon, Programming a Computer for Playing Chess, 1950)."""
 SCALE = 10.0
-"""An advantage of this many pawns is worth tanh(1), about three quarters of a win."""
+"""The advantage in pawns that is worth tanh(1), about three quarters of a win."""
 
 
 @heuristic("material", game="chess")
 def material(game: Chess, state: "Position", player: int = 0) -> float:
-    """The difference of the pieces in pawns, on the scale of the hyperbolic tangent of a tenth of it."""
+    """The hyperbolic tangent of a tenth of the difference between both sides' pieces, counted in pawns."""
     board = state.board
     white, black = board.occupied_co[True], board.occupied_co[False]
     pieces = [(getattr(board, kind), worth) for kind, worth in WORTH.items()]

@@ -11,20 +11,20 @@ import chess
 Key = tuple[Any, ...]
 
 REPETITIONS = 3
-"""Occurrences of a position that draw a game."""
+"""The number of occurrences of a position that draws a game."""
 QUIET_PLIES = 100
-"""Plies without a capture or a move of a pawn that draw a game."""
+"""The number of plies without a capture or a pawn move that draws a game."""
 
 
 class Position:
-    """An immutable position. Two are equal if they have the same root and the same moves since."""
+    """An immutable position. Two positions are equal if they have the same `root` and the same moves since `root`."""
 
     def __init__(self, board: chess.Board, root: chess.Board, moves: tuple[str, ...], seen: tuple[Key, ...]) -> None:
         self.board = board
         self.root = root
         """The board after the last capture or move of a pawn, or at the start."""
         self.moves = moves
-        """The moves since then, as UCI writes them."""
+        """The moves since `root`, as UCI writes them."""
         self.seen = seen
         """The repetition keys of `root`, of every position since, and of this one."""
 
@@ -54,12 +54,12 @@ class Position:
 
     @cached_property
     def actions(self) -> tuple[str, ...]:
-        """The legal moves as UCI writes them, none if the game is over."""
+        """Return the legal moves as UCI writes them; empty if the game is over."""
         return () if self.drawn else tuple([move.uci() for move in self.board.legal_moves])
 
 
 def begin(fen: str) -> Position:
-    """Return the position of a FEN; raises ValueError if it is invalid."""
+    """Return the position for a FEN. Raises ValueError if it is invalid."""
     board = chess.Board(fen)
     status = board.status()
     if status:
@@ -80,20 +80,22 @@ def after(position: Position, action: str) -> Position:
 
 
 def _key(board: chess.Board) -> Key:
-    """The key of a position for repetitions: pieces, side to move, castling rights, and en passant if legal."""
+    """Return the key by which repetitions are found: the pieces, the side to move, castling rights, and en passant if it is
+    legal.
+    """
     kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
     square = board.ep_square if board.has_legal_en_passant() else None
     return (*kinds, board.occupied_co[chess.WHITE], board.turn, board.clean_castling_rights(), square)
 
 
 def text_of(position: Position) -> str:
-    """Return the FEN of the root, followed by `moves` and the moves since."""
+    """Return the FEN of the root, followed by `moves` and the moves since the root."""
     fen = position.root.fen(en_passant="legal")
     return f"{fen} moves {' '.join(position.moves)}" if position.moves else fen
 
 
 def position_of(text: str) -> Position:
-    """Parse a text as `text_of` writes it; raises ValueError if it is invalid."""
+    """Parse a text as `text_of` writes it. Raises ValueError if it is invalid."""
     fen, _, moves = text.partition(" moves ")
     position = begin(fen)
     for move in moves.split():
@@ -109,7 +111,7 @@ def san(position: Position, action: str) -> str:
 
 
 def action_of(position: Position, text: str) -> str:
-    """Return the action of a text, in the notation of UCI or the standard algebraic one; ValueError if it is neither."""
+    """Return the action for a text in UCI notation or standard algebraic notation. Raises ValueError if it is neither."""
     text = text.strip()
     if text in position.actions:
         return text

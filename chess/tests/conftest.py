@@ -16,7 +16,7 @@ def chess() -> Chess:
 
 @pytest.fixture(scope="session")
 def stockfish() -> str:
-    """The program. If it is not installed, its tests are skipped, or fail if ARENA_REQUIRE names `engines`."""
+    """The path of Stockfish. If it is not installed, its tests are skipped, or fail if ARENA_REQUIRE names `engines`."""
     found = shutil.which("stockfish", path=f"{os.environ.get('PATH', '')}:/usr/games")
     if found is None:
         reason = "there is no Stockfish: apt-get install stockfish"

@@ -34,7 +34,7 @@ CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
 
 
 def test_it_draws_every_position_of_matches(tmp_path: Path) -> None:
-    """At random from the start, and after castling to either side, which no capture or move of a pawn has followed."""
+    """Matches of random agents from the start, and positions after castling to either side, before any capture or pawn move."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("Node is not installed")

@@ -16,7 +16,7 @@ KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
 
 def perft(game: Chess, state: Any, depth: int) -> int:
-    """Leaves after so many plies."""
+    """The number of positions after `depth` plies."""
     if depth == 1:
         return len(game.actions(state))
     return sum([perft(game, game.result(state, action), depth - 1) for action in game.actions(state)])
@@ -37,7 +37,7 @@ def after(game: Chess, moves: str, fen: str | None = None) -> Any:
     ids=["start", "kiwipete"],
 )
 def test_known_perft_counts(fen: str | None, counts: list[int]) -> None:
-    """Leaves after one ply, two plies and so on."""
+    """The numbers of positions after one ply, after two plies and so on are those that are published."""
     game = Chess() if fen is None else Chess(fen=fen)
     start = game.initial(random.Random(0))
     assert [perft(game, start, depth) for depth in range(1, len(counts) + 1)] == counts
@@ -57,13 +57,13 @@ ENDINGS = [
     ("Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8", None, (0.0, 0.0)),  # the start for the third time
     ("Kxh2", "7k/8/8/8/8/8/7p/6K1 w - - 0 1", (0.0, 0.0)),  # two bare kings
     ("Kb1", "7k/8/8/8/8/8/6R1/K7 w - - 99 80", (0.0, 0.0)),  # fifty moves of each side
-    ("Ra8", "6k1/5ppp/8/8/8/8/8/R6K w - - 99 80", (1.0, -1.0)),  # a mate with the last of them comes first
+    ("Ra8", "6k1/5ppp/8/8/8/8/8/R6K w - - 99 80", (1.0, -1.0)),  # a mate by the last of these moves takes precedence
 ]
 
 
 @pytest.mark.parametrize(("moves", "fen", "returns"), ENDINGS)
 def test_known_endings(chess: Chess, moves: str, fen: str | None, returns: tuple[float, float]) -> None:
-    """Over after the last move, and not before."""
+    """The game is over after the last move, and not before."""
     *before, _ = moves.split()
     assert not chess.is_terminal(after(chess, " ".join(before), fen))
     end = after(chess, moves, fen)
@@ -73,7 +73,7 @@ def test_known_endings(chess: Chess, moves: str, fen: str | None, returns: tuple
 
 
 def test_a_text_tells_what_counts_for_repetitions(chess: Chess) -> None:
-    """Two knights that have come and gone once are not the start: the same again is a draw."""
+    """After two knights have moved out and back once, the text differs from that of the start: a second time is a draw."""
     once = after(chess, "Nf3 Nf6 Ng1 Ng8")
     assert chess.format_state(once) == f"{chess.fen} moves g1f3 g8f6 f3g1 f6g8"
     assert chess.parse_state(chess.format_state(once)) == once != chess.initial(random.Random(0))
@@ -82,7 +82,7 @@ def test_a_text_tells_what_counts_for_repetitions(chess: Chess) -> None:
 
 
 def test_castling_en_passant_and_promotion_are_read_in_both_notations(chess: Chess) -> None:
-    """UCI's moves are the actions; standard algebraic notation is read."""
+    """Actions are UCI's moves; standard algebraic notation is also read."""
     castling = after(chess, "e4 e5 Nf3 Nc6 Bc4 Bc5")
     assert chess.parse_action(castling, "O-O") == "e1g1"
     passing = after(chess, "e4 a6 e5 d5")
@@ -102,13 +102,13 @@ def test_castling_en_passant_and_promotion_are_read_in_both_notations(chess: Che
     ],
 )
 def test_a_fen_that_is_no_position_is_refused(fen: str, message: str) -> None:
-    """With the reason."""
+    """The message gives the reason."""
     with pytest.raises(ValueError, match=message):
         Chess(fen=fen)
 
 
 def test_material_is_counted_by_the_worth_that_shannon_gave(chess: Chess) -> None:
-    """Even at the start; a queen for a rook is four pawns, tanh 0.4."""
+    """The value is 0 at the start. A queen for a rook is a lead of four pawns, and the value is tanh 0.4."""
     value = bind(load_plugins().heuristic("chess", "material"), chess, {})
     assert value(chess.initial(random.Random(0)), 0) == 0
     ahead = chess.parse_state("1k5r/8/8/8/8/8/8/K5Q1 w - - 0 1")
@@ -117,12 +117,12 @@ def test_material_is_counted_by_the_worth_that_shannon_gave(chess: Chess) -> Non
 
 
 def test_a_search_mates_in_one(chess: Chess) -> None:
-    """Alpha-beta with the material heuristic plays from a text like any game's."""
+    """Alpha-beta with the heuristic `material` plays from a position given as text, as in any other game."""
     record = play("chess", ["alpha-beta", "random"], position="6k1/5ppp/8/8/8/8/8/R6K w - - 0 1", limits={"depth": 2})
     assert (record.actions, record.returns) == (("a1a8",), (1.0, -1.0))
 
 
 def test_python_chess_is_imported_where_it_is_needed() -> None:
-    """Every start of the command line imports this plugin, so it must not take its time."""
+    """Every command of arena imports this plugin, so the import must not load python-chess, which takes long."""
     code = "import sys, arena; arena.load_plugins().games['chess'](); print('chess' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

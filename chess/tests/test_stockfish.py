@@ -1,4 +1,4 @@
-"""Stockfish in arena: mates are found, and under a limit of nodes a game is the same twice."""
+"""Stockfish in arena: it finds mates, and with a node limit it plays the same game twice."""
 
 import json
 from contextlib import closing
@@ -22,7 +22,7 @@ def told(records: list[Record]) -> bytes:
 
 
 def test_the_same_game_twice(stockfish: str) -> None:
-    """Games are equal byte for byte, from the same process and from another one, including the reports on searches."""
+    """Games and the reports on their searches are equal byte for byte, whether the same process plays them or another one."""
     entry = {"agent": {"command": [stockfish], "protocol": "uci"}, "options": {"Threads": 1, "Hash": 4}}
     agents = [{**entry, "label": "first"}, {**entry, "label": "second", "limits": {"nodes": 2000}}]
     spec = {"agents": agents, "limits": {"nodes": 1000, "moves": 30}, "rounds": 2, "openings": {"plies": 3}}
@@ -34,7 +34,7 @@ def test_the_same_game_twice(stockfish: str) -> None:
 
 
 def test_it_finds_a_mate_and_says_so(stockfish: str) -> None:
-    """Mate in two by two rooks: W. Steinitz would not need an engine."""
+    """It mates in two moves with two rooks."""
     position = "6k1/8/8/8/8/8/R7/1R5K w - - 0 1"
     engine = {"agent": {"command": [stockfish], "protocol": "uci"}, "depth": 8, "isolation": "process"}
     record = played(agents=[engine, "random"], positions=[position])[0]

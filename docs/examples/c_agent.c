@@ -1,4 +1,4 @@
-/* An agent in C: it plays tic-tac-toe by looking at all games to their end. It speaks the protocol of docs/protocol.md.
+/* An agent in C: it plays tic-tac-toe by looking at all games to their end. It speaks the protocol of docs/reference/protocol.md.
  *
  *     cc -O2 -o c_agent c_agent.c
  *
@@ -31,7 +31,7 @@ static char to_move(void)
     return balance == 0 ? 'x' : 'o';
 }
 
-/* The best cell for the side to move goes to *best. The value is 1 for a win, 0 for a draw, -1 for a loss. */
+/* Store the best cell for the side to move in *best, and return its value: 1 for a win, 0 for a draw, -1 for a loss. */
 static int search(int *best)
 {
     char side = to_move();
@@ -52,7 +52,7 @@ static int search(int *best)
     return value == -2 ? 0 : value; /* a full board is a draw */
 }
 
-/* Where the value of a key begins; a key is a text in quotes before a colon. NULL where there is none. */
+/* Find the beginning of the value of a key, which is a text in quotes before a colon; NULL if the key is missing. */
 static const char *value_of(const char *message, const char *key)
 {
     size_t length = strlen(key);
@@ -74,7 +74,7 @@ static int is(const char *message, const char *type)
     return value != NULL && *value == '"' && strncmp(value + 1, type, length) == 0 && value[1 + length] == '"';
 }
 
-/* "rows":3,"columns":3: another board is another game */
+/* "rows":3,"columns":3: the program knows only this size of the board */
 static int start(const char *message)
 {
     const char *game = value_of(message, "game"), *rows = value_of(message, "rows"), *columns = value_of(message, "columns");
@@ -108,7 +108,7 @@ int main(void)
     char *message = NULL;
     size_t size = 0;
     int best = 0, value;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* a line leaves when it is whole */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* flush the output after each line */
     while (getline(&message, &size, stdin) > 0) {
         if (is(message, "hello")) {
             printf("{\"type\":\"hello\",\"protocol\":2,\"name\":\"C example\",\"can\":[\"choose\"]}\n");

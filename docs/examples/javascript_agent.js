@@ -1,4 +1,4 @@
-// An agent in JavaScript, for Node: it plays connect four a few plies deep. It speaks the protocol of docs/protocol.md.
+// An agent in JavaScript, for Node: it plays connect four a few plies deep. It speaks the protocol of docs/reference/protocol.md.
 //
 //     agents:
 //       - {agent: {command: [node, javascript_agent.js]}, label: javascript, depth: 4}
@@ -35,7 +35,7 @@ class ConnectFour {
     return this.order.filter((column) => this.stones[column].length < this.rows);
   }
 
-  // Whether the last stone of a column ends the game.
+  // Return whether the last stone of a column ends the game.
   wins(column) {
     const row = this.stones[column].length - 1;
     const side = this.stones[column][row];
@@ -47,18 +47,18 @@ class ConnectFour {
     return [[1, 0], [0, 1], [1, 1], [1, -1]].some(([dx, dy]) => run(dx, dy) + 1 + run(-dx, -dy) >= this.needed);
   }
 
-  // The value of a column to the side that plays it: between -1 and 1, and sooner wins are worth more.
+  // Return the value of a column for the side that plays it, from -1 to 1. Earlier wins are worth more.
   value(column, depth, alpha, beta) {
     this.nodes += 1;
     this.play(column);
-    let value = 0; // at the horizon nobody is better
+    let value = 0; // at the depth limit, the sides count as equal
     if (this.wins(column)) value = 1 - 0.001 * (this.depth - depth);
     else if (depth > 1) value = -this.best(depth - 1, -beta, -alpha);
     this.takeBack(column);
     return value;
   }
 
-  // The value of the best column, by alpha-beta; 0 on a full board.
+  // Return the value of the best column, by alpha-beta; 0 on a full board.
   best(depth, alpha, beta) {
     let best = -Infinity;
     for (const column of this.legal()) {
@@ -75,7 +75,7 @@ class ConnectFour {
       const value = this.value(column, this.depth, best.value, Infinity);
       if (value > best.value) {
         best = { action: String(column + 1), value, depth: this.depth, nodes: this.nodes };
-        say({ type: "report", ...best }); // should the time run out before the answer, this counts
+        say({ type: "report", ...best }); // if the time runs out before the answer, this report counts
       }
     }
     return { type: "action", ...best, nodes: this.nodes };
@@ -106,5 +106,5 @@ readline.createInterface({ input: process.stdin }).on("line", (line) => {
   const message = JSON.parse(line);
   if (message.type === "quit") process.exit(0);
   const answer = answers[message.type];
-  if (answer) say(answer(message)); // what comes later than this program is none of its business
+  if (answer) say(answer(message)); // ignore unknown messages, which later versions of the protocol may add
 });

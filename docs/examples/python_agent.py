@@ -1,6 +1,6 @@
 """An agent that needs nothing but Python: it plays tic-tac-toe and solves sliding tiles.
 
-It speaks the protocol of docs/protocol.md. In a spec: `{agent: {command: [python3, python_agent.py]}, label: python}`.
+It speaks the protocol of docs/reference/protocol.md. In a spec: `{agent: {command: [python3, python_agent.py]}, label: python}`.
 """
 
 import json
@@ -8,12 +8,12 @@ import sys
 
 
 class TicTacToe:
-    """Looks at all games to their end. A position is written as `x../.o./...`, an action as the number of its cell, from 1."""
+    """Searches every game to its end. A position is written as `x../.o./...`, and an action is the number of its cell, from 1."""
 
     def __init__(self, start):
         self.rows, self.columns = start["parameters"]["rows"], start["parameters"]["columns"]
         if (self.rows, self.columns) != (3, 3):
-            raise ValueError("this agent knows the 3x3 board alone")
+            raise ValueError("this agent knows only the 3x3 board")
         self.cells = []
         self.nodes = 0
         self.known = {}
@@ -23,22 +23,22 @@ class TicTacToe:
         self.cells = list(position.replace("/", ""))
 
     def play(self, action):
-        """Take an action of either side."""
+        """Update the position after an action of either side."""
         self.cells[int(action) - 1] = self.to_move()
 
     def to_move(self):
-        """Whose turn it is; x begins."""
+        """Return the side to move; x begins."""
         return "x" if self.cells.count("x") == self.cells.count("o") else "o"
 
     def choose(self):
-        """Return the first of the best cells, and its value: 1 a win, 0 a draw, -1 a loss."""
+        """Return the first of the best cells, and its value: 1 is a win, 0 a draw, and -1 a loss."""
         self.nodes = 0
         values = {cell: self.value(cell) for cell in self.empty()}
         best = max(values, key=values.get)
         return {"type": "action", "action": str(best + 1), "value": values[best], "nodes": self.nodes}
 
     def value(self, cell):
-        """What a play is worth to the side that plays."""
+        """Return the value of a move for the side that makes it."""
         self.nodes += 1
         self.cells[cell] = self.to_move()
         position = "".join(self.cells)
@@ -52,11 +52,11 @@ class TicTacToe:
         return value
 
     def empty(self):
-        """The cells without a mark."""
+        """Return the cells without a mark."""
         return [cell for cell in range(9) if self.cells[cell] == "."]
 
     def won(self, cell):
-        """Whether a line through a cell has three equal marks."""
+        """Return whether a line through a cell has three equal marks."""
         return any(cell in line and len({self.cells[other] for other in line}) == 1 for line in LINES)
 
 
@@ -78,7 +78,7 @@ class SlidingTiles:
         self.tiles = tuple(0 if word == "." else int(word) for word in position.replace("/", " ").split())
 
     def play(self, action):
-        """Take an action."""
+        """Update the position after an action."""
         self.tiles = next(after for tile, after in self.slides(self.tiles) if tile == int(action))
 
     def choose(self):
@@ -92,7 +92,7 @@ class SlidingTiles:
         return {"type": "path", "actions": [str(tile) for tile in path], "nodes": nodes, "depth": len(path)}
 
     def search(self):
-        """A shortest path, as the tiles to slide, and how many positions were generated."""
+        """Return a shortest path (the tiles to slide, in order) and the number of positions that were generated."""
         sides = [{self.tiles: ()}, {self.goal: ()}]
         edges = [[self.tiles], [self.goal]]
         nodes = 0
@@ -112,7 +112,7 @@ class SlidingTiles:
         raise ValueError("no solution")
 
     def slides(self, tiles):
-        """Every tile that can slide, and the tiles after it."""
+        """Yield every tile that can slide, with the position after the slide."""
         blank = tiles.index(0)
         row, column = divmod(blank, self.columns)
         for cell in (blank - self.columns, blank - 1, blank + 1, blank + self.columns):
@@ -126,7 +126,7 @@ GAMES = {"tic-tac-toe": TicTacToe, "sliding-tiles": SlidingTiles}
 
 
 def main():
-    """Answer every message of the arena."""
+    """Answer every message from arena."""
     for line in sys.stdin:
         message = json.loads(line)
         if message["type"] == "hello":
@@ -148,7 +148,7 @@ def main():
 
 
 def say(message):
-    """Write one message. It has to leave at once, and not wait in a buffer."""
+    """Write one message, and flush the buffer so that arena gets it at once."""
     print(json.dumps(message), flush=True)
 
 

@@ -1,1 +1,3 @@
-"""The catalogue of installed plugins: the commands list, show, matrix, plugins and docs, and the boards of games."""
+"""The catalogue of installed plugins, with the commands `list`, `show`, `matrix`, `plugins` and `docs`. This package also finds
+the JavaScript modules that draw boards.
+"""

@@ -1,4 +1,6 @@
-"""Finds, checks and reads the board modules beside their games. An invalid module is left out with a note."""
+"""Finds, checks and reads board modules. A board module is a JavaScript file next to the code of a game; it draws the states of
+the game. For an invalid module, users see a note instead.
+"""
 
 import re
 import sys
@@ -6,13 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena import ArenaError, Game
-from arena.api.games import gives_grid
 from arena.api.spec import read_member
 
 MAX_MODULE_BYTES = 1 << 20
 """The maximum size of a board module in bytes."""
 HELPERS = ("dom.js", "grid.js", "scene.js")
-"""Modules of arena that the module of a board may import, each as `arena/NAME`."""
+"""Modules of arena that a board module may import, each as `arena/NAME`."""
 NEEDED = frozenset({"parse", "extent", "draw"})
 """Names that every board module must export."""
 IMPORT = re.compile(
@@ -26,46 +27,47 @@ _STATEMENT = re.compile(r"^[ \t]*(?P<statement>(?:import\s*[\w{*\"']|export\s*[\
 
 
 class BoardFault(ArenaError):
-    """A board module cannot be used; the message begins with the path that the game names."""
+    """A board module cannot be used. The message begins with the path that the game gives."""
 
 
 class BoardModule(NamedTuple):
-    """The module that draws the states of a game, or the reason why it is missing."""
+    """The module that draws the states of a game, or the reason why it cannot be used."""
 
     source: str | None = None
-    """JavaScript; None if states are drawn as a grid, or shown as text."""
+    """The JavaScript source; None if states are drawn as a grid or shown as text."""
     note: str | None = None
-    """The fault of the named module; None if the module is valid or the game names none."""
+    """The fault of the module; None if the module is valid or the game names none."""
 
 
 def load_board_module(kind: type[Game]) -> BoardModule:
-    """Return the module that a class of games names; a module that cannot be used is left out with a note."""
+    """Return the module that the class of a game names. For a module that cannot be used, the result has a note instead."""
     file = read_member(kind, "board")
     if file is None:
         return BoardModule()
     try:
         return BoardModule(_read(_find_place(kind, file), file))
     except BoardFault as fault:
-        instead = "drawn as a grid" if gives_grid(kind) else "shown as text"
+        instead = "drawn as a grid" if read_member(kind, "grid") is not None else "shown as text"
         return BoardModule(note=f"board {fault}; states are {instead}")
 
 
 def _find_place(kind: type[Game], file: str) -> Path:
-    """Return the path of a module; raises BoardFault if it lies outside the package of its class, or the folder of a single file.
+    """Return the path of a module. Raises BoardFault if the module is outside the package of the class; for a class in a single
+    file, if the module is outside the folder of this file.
 
-    A class can inherit its board: the path is relative to the file of the class that sets it.
+    A class can inherit its board module. The path is relative to the file of the class that sets the path.
     """
     owner = next(base for base in kind.__mro__ if "board" in vars(base))
     module = sys.modules.get(owner.__module__)
     written = getattr(module, "__file__", None)
     if written is None:
-        raise BoardFault(f"{file}: nobody knows in which file {owner.__qualname__} is written")
+        raise BoardFault(f"{file}: the file of {owner.__qualname__} cannot be found")
     package = sys.modules.get(owner.__module__.partition(".")[0])
     folders = [Path(folder) for folder in getattr(package, "__path__", [])] or [Path(written).parent]
     try:
         place = (Path(written).parent / file).resolve()
         inside = any(place.is_relative_to(folder.resolve()) for folder in folders)
-    except (OSError, ValueError, RuntimeError) as error:  # such as a null character, or circular links
+    except (OSError, ValueError, RuntimeError) as error:  # such as a null character in the path, or circular links
         raise BoardFault(f"{file}: {error}") from error
     if not inside:
         raise BoardFault(f"{file}: outside of {' and '.join(map(str, folders))}, the folder of its package")
@@ -88,7 +90,9 @@ def _read(place: Path, file: str) -> str:
 
 
 def check_module(source: str, needed: frozenset[str] = NEEDED) -> str | None:
-    """Return the fault of a module that cannot be both bundled and served; None if it is valid. The module is not run."""
+    """Return the reason why a module cannot be put into a report or served to a page; None for a valid module. The module is not
+    run.
+    """
     for found in IMPORT.finditer(source):
         if "arena/" not in found[0] or found["file"] not in HELPERS:
             return f"expected imports of {', '.join([f'arena/{name}' for name in HELPERS])} alone, got {found[0]}"

@@ -1,4 +1,4 @@
-"""The commands list, plugins and matrix, and descriptions of games and agents."""
+"""The commands `list`, `plugins` and `matrix`, and descriptions of games and agents."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -7,49 +7,68 @@ from typing import IO, Any
 
 import click
 
-from arena import Agent, ArenaError, Game, Registry
-from arena.api.cli import distribution, load, plugin_option, results_alone, room, say
+from arena import Agent, ArenaError, Game, Registry, load_plugins
+from arena.api.cli import Terminal, distribution, load, plugin_option, results_alone, say
 from arena.api.errors import call_foreign, describe
-from arena.api.games import bind, find_refusal, find_traits, find_uncoped, join_traits, make_default, read_games
-from arena.api.results import crossing, fits, folded, table
+from arena.api.games import Abilities, Traits, bind, make_default
+from arena.api.results import TextTable
 from arena.api.search import search_engines
-from arena.api.spec import Plugin, survey
+from arena.api.spec import Plugin
 
 MAX_TEXT_COLUMNS = 110
-"""The maximum width of text for people, in columns; also the width if the output is not a terminal."""
+"""The maximum width, in columns, of text that people read. This is also the width if the output is not a terminal."""
 
 
 def text_width(out: IO[str]) -> int:
-    """Return the width of text for people."""
-    return min(MAX_TEXT_COLUMNS, room(out) or MAX_TEXT_COLUMNS)
+    """Return the width, in columns, of text that people read."""
+    return min(MAX_TEXT_COLUMNS, Terminal(out).room or MAX_TEXT_COLUMNS)
 
 
 def paragraph(text: str, width: int, indent: str = "  ", hanging: str = "    ") -> str:
-    """`text` on lines of `width` columns, the first after `indent`, the others after `hanging`; names are not broken."""
+    """Return `text` in lines of `width` columns. The first line begins with `indent`, the others with `hanging`. Lines are not
+    broken at hyphens, because names contain hyphens.
+    """
     return "\n".join(wrap(text, width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False))
 
 
 def summary(value: Any) -> str:
-    """The first line of a docstring; empty without one."""
+    """Return the first line of a docstring; an empty text if there is none."""
     return next(iter((value.__doc__ or "").strip().splitlines()), "")
 
 
 def traits_of(kind: type[Game]) -> str:
-    """The traits of a game with its default parameters, joined by commas; empty if the game needs parameters."""
+    """Return the traits of a game with its default parameters, joined by commas; empty if the game needs parameters."""
     game = make_default(kind)
-    return "" if game is None else join_traits(find_traits(game))
+    return "" if game is None else str(Traits.of(game))
 
 
 def engine_lines(game: Game, heuristic: Any = None) -> Iterator[str]:
-    """Yield the facts of search engines about a game, with a heuristic if one is given, for example `compiled: by ...`."""
+    """Yield a line from each search engine about a game and, if it is given, a heuristic. An example is `compiled: by ...`."""
     evaluation = None if heuristic is None else call_foreign(lambda: bind(heuristic, game), lambda _: None)
     for engine in search_engines():
         if (text := engine.describe(game, evaluation)) is not None:
             yield f"{engine.name}: {text}"
 
 
+MAX_BUILT_IN_GAMES = 3
+"""The maximum number of built-in games on which `arena check` and `arena try` test an agent, unless `--game` names games."""
+
+
+def choose_games(registry: Registry, agent: type[Agent]) -> tuple[dict[str, Game], list[str]]:
+    """Return the games on which an agent is tested by default, and the names of the built-in games that are left out.
+
+    Games from plugins that the user names come first. If the agent declares the games that it plays, no built-in game is left
+    out.
+    """
+    playable, sources = registry.games_for(agent), registry.sources
+    ordered = sorted(playable, key=lambda name: not sources["game", name].asked)
+    built_in = [] if Abilities(agent).games else [name for name in ordered if sources["game", name].own]
+    left_out = built_in[MAX_BUILT_IN_GAMES:]
+    return {name: playable[name] for name in ordered if name not in left_out}, left_out
+
+
 def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:
-    """The games of these names with their default parameters; raises ArenaError if one is unknown or needs parameters."""
+    """Return the games with these names and their default parameters; raises ArenaError if one is unknown or needs parameters."""
     games = []
     for name in dict.fromkeys(names):
         try:
@@ -62,11 +81,11 @@ def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:
 # arena list
 
 HEADINGS = {
-    "games": ["Game", "Traits", "What it is"],
-    "agents": ["Agent", "Needs", "What it does"],
-    "heuristics": ["Heuristic", "Game", "What it says"],
-    "encodings": ["Encoding", "Game", "What it tells"],
-    "formats": ["Format", "For", "What it plays"],
+    "games": ["Game", "Traits", "Description"],
+    "agents": ["Agent", "Needs", "Description"],
+    "heuristics": ["Heuristic", "Game", "Description"],
+    "encodings": ["Encoding", "Game", "Description"],
+    "formats": ["Format", "For", "Description"],
 }
 
 
@@ -74,13 +93,13 @@ HEADINGS = {
 @click.argument("kind", type=click.Choice([*HEADINGS]))
 @plugin_option
 def list_(kind: str, plugins: tuple[str, ...]) -> int:
-    """List what the plugins brought."""
+    """List the games, agents, heuristics, encodings or formats of all plugins."""
     with results_alone() as out:
         registry = load(plugins)
 
         def describe_needs(agent: type[Agent]) -> str:
-            games = read_games(agent)
-            return f"{' and '.join(sorted(games))} alone" if games else join_traits(agent.needs) or "any"
+            games = Abilities(agent).games
+            return f"{' and '.join(sorted(games))} only" if games else str(Traits(agent.needs)) or "any"
 
         rows = {
             "games": lambda: [[name, traits_of(game), summary(game)] for name, game in registry.games.items()],
@@ -90,7 +109,7 @@ def list_(kind: str, plugins: tuple[str, ...]) -> int:
             "formats": lambda: [[name, found.kind, summary(found)] for name, found in registry.formats.items()],
         }[kind]()
         rows.sort(key=lambda row: (row[1], row[0]) if kind in ("heuristics", "encodings") else (row[0],))
-        print(table(HEADINGS[kind], rows, width=room(out)), file=out)
+        print(TextTable(HEADINGS[kind], rows).text(width=Terminal(out).room), file=out)
     return 0
 
 
@@ -103,9 +122,9 @@ BUILT_IN = "builtin-"
 @click.command()
 @plugin_option
 def plugins(plugins: tuple[str, ...]) -> int:
-    """Show every plugin, what it brought, and what is wrong with it."""
+    """Show every plugin, its parts and its errors."""
     with results_alone() as out:
-        registry, width = survey(plugins), text_width(out)
+        registry, width = load_plugins(plugins, strict=False), text_width(out)
         found = sorted(registry.plugins, key=lambda plugin: not plugin.source.name.startswith(f"{distribution()}:{BUILT_IN}"))
         print("\n\n".join(["\n".join(_plugin_lines(plugin, registry.parts, width)) for plugin in found]), file=out)
     return 2 if any(plugin.source.asked and plugin.problem is not None for plugin in found) else 0
@@ -122,7 +141,7 @@ def _plugin_lines(plugin: Plugin, parts: Iterable[str], width: int) -> Iterator[
         if names:
             yield paragraph(f"{kind}s: {', '.join(names)}", width)
     if not plugin.names:
-        yield "  brings nothing"
+        yield "  adds nothing"
     yield from [f"  note: {note}" for note in plugin.notes]
 
 
@@ -139,7 +158,7 @@ def matrix(plugins: tuple[str, ...]) -> int:
         registry = load(plugins)
 
         def note_left_out(name: str, error: Exception) -> None:
-            if not isinstance(error, ArenaError):  # such as a missing library, which is reported when the game is used
+            if not isinstance(error, ArenaError):  # an ArenaError, such as a missing library, is reported when the game is used
                 say(f"game {name} left out: it cannot be made without parameters: {describe(error)}")
 
         boards = [make_default(kind, partial(note_left_out, name)) for name, kind in sorted(registry.games.items())]
@@ -150,17 +169,19 @@ def matrix(plugins: tuple[str, ...]) -> int:
             [describe_obstacle(agent, game) or (COMPILED if _engine(agent) in engines[game.name] else YES) for game in games]
             for _, agent in agents
         ]
-        width = room(out)
+        width = Terminal(out).room
         labelled = [[name, *line] for (name, _), line in zip(agents, marks, strict=True)]
         notes = list(_compiled_notes(agents, games, marks))
-        narrow = width is not None and not fits(["", *names], labelled, width)
+        narrow = width is not None and not TextTable(["", *names], labelled).fits(width)
         if narrow:
             marks = [[mark if mark in (YES, COMPILED) else "-" for mark in line] for line in marks]
-        print(crossing([name for name, _ in agents], names, marks, width=width), file=out)
+        print(TextTable.crossing([name for name, _ in agents], names, marks, width=width), file=out)
         if narrow:
-            notes.append("- : a trait is missing that the agent needs; `arena list agents` and `arena list games` tell them.")
+            notes.append(
+                "- : the game lacks a trait that the agent needs; `arena list agents` and `arena list games` show the traits."
+            )
         if notes:
-            print("", *[folded(note, width) for note in notes], sep="\n", file=out)
+            print("", *[TextTable.fold(note, width) for note in notes], sep="\n", file=out)
     return 0
 
 
@@ -172,23 +193,25 @@ def _engine(agent: type[Agent]) -> str | None:
 def _compiled_notes(
     agents: Sequence[tuple[str, type[Agent]]], games: Sequence[Game], marks: Sequence[Sequence[str]]
 ) -> Iterator[str]:
-    """Explain the mark of compiled searches, and why other games lack it."""
+    """Yield lines that explain the mark for compiled searches, and why some games do not have it."""
     if any(COMPILED in line for line in marks):
-        yield f"{COMPILED} : compiled where the extra fast is installed and the heuristic compiles, too; see `arena show`."
+        yield f"{COMPILED} : compiled if the extra fast is installed and the heuristic compiles as well; see `arena show`."
     engines = [number for number, (_, agent) in enumerate(agents) if _engine(agent) is not None]
     for place, game in enumerate(games):
         if any(marks[number][place] == YES for number in engines):
             reasons = [reason for engine in search_engines() if (reason := engine.why_plain(game)) is not None]
-            yield from [f"{game.name} runs plain: {reason}" for reason in reasons]
+            yield from [f"{game.name} is not compiled: {reason}" for reason in reasons]
 
 
 def describe_obstacle(agent: type[Agent], game: Game) -> str | None:
-    """Return why an agent cannot play a game, in a few words that agents share; None if it can."""
-    if find_refusal(agent, game) is None:
+    """Return the reason why an agent cannot play a game; None if it can. The reason does not name the agent, so that agents with
+    the same reason can be listed together.
+    """
+    if Abilities(agent).find_refusal(game) is None:
         return None
-    games = read_games(agent)
+    games = Abilities(agent).games
     if games and game.name not in games:
-        return f"plays {' and '.join(sorted(games))} alone"
-    missing = agent.needs - find_traits(game)
-    unknown = find_uncoped(agent, game)
-    return f"needs {join_traits(missing)}" if missing else f"no {join_traits(unknown)}" if unknown else "needs single-player"
+        return f"plays {' and '.join(sorted(games))} only"
+    missing = agent.needs - Traits.of(game)
+    unknown = Abilities(agent).find_uncoped(game)
+    return f"needs {Traits(missing)}" if missing else f"no {unknown}" if unknown else "needs single-player"

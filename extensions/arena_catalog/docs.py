@@ -1,4 +1,4 @@
-"""The command docs: the pages of the manual, in the terminal."""
+"""The command `docs`: shows the pages of the manual in the terminal."""
 
 import ast
 import inspect
@@ -18,21 +18,21 @@ from typing import Any
 import click
 
 from arena import ArenaError
-from arena.api.cli import distribution, draws, terminal_size
+from arena.api.cli import Terminal, distribution
 from arena_catalog.catalogue import paragraph
 
 INSTALLED = Path(__file__).parent / "manual"
-"""The folder of the pages in an installed arena; a wheel puts them there."""
+"""The folder of the pages if arena was installed from a wheel."""
 CHECKOUT = Path(__file__).parents[2] / "docs"
-"""The folder of the pages in a checkout."""
+"""The folder of the pages in a checkout of the repository."""
 CONTENTS = "index"
-"""The page with the tables of contents, which order all other pages."""
+"""The page with the tables of contents, which determine the order of all other pages."""
 MAX_TEXT_WIDTH = 100
-"""The maximum width in columns, because longer lines are hard to read."""
+"""The maximum width in columns. Longer lines are hard to read."""
 MIN_TOPIC_SIMILARITY = 0.7
-"""The minimum similarity of a proposed topic, from 0 to 1."""
+"""A topic is proposed in place of an unknown one if the similarity of the two, from 0 to 1, is at least this value."""
 MAX_PAGES_NAMED = 5
-"""The maximum number of pages proposed for an unknown topic."""
+"""The maximum number of pages that are proposed for an unknown topic."""
 
 TOCTREE = re.compile(r"^```\{toctree\}\n:caption: (?P<caption>[^\n]+)\n(?P<entries>.*?)^```\n?", re.DOTALL | re.MULTILINE)
 BUILT = re.compile(r"^```\{eval-rst\}\n.*?^```", re.DOTALL | re.MULTILINE)
@@ -46,33 +46,33 @@ class ManualPage:
     """A page of the manual."""
 
     topic: str
-    """The path below the folder of the manual, without `.md`."""
+    """The path relative to the folder of the manual, without `.md`."""
     path: Path
 
     @property
     def text(self) -> str:
-        """The Markdown of the page, in which docstrings replace the directives of Sphinx."""
+        """Return the Markdown text of the page, in which docstrings replace the directives of Sphinx."""
         return BUILT.sub(lambda block: spelled_out(block[0]), self.path.read_text("utf-8"))
 
     @property
     def title(self) -> str:
-        """The heading of the page."""
+        """Return the heading of the page."""
         return self.path.read_text("utf-8").partition("\n")[0].lstrip("# ")
 
 
 @click.command()
 @click.argument("topic", required=False)
-@click.option("--path", "where", is_flag=True, help="Print the file of the page, or the folder of all pages.")
+@click.option("--path", "where", is_flag=True, help="Print the path of the page, or of the folder with all pages.")
 def docs(topic: str | None, where: bool) -> int:
-    """Show a page of the manual, or without TOPIC the list of its pages."""
+    """Show the page TOPIC of the manual, or list all pages."""
     pages = manual()
     page = None if topic is None else find(topic, pages)
     if where:
         click.echo(folder() if page is None else page.path)
     elif page is None:
-        click.echo("\n".join(contents(pages, terminal_size(sys.stdout)[0] or MAX_TEXT_WIDTH)))
-    elif draws(sys.stdout):
-        columns, lines = terminal_size(sys.stdout)
+        click.echo("\n".join(contents(pages, Terminal(sys.stdout).size[0] or MAX_TEXT_WIDTH)))
+    elif Terminal(sys.stdout).draws:
+        columns, lines = Terminal(sys.stdout).size
         text = rendered(page.text, min(MAX_TEXT_WIDTH, columns or 80), colors=not os.environ.get("NO_COLOR"))
         if text.count("\n") < lines:
             click.echo(text, nl=False, color=True)
@@ -84,22 +84,24 @@ def docs(topic: str | None, where: bool) -> int:
 
 
 def folder() -> Path:
-    """The folder of the manual; raises ArenaError if the installation has no manual."""
+    """Return the folder of the manual; raises ArenaError if the installation has no manual."""
     for place in (INSTALLED, CHECKOUT):
         if (place / f"{CONTENTS}.md").is_file():
             return place
-    raise ArenaError(f"the manual is not at {INSTALLED}; expected it there; install {distribution()} again")
+    raise ArenaError(f"the manual is missing at {INSTALLED}; install {distribution()} again")
 
 
 def manual() -> Mapping[str, ManualPage]:
-    """Every page by its topic, sorted."""
+    """Return all pages, keyed by topic and sorted."""
     top = folder()
     files = {file.relative_to(top).with_suffix("").as_posix(): file for file in top.rglob("*.md")}
     return {topic: ManualPage(topic, files[topic]) for topic in sorted(files)}
 
 
 def find(topic: str, pages: Mapping[str, ManualPage]) -> ManualPage:
-    """The page of a topic: its path, or the end of it if no other page ends so; ArenaError names the nearest pages."""
+    """Return the page for a topic. A topic is the path of a page. The last part of the path suffices if no other path has the
+    same last part. For an unknown topic, an ArenaError names similar pages.
+    """
     asked = topic.strip("/").removeprefix("../").removesuffix(".md").lower()
     ending = [name for name in pages if name == asked or name.endswith(f"/{asked}")]
     if asked in pages or len(ending) == 1:
@@ -116,14 +118,14 @@ def find(topic: str, pages: Mapping[str, ManualPage]) -> ManualPage:
 
 
 def groups(pages: Mapping[str, ManualPage]) -> Iterator[tuple[str, Sequence[ManualPage]]]:
-    """The captions of the manual's contents with their pages, in the order of its first page."""
+    """Yield the caption of each table of contents on the first page of the manual, with the pages that this table lists."""
     for table in TOCTREE.finditer(pages[CONTENTS].text):
         entries = [line for line in table["entries"].splitlines() if line and not line.startswith(":")]
         yield table["caption"], [page for entry in entries for topic, page in pages.items() if fnmatch(topic, entry)]
 
 
 def contents(pages: Mapping[str, ManualPage], width: int) -> Iterator[str]:
-    """The lines that list all pages: their topics and their titles."""
+    """Yield the lines that list the topics and titles of all pages."""
     column = max(map(len, pages)) + 4
     for caption, group in groups(pages):
         yield caption
@@ -131,11 +133,11 @@ def contents(pages: Mapping[str, ManualPage], width: int) -> Iterator[str]:
             topic = f"  {page.topic}"
             yield paragraph(page.title, width, topic.ljust(column), " " * column)
         yield ""
-    yield "`arena docs TOPIC` shows a page, `--path` tells where pages and examples lie."
+    yield "`arena docs TOPIC` shows a page, `--path` prints the folder with the examples."
 
 
 def rendered(markdown: str, width: int, *, colors: bool) -> str:
-    """Markdown as text for a terminal `width` columns wide."""
+    """Return Markdown as text for a terminal that is `width` columns wide."""
     from rich.console import Console
     from rich.markdown import Markdown
     from rich.theme import Theme
@@ -146,7 +148,7 @@ def rendered(markdown: str, width: int, *, colors: bool) -> str:
         width=width,
         force_terminal=True,
         color_system="standard" if colors else None,
-        theme=Theme({"markdown.code": "bold cyan"}),  # no background: terminals are light or dark
+        theme=Theme({"markdown.code": "bold cyan"}),  # no background, because terminals may be light or dark
         legacy_windows=False,
     )
     console.print(Markdown(for_terminal(markdown), code_theme="ansi_light", hyperlinks=False))
@@ -154,23 +156,25 @@ def rendered(markdown: str, width: int, *, colors: bool) -> str:
 
 
 def for_terminal(markdown: str) -> str:
-    """Markdown in which text replaces elements of the built manual: tables of contents, docstrings, pictures."""
+    """Return Markdown for a terminal. Tables of contents, directives for docstrings, and pictures are replaced by text."""
     text = TOCTREE.sub("", markdown)
     text = FILE.sub(r"`\1`:\n", text)
     text = COMMENT.sub("", text)
     return IMAGE.sub(r"(Picture: \g<told>, \g<file>)", text)
 
 
-# Parts that are made from docstrings
+# Parts of pages that are made from docstrings
 
 DIRECTIVE = re.compile(r"^\.\. (?P<kind>[\w:]+):: (?P<name>\S+)(?P<rest>(?:\n(?: .*)?)*)", re.MULTILINE)
-"""One directive of a block for Sphinx, with the lines that belong to it."""
+"""Matches one directive in a block of Sphinx directives, with the lines that belong to it."""
 PLACES = re.compile(r"\b(?:collections\.abc|typing|pathlib)\.")
 """Modules whose names are left out of signatures."""
 
 
 def spelled_out(block: str) -> str:
-    """Return a block of Sphinx's directives as Markdown; directives without a Python object keep their text."""
+    """Return a block of Sphinx directives as Markdown. For a directive that does not name a Python object, the result has the
+    text of the directive.
+    """
     return "\n".join([line for found in DIRECTIVE.finditer(block) for line in _directive_lines(found)])
 
 
@@ -197,7 +201,7 @@ def _directive_lines(found: re.Match[str]) -> Iterator[str]:
 
 
 def _attribute_lines(kind: type) -> Iterator[str]:
-    """Yield the attributes of a class that have a docstring below them, with their type and default."""
+    """Yield the attributes of a class that have a docstring below them, with their types and defaults."""
     body = ast.parse(inspect.getsource(kind)).body[0]
     assert isinstance(body, ast.ClassDef)
     for one, below in pairwise(body.body):
@@ -209,7 +213,7 @@ def _attribute_lines(kind: type) -> Iterator[str]:
 
 
 def _object_lines(name: str, value: Any) -> Iterator[str]:
-    """The signature and the docstring of a class, a function or a property."""
+    """Yield the signature and the docstring of a class, a function or a property."""
     said = inspect.getdoc(value) or ""
     try:
         signature = PLACES.sub("", str(inspect.signature(value))) if callable(value) else ""

@@ -1,4 +1,4 @@
-"""Grids of games: rows of short texts, and the cells of actions."""
+"""Checks of grids. A game can draw a state as a grid (rows of short texts), in which some cells stand for actions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +13,11 @@ MAX_GRID_CELLS = 4096
 """The maximum number of cells in a grid: 64 by 64."""
 _MARKS = f"texts of at most {MAX_MARK_CHARACTERS} characters"
 GRID = f"rows of equal length, each a list of {_MARKS}, and at most {MAX_GRID_CELLS:,} cells"
-"""The expected result of `Game.grid`, for messages."""
+"""The description of a valid result of `Game.grid`, for messages."""
 
 
 def find_grid_fault(cells: Any) -> str | None:
-    """Return the fault of a result of `grid`, as text for a message; None if it is rows of short texts."""
+    """Return the fault in a result of `Game.grid`, as text for a message; None for valid rows of short texts."""
     if not _listed(cells) or not all(map(_listed, cells)):
         return abbreviate(cells)
     lengths = sorted({len(row) for row in cells})
@@ -30,7 +30,9 @@ def find_grid_fault(cells: Any) -> str | None:
 
 
 def find_cells(game: Game, state: Any, actions: Sequence[Any], rows: Sequence[Sequence[str]]) -> list[list[tuple[int, int]]]:
-    """Return the cells of each action by `Game.cells`; raises ValueError for anything but pairs of indices within the rows."""
+    """Return the cells for each action, as given by `Game.cells`; raises ValueError unless they are pairs of indices within the
+    rows.
+    """
     found = [list(game.cells(state, action)) if read_member(type(game), "cells") else [] for action in actions]
     for cell in [cell for cells in found for cell in cells]:
         row, column = cell if _listed(cell) and len(cell) == 2 else (None, None)

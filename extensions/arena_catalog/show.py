@@ -1,4 +1,4 @@
-"""The command show: a description of everything that has one name."""
+"""The command `show`: describes the games, agents, heuristics, encodings and formats that have a given name."""
 
 import inspect
 import random
@@ -16,50 +16,36 @@ import click
 from arena import Agent, ArenaError, Format, Game, Hints, Registry
 from arena.api.cli import load, plugin_option, results_alone
 from arena.api.errors import call_foreign
-from arena.api.games import (
-    TRAITS,
-    chooses,
-    count_given,
-    encoding_info_of,
-    find_traits,
-    gives_grid,
-    info_of,
-    join_traits,
-    make_default,
-    own_columns,
-    parameters_of,
-    ranks,
-    solves,
-)
+from arena.api.games import Abilities, BoundEncoding, HeuristicInfo, Traits, count_given, make_default, own_columns, ranks
 from arena.api.search import search_engines
-from arena.api.spec import Key, format_setting, make_adapters, read_member, source_line
+from arena.api.spec import Parameters, format_setting, read_member, source_line
 from arena_catalog.board_files import load_board_module
 from arena_catalog.catalogue import engine_lines, paragraph, summary, text_width
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--traits", is_flag=True, help="Show every trait instead: what gives it to a game, and which agents need it.")
+@click.option("--traits", is_flag=True, help="Show all traits instead: how a game gets each one, and which agents need it.")
 @plugin_option
 def show(name: str | None, plugins: tuple[str, ...], *, traits: bool) -> int:
-    """Show what is known of a game, an agent, a heuristic, an encoding or a format."""
+    """Show the parameters, traits and source of a game, an agent, a heuristic, an encoding or a format."""
     if traits == (name is not None):
         raise click.UsageError("expected a name, as in `arena show connect-four`, or --traits")
     with results_alone() as out:
         registry = load(plugins)
         width = text_width(out)
         if name is None:
-            for trait, given_by in TRAITS.items():
+            for trait, condition in Traits.WORDS.items():
                 needing = sorted([name for name, agent in registry.agents.items() if trait in agent.needs])
                 needed_by = paragraph(f"needed by {', '.join(needing) or 'no agent'}", width)
-                print(trait, paragraph(f"given by {given_by}", width), needed_by, sep="\n", file=out)
+                print(trait, paragraph(f"condition: {condition}", width), needed_by, sep="\n", file=out)
             return 0
         described = ["\n".join(_describe(registry, key, value, width)) for key, value in registry.named(name)]
         print("\n\n".join(described), file=out)
     return 0
 
 
-def _describe(registry: Registry, key: Key, value: Any, width: int) -> Iterator[str]:
+def _describe(registry: Registry, key: tuple[str, ...], value: Any, width: int) -> Iterator[str]:
     yield " ".join(key)
     yield f"  {summary(value)}"
     if isclass(value) and issubclass(value, Game):
@@ -68,44 +54,45 @@ def _describe(registry: Registry, key: Key, value: Any, width: int) -> Iterator[
         yield from _agent_lines(registry, value, width)
     if isclass(value) and issubclass(value, Format):
         yield from _format_lines(value, width)
-    info = info_of(value)
+    info = HeuristicInfo.of(value)
     if info is not None:
         claims = [word for word, claimed in (("admissible", info.admissible), ("consistent", info.consistent)) if claimed]
         yield f"  of {info.game}; claims: {', '.join(claims) or 'nothing'}"
         game = make_default(registry.games[info.game]) if info.game in registry.games else None
         if game is not None:
             yield from [f"  {line}" for line in engine_lines(game, value)]
-    if (encoded := encoding_info_of(value)) is not None:
+    if (encoded := BoundEncoding.info_of(value)) is not None:
         shape = "depends on the parameters" if callable(encoded.shape) else encoded.shape
         yield f"  of {encoded.game}; shape: {shape}; values from {encoded.low:g} to {encoded.high:g}"
     given = count_given(value) if info else 1 if encoded else 0
-    parameters = list(parameters_of(value).values())[given:] if info or isclass(value) else []
+    parameters = list(Parameters(value).known.values())[given:] if info or isclass(value) else []
     yield "  parameters:" if parameters else "  parameters: none"
     for parameter in parameters:
         description = ""
         try:
-            schema = make_adapters(value)[parameter.name].json_schema()
+            schema = Parameters(value).adapters[parameter.name].json_schema()
             takes, description = _describe_type(schema), schema.get("description", "")
-        except Exception:  # a type that JSON Schema cannot express
+        except Exception:  # JSON Schema cannot express this type
             takes = str(parameter.annotation)
         default = "needed" if parameter.default is Parameter.empty else f"default {format_setting(parameter.default)}"
         yield f"    {parameter.name}: {takes or 'anything'}; {default}{f'; {description}' if description else ''}"
     yield f"  from {registry.sources[key]}, {source_line(value) or 'unknown file'}"
     for file in namesakes(key, value, Path.cwd()):
-        yield f"  NOT from {file}, which seems to define it too; to use that file, uninstall the other and add --plugin {file}"
+        hint = f"to use that file, uninstall the other one and add --plugin {file}"
+        yield f"  NOT from {file}, which seems to define the same name; {hint}"
 
 
 def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> Iterator[str]:
     unknown = ["unknown without parameters"]
     game = make_default(kind, lambda error: unknown.append(f"unknown, {error}") if isinstance(error, ArenaError) else None)
-    yield f"  traits: {unknown[-1] if game is None else join_traits(find_traits(game))}"
+    yield f"  traits: {unknown[-1] if game is None else str(Traits.of(game))}"
     yield f"  heuristics: {', '.join(registry.heuristics_of(name)) or 'none'}; default {kind.default_heuristic or 'none'}"
     yield f"  encodings: {', '.join(registry.encodings_of(name)) or 'none'}"
     file, colors = read_member(kind, "board"), read_member(kind, "grid_colors").items()
     if file is not None:
         fault = load_board_module(kind).note
         yield f"  board: {file}" if fault is None else f"  note: {fault}"
-    if gives_grid(kind):
+    if read_member(kind, "grid") is not None:
         text = ", ".join([f"{mark or 'empty'} {color}" for mark, color in colors])
         yield f"  grid: cells as text{f'; colors: {text}' if text else ''}"
         drawn = "" if game is None else call_foreign(lambda: game.render(game.initial(random.Random(0))), lambda _: "")
@@ -117,13 +104,15 @@ def _game_lines(registry: Registry, name: str, kind: type[Game], width: int) -> 
 
 
 def _agent_lines(registry: Registry, agent: type[Agent], width: int) -> Iterator[str]:
-    does = [word for word, can in (("chooses actions", chooses(agent)), ("solves puzzles", solves(agent))) if can]
+    does = [
+        word for word, can in (("chooses actions", Abilities(agent).chooses), ("solves puzzles", Abilities(agent).solves)) if can
+    ]
     wants = "; wants a heuristic" if agent.wants_heuristic else ""
-    yield f"  {' and '.join(does)}; needs: {join_traits(agent.needs) or 'nothing'}{wants}"
+    yield f"  {' and '.join(does)}; needs: {str(Traits(agent.needs)) or 'nothing'}{wants}"
     made = make_default(agent, lambda _: None)
     for engine in search_engines() if made is not None else ():
         if (loop := engine.loop_of(made)) is not None:
-            yield f"  {engine.name}: by the engine {loop}, where the rules of the game and the heuristic are"
+            yield f"  {engine.name}: by the engine {loop}, if the rules of the game and the heuristic are compiled"
     hints: Hints = read_member(agent, "hints")
     if hints.reference:
         yield f"  reference: {'games, puzzles' if hints.reference is True else hints.reference}"
@@ -175,7 +164,7 @@ _WORDS = {
 }
 
 
-# Shadowed plugins: a nearby file defines the name, but another copy was loaded, so that edits have no effect
+# Shadowed plugins: a file nearby defines the name, but another copy was loaded, so edits of that file have no effect
 
 MAX_FILE_BYTES = 1 << 20
 """The maximum size of a file that is read."""
@@ -184,9 +173,9 @@ MAX_FILES = 200
 
 
 def namesakes(key: tuple[str, ...], value: Any, folder: Path) -> list[Path]:
-    """Files in `folder` and its subfolders that seem to define the same thing, but were not loaded.
+    """Return files in `folder` and its subfolders that seem to define the object `value`, but were not loaded.
 
-    Recognised by their text: a line `name = "..."` or a decorator `@heuristic("...")` with the name of `key`.
+    Such a file contains a line `name = "..."` or, for a heuristic, a decorator `@heuristic("...")` with the name in `key`.
     """
     loaded = source_file(value)
     written = re.compile(rf"""^\s*name\b[^=\n]*=\s*["']{re.escape(key[-1])}["']""", re.MULTILINE)
@@ -203,7 +192,7 @@ def namesakes(key: tuple[str, ...], value: Any, folder: Path) -> list[Path]:
 
 
 def source_file(value: Any) -> Path | None:
-    """The file that defines a class or a function; None if it has none."""
+    """Return the file that defines a class or a function; None when no file is known."""
     try:
         file = inspect.getsourcefile(value)
     except TypeError:

@@ -1,1 +1,3 @@
-"""The conformance kit: `arena check`, `arena try`, and the fixtures for pytest. `kit` has the names of `arena.testing`."""
+"""The conformance kit: `arena check`, `arena try`, and fixtures for pytest. `arena.testing` takes its names from the module
+`kit`.
+"""

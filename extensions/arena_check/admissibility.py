@@ -1,8 +1,8 @@
-"""Compares a heuristic with the cost of paths to a goal: over a whole small puzzle, or else near a goal and along cheapest
-paths.
+"""Compares the values of a heuristic with the costs of paths to a goal. In a small puzzle, all states are compared; in a larger
+one, only states near a goal and on cheapest paths.
 
-Every known path bounds the distance from above, so a value above its cost proves that the heuristic overestimates. The opposite
-is reported only for states whose path is a cheapest one, as far as the search saw.
+The distance is at most the cost of any known path. So if a value is greater than the cost of a known path, the heuristic
+overestimates.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,25 +17,25 @@ from arena_check.trial import Trial
 WHOLE_PUZZLE_STATES = 20_000
 """Maximum number of states of a puzzle that is explored as a whole."""
 NEAR_STATES = 1_000
-"""Number of states near a goal that are compared for every match of the check."""
+"""Number of states near a goal that are compared. It is multiplied by the number of matches of the check."""
 SEARCH_STATES = 15_000
-"""Maximum number of states in the search for one cheapest path, for every match of the check."""
+"""Maximum number of states in the search for one cheapest path. It is multiplied by the number of matches of the check."""
 MAX_SEARCH_STATES = 1_000_000
-"""Upper limit of these states for any number of matches, because more do not fit into memory."""
+"""Maximum number of states in one search, however many matches there are, because more do not fit into memory."""
 MATCHES_PER_WAY = 5
-"""Number of matches for each position from which a cheapest path is searched."""
+"""For every group of this many matches, a cheapest path is searched from one position."""
 MIN_WAYS = 3
 MAX_FAILED_SEARCHES = 2
-"""After this many failed searches, no further position is tried."""
+"""The number of failed searches after which no further position is tried."""
 MIN_STATES_TO_TELL = 100
-"""With fewer states, no result is reported: even after 100 states without a fault, an overestimate at up to 3 % of all states
-may easily be missed (the rule of three).
+"""With fewer states, no result is reported. Even after 100 states without a fault, the heuristic may overestimate at up to 3 % of
+all states (the rule of three).
 """
 TOLERANCE = 1e-9
 
 
 class Extent(NamedTuple):
-    """The extent of a check, in words, and whether it is enough to report that the promise is kept."""
+    """How many states a check has compared, in words, and whether they are enough to report that the claim holds."""
 
     words: str
     told: bool = True
@@ -50,11 +50,13 @@ class Admissibility:
     trial: Trial
     matches: int
     compared: set[State] = field(default_factory=set)
-    """The states with a compared value."""
+    """The states whose values were compared."""
     furthest: float = 0.0
 
     def check(self, way: Sequence[Known]) -> Extent:
-        """Compare. `way` has the states on some path to a goal, the goal first; it is empty if none is known."""
+        """Compare the values. `way` is some path to a goal: its states, beginning with the goal. It is empty if no path
+        is known.
+        """
         rng = self.trial.rng
         number = max(MIN_WAYS, self.matches)
         positions = [self.trial.call("initial", self.puzzle.initial, rng) for _ in range(number)]
@@ -77,12 +79,11 @@ class Admissibility:
         for position in positions:
             if position in self.compared:
                 continue
-            known = (
-                distances(self.puzzle, position, WHOLE_PUZZLE_STATES) if len(self.compared) < NEAR_STATES * self.matches else None
-            )
-            if known is None:
+            few = len(self.compared) < NEAR_STATES * self.matches
+            explored = distances(self.puzzle, [position], WHOLE_PUZZLE_STATES) if few else None
+            if explored is None:
                 return False
-            self._count(known)
+            self._count(explored.known)
         return True
 
     def _count(self, known: Iterable[Known]) -> None:
@@ -93,15 +94,15 @@ class Admissibility:
 
     def _compare(self, state: State, cost: float) -> None:
         value = self.value(state)
-        what = f"h({self.puzzle.format_state(state)}) is at most the true distance"
+        what = f"h({self.puzzle.format_state(state)}) must be at most the true distance"
         self.trial.expect(value <= cost + TOLERANCE, what, f"at most {cost}", value)
 
     def _extent(self, *, whole: bool) -> Extent:
         states = f"{len(self.compared):,} {'state' if len(self.compared) == 1 else 'states'}"
         if not self.compared:
-            return Extent("could not be checked: no goal was found", told=False)
+            return Extent("not checked: no goal was found", told=False)
         if whole:
             return Extent(f"at {states}")
         if len(self.compared) < MIN_STATES_TO_TELL:
-            return Extent(f"too few to tell: {states}; more --matches search further", told=False)
+            return Extent(f"too few to be sure: {states}; raise --matches to search more states", told=False)
         return Extent(f"at {states}, up to {self.furthest:g} from a goal")

@@ -1,4 +1,4 @@
-"""Checks of agents. Each agent plays with and without a budget, and repeats the same play."""
+"""Checks of agents. Each agent plays with and without a budget, and plays the same matches again."""
 
 import random
 import threading
@@ -26,10 +26,11 @@ from arena import (
     load_plugins,
 )
 from arena.api.errors import Interrupted, call_foreign, describe
-from arena.api.games import Evaluation, bind, claim_of, find_refusal, info_of, name_of, settings
-from arena.api.match import FAULTS, Match, Position, play_match, position_stream
+from arena.api.games import Abilities, Evaluation, HeuristicInfo, bind, name_of, settings
+from arena.api.match import FAULTS, Match, Position, Stream, play_match
 from arena.api.processes import user_interrupts
 from arena.api.spec import make_seat, source_line
+from arena_catalog.catalogue import choose_games
 from arena_check.admissibility import TOLERANCE, WHOLE_PUZZLE_STATES
 from arena_check.distances import near_goal, shortest_way, way_to_goal
 from arena_check.finding import Abandoned, Finding
@@ -45,17 +46,19 @@ class SideEffects:
     """Side effects of an agent's decisions in a play."""
 
     changed: list[tuple[State, State]] = field(default_factory=list)
-    """The states that it changed, before and after."""
+    """The states that the agent has changed, each as it was before and after."""
     left: str | None = None
-    """The place of a thread that still ran after the decision."""
+    """The place in the code at which a thread was still running after the decision; None if there was no such thread."""
 
 
 class LingeringThread(Exception):
-    """A thread still runs after a decision. It ends the match, because every further decision would leave another thread."""
+    """A thread is still running after a decision. This error ends the match, because every further decision would leave another
+    thread.
+    """
 
 
 class WatchedAgent(Agent):
-    """The agent under check, with its side effects recorded."""
+    """Wraps the agent that is checked, and records its side effects."""
 
     name = "watched"
 
@@ -93,11 +96,11 @@ class WatchedAgent(Agent):
 
 
 NEAR_STATES = 1_000
-"""Number of states near a goal from which positions are drawn."""
+"""Positions are drawn from this many states near a goal."""
 LAST_STATES = 20
 """Positions are also drawn from this many states at the end of a path to a goal, because not all actions can be undone."""
 CLAIM_POSITIONS = 3
-"""Number of positions for each match of the check."""
+"""Number of positions at which a claim is checked, for each match of the check."""
 CLAIM_NODES = 20_000
 """Node limit of the agent for a position. A path that it returns after this limit does not count."""
 
@@ -105,17 +108,17 @@ Measure = Literal["cost", "length"]
 
 
 NODES = 2_000
-"""Node limit of a decision, with which every agent finishes on every game."""
+"""Node limit for a decision. With it, every agent finishes on every game."""
 MOVES = 60
 MAX_SEARCH_STATES = 150
-"""Maximum number of states in a search for fewer actions that show a fault. The agent decides in each."""
+"""Maximum number of states in the search for fewer actions that show a fault, because the agent has to decide in each of them."""
 
-THREADS = "a thread goes on when the answer is there"
+THREADS = "a thread continues to run after the answer"
 NO_THREAD = "no thread that outlives the decision"
 
 
 class Anyone(Agent):
-    """The opponent of the agent under check: plays at random."""
+    """The opponent of the agent that is checked. It plays at random."""
 
     name = "anyone"
 
@@ -126,15 +129,17 @@ class Anyone(Agent):
 
 CHECKS = {
     "plays": "legal actions or solutions, without an exception, against a random player and against itself",
-    "one node": "plays on with a budget of one node",
+    "one node": "continues to play with a budget of one node",
     "repeats": "the same seed gives the same actions",
-    "optimal": "no way is worse than that of uniform-cost search, from small positions",
+    "optimal": "from small positions, no solution is worse than the solution from uniform-cost search",
     "purity": "no state is changed",
-    "threads": "no thread goes on when the answer is there",
-    "randomness": "no random number comes from elsewhere than search.rng",
-    "the game": "the game itself does what it must",
+    "threads": "no thread continues to run after the answer",
+    "randomness": "all random numbers come from search.rng",
+    "the game": "the game itself obeys its rules",
 }
-"""Promises of an agent on every game, by the names of their checks. `optimal` applies only to solvers that claim it."""
+"""Promises (properties to be checked) of an agent on every game; the keys are the names of their checks. `optimal` applies
+only to solvers that claim optimal solutions.
+"""
 
 
 @user_interrupts()
@@ -147,17 +152,18 @@ def check_agent(
     registry: Registry | None = None,
     patience: float = CALL_SECONDS,
 ) -> tuple[str, ...]:
-    """Let `agent` play `matches` matches on a game, or on every suitable installed game, and return the names of the checks.
+    """Let `agent` play `matches` matches on `game`, and return the checks. Without `game`, it plays on games of plugins and on
+    three built-in games.
 
-    The agent is an object, a class, or a name, which is looked up in `registry` (by default all installed plugins).
+    The agent is an object, a class, or a name. A name is looked up in `registry` (by default all installed plugins).
 
-    The checks are: actions or solutions are legal, without an exception; the same `seed` gives the same actions; the agent
-    copes with a budget of one node; it changes no state, leaves no thread running, and does not touch the global random
-    generator; and a claim of `Agent.optimal` holds, compared with uniform-cost search from small positions. Opponents play at
-    random. From a state of random play the agent plays against itself. No call may take longer than `patience` seconds.
+    The checks are: actions or solutions are legal, without an exception; the same `seed` gives the same actions; the agent can
+    play with a budget of one node; it does not change states, leave threads running or use the global random generator; and a
+    claim in `Agent.optimal` holds, compared with uniform-cost search from small positions. Opponents play at random. From states
+    that random play has reached, the agent also plays against itself. No call may take longer than `patience` seconds.
 
-    A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
-    a seed that reproduces the fault with one match. Raises Refused if no game fits.
+    A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and a
+    seed that reproduces the fault with one match. Raises Refused if no game fits.
     """
     checked = []
     for setup in agent_setups(agent, game, registry):
@@ -165,7 +171,9 @@ def check_agent(
         claim = ", optimal" if "optimal" in passed else ""
         checked.append(f"{name_of(setup.game)}: plays, repeats, one node, randomness{claim}")
     if not checked:
-        raise Refused(f"{agent if isinstance(agent, str) else name_of(agent)} can play no installed game; hand one in")
+        raise Refused(
+            f"{agent if isinstance(agent, str) else name_of(agent)} cannot play any installed game; pass a game as an argument"
+        )
     return tuple(checked)
 
 
@@ -186,14 +194,16 @@ def agent_verdicts(
 
 
 class AgentSetup(NamedTuple):
-    """An agent, a way to create a fresh instance, and the game for its checks."""
+    """Everything that the checks of an agent need, such as a function that creates a new instance of the agent, and the game."""
 
     kind: type[Agent]
     make: Callable[[], Agent]
     game: Game
     evaluation: Evaluation | None
     measure: Measure | None
-    """The agent claims that all its paths have the least cost or length; None if it claims nothing, or cannot be created."""
+    """The measure, cost or length, in which the agent claims that its paths are optimal; None if it makes no claim or cannot be
+    created.
+    """
 
     def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
         """Return the checks of the agent on the game."""
@@ -210,7 +220,7 @@ class AgentSetup(NamedTuple):
         return CheckSuite(partial(_play, self), reproduce, promises, seed, max(1, matches), patience)
 
     def trace(self, seed: int, matches: int) -> list[list[str]]:
-        """Return the position and the actions of the first plays of the checks, with the answer if there is one."""
+        """Return a list for each of the first plays of the checks: the position, the actions and, if there is one, the answer."""
         plays = []
         for number in range(matches):
             trial = Trial(name_of(self.kind), seed, number)
@@ -224,17 +234,20 @@ class AgentSetup(NamedTuple):
 def agent_setups(
     agent: Agent | type[Agent] | str, game: Game | type[Game] | str | None, registry: Registry | None
 ) -> Iterator[AgentSetup]:
-    """Yield the agent on `game`, or on every game that it can play. Raises Refused if it cannot play `game`."""
+    """Yield the agent on `game`, or on the games that `choose_games` finds for it.
+
+    Raises Refused if the agent cannot play `game`.
+    """
     registry = registry or load_plugins()
     known = registry.agent(agent) if isinstance(agent, str) else agent
     kind = known if isinstance(known, type) else type(known)
     make = known if isinstance(known, type) else partial(kind, **settings(known))
     if game is None:
-        games = list(registry.games_for(kind).values())
+        games = list(choose_games(registry, kind)[0].values())
     else:
         asked = registry.game(game) if isinstance(game, str) else game
         games = [asked() if isinstance(asked, type) else asked]
-        reason = find_refusal(kind, games[0])
+        reason = Abilities(kind).find_refusal(games[0])
         if reason:
             raise Refused(reason)
     for one in games:
@@ -246,8 +259,10 @@ def _setup(kind: type[Agent], make: Callable[[], Agent], game: Game, registry: R
     evaluation = None if target is None else bind(target, game)
     measure = None
     if isinstance(game, Puzzle):
-        info = info_of(target)
-        measure = call_foreign(lambda: claim_of(make(), game, admissible=info is None or info.admissible), lambda _: None)
+        info = HeuristicInfo.of(target)
+        measure = call_foreign(
+            lambda: Abilities(make()).find_claim(game, admissible=info is None or info.admissible), lambda _: None
+        )
     return AgentSetup(kind, make, game, evaluation, measure)
 
 
@@ -260,18 +275,20 @@ def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
                 if setup.measure is not None:
                     trial.call("a method of the game", _check_claim, setup, trial)
             with trial.checking("threads"):
-                trial.expect(not died, THREADS, NO_THREAD, "".join([f"one that raised {describe(each)}" for each in died[:1]]))
+                trial.expect(
+                    not died, THREADS, NO_THREAD, "".join([f"a thread that raised {describe(each)}" for each in died[:1]])
+                )
 
 
 def _position_rng(play: int) -> random.Random:
-    return position_stream(f"check/{play}")
+    return Stream.of_position(f"check/{play}")
 
 
 def _check_match(setup: AgentSetup, trial: Trial) -> None:
     game = setup.game
     state = game.initial(_position_rng(trial.play))
     trial.position = position_text(game, state)
-    copy = trial.call("states must pickle", copy_value, state)
+    copy = trial.call("pickling a state", copy_value, state)
     trial.expect(copy == state, "states must compare by value", state, copy)
     trial.log.passed.add(trial.check)
     _check_decisions(setup, trial, state, [trial.play % game.players], MOVES)
@@ -281,7 +298,8 @@ def _check_match(setup: AgentSetup, trial: Trial) -> None:
 
 
 def _check_claim(setup: AgentSetup, trial: Trial) -> None:
-    """Check at positions near a goal that no path of the agent is worse than a cheapest one, or than a shortest one.
+    """Check, at positions near a goal, that the paths of the agent are cheapest paths or, if it claims the least length, shortest
+    ones.
 
     If no goal is found, no position is checked.
     """
@@ -301,7 +319,7 @@ def _check_claim(setup: AgentSetup, trial: Trial) -> None:
             with trial.checking("optimal"):
                 trial.expect(
                     found <= least + TOLERANCE,
-                    f"it claims a least {measure}, which uniform-cost search finds",
+                    f"it claims to find the least {measure}, but uniform-cost search finds less",
                     f"{measure} {least:g}",
                     f"{measure} {found:g}: {' '.join(record.actions)}",
                 )
@@ -321,10 +339,10 @@ def _draw_state(setup: AgentSetup, trial: Trial, state: State) -> tuple[list[str
 
 
 def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], moves: int) -> None:
-    """Let the agent continue from `state`, with NODES nodes and with one node, twice each."""
+    """Let the agent continue from `state`, twice with NODES nodes and twice with one node."""
     for check, nodes in (("plays", NODES), ("one node", 1)):
         if check == "one node" and "plays" in trial.log.failed:
-            break  # it would find the same fault
+            break  # a decision with one node would show the same fault
         limits = Limits(nodes=nodes, moves=moves)
         way = list(trial.actions)
         first = _check_plays(setup, trial, state, seats, limits, check)
@@ -336,19 +354,21 @@ def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Colle
             finally:
                 random.setstate(before)
             trial.on_time()
-            if again.actions != first.actions:  # the violation shows the first different action
+            if again.actions != first.actions:  # the violation shows the first action that differs
                 common = next(n for n, pair in enumerate(zip_longest(first.actions, again.actions)) if len(set(pair)) == 2)
                 trial.actions = [*way, *first.actions[:common]]
                 expected, got = [" ".join(record.actions[common : common + 1]) or "the end" for record in (first, again)]
-                raise trial.violation("the same seed gives the same actions", f"{expected}, as the first time", got)
-            trial.expect(again.answer == first.answer, "the same seed gives the same answer", first.answer, again.answer)
+                raise trial.violation("the same seed gives different actions", f"{expected}, as the first time", got)
+            trial.expect(again.answer == first.answer, "the same seed gives different answers", first.answer, again.answer)
         trial.actions = way
 
 
 def _check_plays(
     setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, check: str = "plays"
 ) -> Record:
-    """Let the agent continue from `state` in some seats, and check its side effects and the end. The trial gets the actions."""
+    """Let the agent play from `state` in some seats, and check its side effects and how the play ends. The actions are added to
+    the trial.
+    """
     seen = SideEffects()
     with trial.own_randomness("the agent"):
         record = _play_from(setup, trial, state, seats, limits, seen)
@@ -358,14 +378,14 @@ def _check_plays(
     with trial.checking("threads"):
         if seen.left is not None:
             trial.log.over = True
-            raise trial.violation(THREADS, NO_THREAD, f"one that is at {seen.left}")
+            raise trial.violation(THREADS, NO_THREAD, f"a thread at {seen.left}")
     with trial.checking("purity"):
         for before, after in seen.changed:
             raise trial.violation("the agent changes the state it is given", before, after)
     with trial.checking(check):
         if record.termination in (*FAULTS, "void"):
-            what = CHECKS["one node"] if check == "one node" else "plays without a fault"
-            fault = trial.violation(what, "an ending that is nobody's fault", f"{record.termination}: {record.message}")
+            what = "must play with a budget of one node" if check == "one node" else "must play without a fault"
+            fault = trial.violation(what, "an ending without a fault", f"{record.termination}: {record.message}")
             fault.add_note(record.traceback or "")
             raise fault
     return record
@@ -374,7 +394,7 @@ def _check_plays(
 def _play_from(
     setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], limits: Limits, seen: SideEffects | None = None
 ) -> Record:
-    """Play a match from `state`: the agent in some seats, random players in the others."""
+    """Play a match from `state`, with the agent in some seats and random players in the others."""
     kind, game = setup.kind, setup.game
     puzzle = isinstance(game, Puzzle)
     own = make_seat(kind, {}, setup.evaluation, None, limits, name_of(kind), puzzle)

@@ -1,4 +1,6 @@
-"""The command `check`: a line for every promise of a game, an agent or a heuristic, with the details to fix a broken one."""
+"""The command `check`: it prints a line for every promise of a game, an agent or a heuristic, with the details that help to fix a
+broken one.
+"""
 
 import shlex
 import subprocess
@@ -12,62 +14,84 @@ from typing import IO, Any
 import click
 
 from arena import ArenaError, Game, PluginError, Registry
-from arena.api.cli import load, plugin_option, results_alone, say, seed_option
+from arena.api.cli import load, plugin_option, results_alone, say
 from arena.api.errors import Interrupted, StoreError, describe
-from arena.api.games import find_refusal
-from arena.api.match import Differs, steps
-from arena.api.results import make_known_game
-from arena.api.spec import HOOKS, Key, is_database, is_file
+from arena.api.games import Abilities
+from arena.api.match import Differs, Step
+from arena.api.spec import HOOKS, Document, PluginPlace
 from arena.api.store import Store
 from arena_catalog.catalogue import default_games
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_program import check_program
 from arena_check.check_run import GAME_MATCHES_PER_AGENT_MATCH, CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS
+from arena_check.positions import agents_of, positions_option, read_positions, report_positions
+from arena_check.report_lines import format_option
 from arena_check.second_process import SecondProcess
 from arena_check.threads import collect_deaths
 from arena_records.contradictions import find_contradiction
 from arena_records.rules import compare_with_rules
+from arena_setup.options import seed_option
 from arena_setup.words import command_of
 
 
 @click.command()
 @click.argument("target", metavar="NAME|FILE|PROGRAM|STORE")
-@seed_option("For the random play.")
-@click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="How many to play.")
+@seed_option("Seed of the random play.")
+@click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="Number of matches to play.")
 @click.option(
     "--patience",
     type=click.FloatRange(0.1, 86_400),
     metavar="SECONDS",
     default=CALL_SECONDS,
     show_default=True,
-    help="How long one call may take.",
+    help="Longest time that one call may take.",
 )
-@click.option("--replay", type=click.FloatRange(0, 1), default=0.0, metavar="SHARE", help="Of a store: play a share of it again.")
-@click.option("--watch", "watched", is_flag=True, help="Check again whenever the file is saved; Ctrl-C ends it.")
+@click.option(
+    "--replay",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    metavar="SHARE",
+    help="For a store: replay this share of its matches, from 0 to 1.",
+)
+@click.option("--watch", "watched", is_flag=True, help="Repeat the check whenever the file is saved, until Ctrl-C.")
 @click.option(
     "--game",
     "games",
     multiple=True,
     metavar="NAME",
-    help="What an agent is checked on, instead of every game that it can play; may be repeated.",
+    help="Check agents on this game only, instead of all that they can play; may be repeated.",
 )
+@format_option
+@positions_option
 @plugin_option
-def check(target: str, watched: bool, replay: float, games: tuple[str, ...], plugins: tuple[str, ...], **asked: Any) -> int:
-    """Hold a game, an agent, a heuristic or an encoding, or all that a plugin file brings, to what it declares.
+def check(
+    target: str,
+    watched: bool,
+    replay: float,
+    games: tuple[str, ...],
+    positions: str | None,
+    plugins: tuple[str, ...],
+    style: str,
+    **asked: Any,
+) -> int:
+    """Test a game, an agent, a heuristic, an encoding or a whole plugin file against what it declares.
 
-    An agent in another language, a file that can be started or a command in quotes, is held to the protocol; a store to its
-    hashes.
+    For a program in another language (an executable file, or a command in quotes), test whether it follows the protocol. For a
+    store, test whether its records have changed.
     """
-    if is_database(target):
+    as_json = style == "json"
+    if as_json and (Document.is_database(target) or watched or positions is not None):
+        raise click.UsageError("--format json is for plugins and programs, and cannot be used with --watch or --positions")
+    if Document.is_database(target):
         with results_alone() as out:
             return check_store(target, replay, plugins, out)
     how = CheckOptions(**asked)
-    words = how.command(target, games, plugins)
+    words = [*how.command(target, games, plugins), *([] if positions is None else ["--positions", positions])]
     if watched:
-        files = [plugin for plugin in (target, *plugins) if is_file(plugin)]
+        files = [plugin for plugin in (target, *plugins) if PluginPlace(plugin).is_file]
         if not files:
-            raise ArenaError(f"--watch {target}: expected a file that can be saved, got a name")
+            raise ArenaError(f"--watch {target}: expected the path of a file, got a name")
         for file in files:
             if not Path(file).is_file():
                 raise PluginError(file, "no such file or module")
@@ -75,39 +99,46 @@ def check(target: str, watched: bool, replay: float, games: tuple[str, ...], plu
     program = command_of(target)
     if program is not None:
         again, matches = shlex.join(["arena", *words]), max(1, how.matches // GAME_MATCHES_PER_AGENT_MATCH)
-        return check_program(target, program, plugins, games, again=again, seed=how.seed, matches=matches, patience=how.patience)
+        more: dict[str, Any] = {"seed": how.seed, "matches": matches, "patience": how.patience, "as_json": as_json}
+        return check_program(target, program, plugins, games, again=again, **more)
     note = SharedNote.inherited()
     if note is None:
-        return supervise(words, resume=True)
+        return supervise([*words, *(["--format", style] if as_json else [])], resume=True, as_json=as_json)
     progress = CheckProgress(note, sys.stderr)
+    exercises = None if positions is None else read_positions(positions)
     with progress.watching(), results_alone() as out, collect_deaths(last=True):
-        registry = load([*plugins, target] if is_file(target) else plugins)
-        found = contents_of(registry, target) if is_file(target) else registry.named(target)
+        registry = load([*plugins, target] if PluginPlace(target).is_file else plugins)
+        found = contents_of(registry, target) if PluginPlace(target).is_file else registry.named(target)
         named = find_games(registry, games, found, target)
-        with SecondProcess(registry, [*plugins, target] if is_file(target) else plugins) as second:
-            run = CheckRun(registry, target, how, plugins, out, progress, second, named, alone=len(found) == 1)
+        with SecondProcess(registry, [*plugins, target] if PluginPlace(target).is_file else plugins) as second:
+            run = CheckRun(registry, target, how, plugins, out, progress, second, named, alone=len(found) == 1, as_json=as_json)
             failed = sum([not run.passes(key, value) for key, value in found if key not in progress.ended])
+        if exercises is not None:
+            loaded = [*plugins, target] if PluginPlace(target).is_file else plugins
+            failed += not report_positions(exercises, agents_of(found), registry, loaded, out)
     return 1 if failed else 0
 
 
-def find_games(registry: Registry, names: Sequence[str], found: Sequence[tuple[Key, Any]], target: str) -> list[Game]:
+def find_games(registry: Registry, names: Sequence[str], found: Sequence[tuple[tuple[str, ...], Any]], target: str) -> list[Game]:
     """Return the games with these names. Raises ArenaError if one cannot be created, or if no agent of `target` can play it."""
     agents = [value for key, value in found if key[0] == "agent"]
     if names and not agents:
-        raise ArenaError(f"--game says what agents play, and {target} brings none")
+        raise ArenaError(f"--game chooses the games for agents, but {target} has no agent")
     games = default_games(registry, names)
     for game in games:
-        reasons = [find_refusal(agent, game) for agent in agents]
+        reasons = [Abilities(agent).find_refusal(game) for agent in agents]
         if all(reasons):
             raise ArenaError(f"--game {game.name}: {reasons[0]}")
     return games
 
 
-def contents_of(registry: Registry, file: str) -> list[tuple[Key, Any]]:
+def contents_of(registry: Registry, file: str) -> list[tuple[tuple[str, ...], Any]]:
     """Return everything that a plugin file defines. Raises PluginError if it defines nothing."""
     found = [(key, value) for key, value in registry.items() if registry.sources[key].name == file]
     if not found:
-        raise PluginError(file, f"brings nothing; expected one of the hooks {', '.join(HOOKS)}, decorated with @hookimpl")
+        raise PluginError(
+            file, f"defines nothing for arena; expected one of the hooks {', '.join(HOOKS)}, decorated with @hookimpl"
+        )
     return found
 
 
@@ -115,14 +146,16 @@ POLL_SECONDS = 0.2
 """Seconds between two polls of the files if watchfiles is not installed."""
 
 Snapshot = dict[Path, tuple[int, int, int]]
-"""Modification time, size and inode of files: these change when a file is saved, the inode if an editor writes a new file."""
+"""The modification time, size and inode of each file. They change when the file is saved; the inode changes if an editor writes a
+new file.
+"""
 
 
 def watch(command: Sequence[str], folders: Iterable[Path], say: Callable[[str], None]) -> int:
     """Run `command` in a separate process, and again whenever a Python file in one of `folders` is saved. Return 0 at Ctrl-C.
 
-    A save while the command runs counts, too. With the package watchfiles the system reports saves; without it, the files are
-    polled five times a second. `say` prints messages.
+    If a file is saved while the command is running, the command runs once more afterwards. With the package watchfiles the
+    operating system reports saves; without it, the files are polled five times a second. `say` prints messages.
     """
     watched = sorted({folder.resolve() for folder in folders})
     try:
@@ -158,18 +191,20 @@ def snapshot(folders: Iterable[Path]) -> Snapshot:
 def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str]) -> int:
     """Write a line for every fault in a store, and a line with counts. Return 1 if there is any fault, else 0.
 
-    `share` is the share of the records whose moves are replayed by the rules, the same ones every time. Games come from
-    installed plugins and from `plugins`: code that the store names is not loaded. Raises StoreError if the file is not a store.
+    `share` is the fraction of the records whose moves are replayed by the rules. Every call replays the same records. Games come
+    from installed plugins and from `plugins`; code that only the store names is not loaded. Raises StoreError if the file is not
+    a store.
     """
     with Store.open(path, strict=False) as store, store.snapshot():
         registry = load(plugins)
-        games = {board.title: make_known_game(board, registry) for board in store.last().boards}
+        run = store.last()
+        games = {board.title: board.make_game(registry, run.document.folder) for board in run.boards}
         faults = 0
         for fault in _faults(store, games, share):
             print(fault, file=out)
             faults += 1
         count = len(store)
-        again = f"; {100 * share:g} % of those whose games are known were played again by the rules" if share else ""
+        again = f"; {100 * share:g} % of those with known games were replayed by the rules" if share else ""
         unknown = sorted({name for name, game in games.items() if game is None})
         print(
             f"{path}: {count:,} {'match' if count == 1 else 'matches'}, "
@@ -178,7 +213,8 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
         )
         if unknown:
             print(
-                f"not held against the rules, since their games are not known here: {', '.join(unknown)} (--plugin FILE)",
+                f"the matches of {', '.join(unknown)} were not checked by the rules, because their games are not known here; "
+                "name the plugin with --plugin FILE",
                 file=out,
             )
     return 1 if faults else 0
@@ -193,19 +229,19 @@ def _faults(store: Store, games: Mapping[str, Game | None], share: float) -> Ite
             continue
         game = None if place is None else games[boards[place.board].title]
         if f"match {record.id}" in store.suspects:
-            continue  # reported below
+            continue  # such records are reported below
         if fault := find_contradiction(record, game):
             yield f"match {record.id}: {fault}"
         if game is not None and int(record.id[:8], 16) < share * 2**32:
             try:
-                *_, last = passed = list(steps(game, record))
+                *_, last = passed = list(Step.follow(game, record))
             except Differs as differs:
                 differences = [str(differs)]
-            except Exception as error:  # rules of a plugin and arbitrary texts may raise anything
+            except Exception as error:  # the rules of a plugin may raise anything
                 raise StoreError(f"match {record.id} cannot be played again: {describe(error)}") from error
             else:
                 differences = compare_with_rules(game, record, passed[0], last)
             for difference in differences:
                 yield f"match {record.id}: {difference}"
     for damaged in dict.fromkeys([*store.suspects, *store.damaged()]):
-        yield f"{damaged}: not as it was written"
+        yield f"{damaged}: damaged since it was written"

@@ -1,5 +1,5 @@
-"""The process in which plugins are checked. It records the current call; if it ends, that is a finding, and the command
-continues.
+"""Checks plugins in a separate process, which records the current call. When a plugin ends that process, the command reports this
+as a finding and continues.
 """
 
 import json
@@ -16,28 +16,30 @@ from typing import IO, Any
 
 from arena.api.cli import LiveLine, say
 from arena.api.errors import Interrupted
-from arena.api.processes import ProcessTree, python_environment, signal_name
-from arena.api.spec import Key
+from arena.api.processes import ProcessTree, PythonProcess
 from arena_check.patience import SWALLOWED_EXIT_CODE
+from arena_check.report_lines import as_json_line
 from arena_check.trial import Trial, watch_calls
 from arena_isolation.child import launch_command
 
 HASHES = {"PYTHONHASHSEED": "0"}
-"""Strings have the same hashes in every check, unless the caller sets this variable."""
+"""The environment variable that determines string hashes. Every check sets it to the same value, unless the user has set it."""
 MEMORY_SHARE = 0.75
-"""Share of the machine's memory that a check may use, so that the plugin runs out of memory before the machine does."""
+"""The fraction of the memory of this machine that a check may use, so that the plugin runs out of memory before the
+machine does.
+"""
 INTERRUPT_SECONDS = 5.0
-"""Seconds in which an interrupted process can print its current call."""
+"""Seconds that an interrupted process gets to print its current call."""
 LINE_SECONDS = 0.2
 """Seconds between two updates of the line on a terminal."""
 NOTICE_AFTER_SECONDS = 30.0
-"""After this many seconds, every game gets a line if there is no terminal."""
+"""If stderr is not a terminal and a check has taken this many seconds, a line is printed for every game."""
 NOTE_VARIABLE = "ARENA_SHARED_NOTE"
-"""Environment variable with the descriptor of the note for a child process."""
+"""The environment variable that passes the file descriptor of a `SharedNote` to a child process."""
 
 
 class SharedNote:
-    """A JSON object in an unnamed file that a child process inherits. A reader gets the last one written."""
+    """A JSON object in an unnamed file that a child process inherits. A reader gets the object that was written last."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -50,8 +52,8 @@ class SharedNote:
 
     @classmethod
     def inherited(cls) -> "SharedNote | None":
-        """Return the note that the parent process has created for this one; None if there is none. Its own children do not get
-        it.
+        """Return the note that the parent process has created for this process; None if there is none. The children of this
+        process do not inherit it.
         """
         descriptor = os.environ.pop(NOTE_VARIABLE, "")
         return cls(int(descriptor)) if descriptor else None
@@ -61,7 +63,7 @@ class SharedNote:
         os.pwrite(self.descriptor, json.dumps(values).encode() + b"\n", 0)
 
     def read(self) -> dict[str, Any]:
-        """Return the contents written last; an empty dictionary if there are none."""
+        """Return the object that was written last; an empty dictionary if there is none."""
         text, _, _ = os.pread(self.descriptor, os.fstat(self.descriptor).st_size, 0).partition(b"\n")
         return dict(json.loads(text)) if text else {}
 
@@ -71,7 +73,7 @@ class SharedNote:
 
 
 class CheckProgress:
-    """Reports the current call of the checks: in a note to the waiting process, and on stderr."""
+    """Reports the current call of the checks, both in a note for the waiting process and on stderr."""
 
     def __init__(self, note: SharedNote, stream: IO[str]) -> None:
         self._note = note
@@ -82,24 +84,28 @@ class CheckProgress:
         self._place = self._said = ""
 
     @property
-    def ended(self) -> list[Key]:
-        """The checks in earlier processes that have ended."""
+    def ended(self) -> list[tuple[str, ...]]:
+        """Return the checks that ended an earlier process."""
         return [tuple(key) for key in self._values.get("ended", ())]
 
-    def begin(self, key: Key, source: str | None, written: str | None) -> None:
-        """Begin to check another thing, written at `source`; `written` is the method that decides."""
+    def begin(self, key: tuple[str, ...], source: str | None, written: str | None) -> None:
+        """Begin to check the next object, which is defined at `source`. `written` names the method with which an agent decides;
+        it is None for other objects.
+        """
         self._values = {"ended": self.ended, "key": key, "source": source, "written": written, "lines": []}
         self.at(f"checking {' '.join(key)}")
 
     def at(self, place: str, game: str | None = None, lines: Sequence[str] = ()) -> None:
-        """Report the current step, its game, and the lines so far that would be lost with this process."""
+        """Report the current step and its game. `lines` are the results so far, which would be lost if the plugin ended this
+        process.
+        """
         self._place = place
         self._values |= {"game": game, "lines": list(lines)}
         self._note.write(self._values)
         self._show(place)
 
     def finish(self) -> None:
-        """Note that a thing is finished: the result follows."""
+        """Record that the checks of an object have ended. The caller then prints its result."""
         self._values["ended"] = [*self.ended, self._values.pop("key")]
         self._note.write(self._values)
         self.clear()
@@ -112,12 +118,12 @@ class CheckProgress:
             self._show(f"{self._place}: {trial.check}")
 
     def clear(self) -> None:
-        """Clear the line on the terminal for a result."""
+        """Clear the line on the terminal before a result is printed."""
         self._line.show("")
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Record the calls of checks inside the block, and its end."""
+        """Record the calls of all checks inside the block, and the end of the block."""
         try:
             with watch_calls(self):
                 yield
@@ -133,10 +139,11 @@ class CheckProgress:
             say(self._place)
 
 
-def supervise(words: Sequence[str], *, resume: bool) -> int:
+def supervise(words: Sequence[str], *, resume: bool, as_json: bool = False) -> int:
     """Run `arena` with these words in a separate process, and return its exit code.
 
-    If a plugin ends the process, that is a finding on stdout, and the code is 1. With `resume` another process checks the rest.
+    When a plugin ends the process, a finding is printed on stdout and the code is 1. With `resume`, another process checks the
+    rest.
     """
     note, code = SharedNote.new(), 0
     try:
@@ -146,10 +153,10 @@ def supervise(words: Sequence[str], *, resume: bool) -> int:
             if said.get("over") or ended == Interrupted.EXIT_CODE:
                 return max(code, ended)
             if "key" not in said:
-                how = f"was ended by {signal_name(-ended)}" if ended < 0 else f"ended with code {ended}"
-                say(f"arena {shlex.join(words)}: its process {how} outside of any check, as while a plugin was loaded")
+                how = f"was ended by {PythonProcess.signal_name(-ended)}" if ended < 0 else f"ended with code {ended}"
+                say(f"arena {shlex.join(words)}: its process {how} outside of any check, for example while a plugin was loaded")
                 return 2
-            print(_describe_end(said, words, ended), flush=True)
+            print(_describe_end(said, words, ended, as_json=as_json), flush=True)
             code = 1
             if not resume:
                 return code
@@ -159,16 +166,16 @@ def supervise(words: Sequence[str], *, resume: bool) -> int:
 
 
 def _run(words: Sequence[str], note: SharedNote) -> int:
-    """Run the command to its end, however it ends. The user's interrupt is passed on to it."""
+    """Run the command until it ends in any way. An interrupt by the user is passed on to it."""
     mark = f"{os.getpid()}-{token_hex(8)}"
     max_bytes = int(MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     command = [sys.executable, "-P", "-m", "arena", *words]
-    environment = {**HASHES, **python_environment(), NOTE_VARIABLE: str(note.descriptor), ProcessTree.OF_AGENT: mark}
-    process = subprocess.Popen(  # noqa: S603 - this very program
+    environment = {**HASHES, **PythonProcess.environment(), NOTE_VARIABLE: str(note.descriptor), ProcessTree.OF_AGENT: mark}
+    process = subprocess.Popen(  # noqa: S603 - the command of arena itself
         launch_command(command, max_bytes),
         env=environment,
         pass_fds=(note.descriptor,),
-        start_new_session=True,  # only this process receives the interrupt key, and passes it on once
+        start_new_session=True,  # the interrupt key reaches only this process, which passes it on once
     )
     try:
         return process.wait()
@@ -182,12 +189,12 @@ def _run(words: Sequence[str], note: SharedNote) -> int:
         process.wait()
 
 
-def _describe_end(said: dict[str, Any], words: Sequence[str], code: int) -> str:
-    """Return the lines about a thing that ended the process of its check."""
-    how = signal_name(-code) if code < 0 else f"code {code}"
+def _describe_end(said: dict[str, Any], words: Sequence[str], code: int, *, as_json: bool) -> str:
+    """Return the report about an object during whose check the process ended."""
+    how = PythonProcess.signal_name(-code) if code < 0 else f"code {code}"
     call = said.get("call", said["key"][-1])
     what = (
-        f"{call} does not return, and swallows what ends it"
+        f"{call} does not return, and catches the exception that should have stopped it"
         if code == SWALLOWED_EXIT_CODE
         else f"{call} ended the process ({how})"
     )
@@ -198,5 +205,7 @@ def _describe_end(said: dict[str, Any], words: Sequence[str], code: int) -> str:
     lines += [f"{name}: {said[key]}" for key, name in names.items() if said.get(key)]
     only = ["--game", said["game"]] if said["key"][0] == "agent" and where and "--game" not in words else []
     lines.append(f"see it again: {shlex.join(['arena', *words, *only])}")
+    if as_json:
+        return as_json_line(" ".join(said["key"]), said.get("source"), [*said["lines"], "\n".join(lines)])
     headline = f"{' '.join(said['key'])}: FAILED ({said.get('source') or 'unknown file'})"
     return "\n".join([headline, *said["lines"], "\n          ".join(lines)])

@@ -1,7 +1,9 @@
-"""The part of `arena check` that checks programs in other languages against the protocol, on the games that they play."""
+"""The part of `arena check` that checks programs in other languages. It tests whether they follow the agent protocol in the games
+that they can play.
+"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import IO
 
@@ -12,35 +14,40 @@ from arena.api.games import make_default
 from arena.api.match import Program
 from arena.api.processes import user_interrupts
 from arena_check.program_checks import greeting_verdicts, program_of, program_seat, program_verdicts
+from arena_check.report_lines import as_json_line
 from arena_check.verdicts import Verdict
 from arena_isolation.command import need_startable
 
 KNOWN_BY = ("ready", "plays")
-"""Checks that show whether a program knows a game."""
+"""The names of the checks that show whether a program can play a game."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """The checks of a program, printed as they finish."""
+    """The checks of a program. Results are printed as the checks finish."""
 
     target: str
     program: Program
     again: str
-    """Command that reproduces a fault."""
+    """The command that reproduces a fault."""
     seed: int
     matches: int
     patience: float
-    out: IO[str]
+    out: IO[str] | None
+    """The stream for the lines of the report; None if they are only collected."""
+    said: list[str] = field(default_factory=list)
+    """All lines of the report so far."""
 
     def passes(self, games: Sequence[Game], *, named: bool) -> bool:
-        """Check the program on games, and print a line for every promise. Return True if all are kept.
+        """Check the program on games, and print a line for every promise (a property that is checked). Return True if it keeps
+        all of them.
 
-        If the games are not `named`, games in which it cannot play a match are left out. If none is left, the fault of the
-        longest match is shown.
+        If the user has not `named` the games, a game is left out if the program cannot play a match of it. If no game is left,
+        the fault in the longest match is shown.
         """
         self._say(f"program {self.target}")
         kept = [self._print_verdict(verdict) for verdict in greeting_verdicts(self.program, patience=self.patience)]
-        if len(kept) == 1:  # no first message
+        if len(kept) == 1:  # not even the first message was correct
             return False
         unknown = []
         for game in games:
@@ -78,7 +85,9 @@ class ProgramRun:
         return False
 
     def _say(self, line: str) -> None:
-        print(escape_controls(line), file=self.out, flush=True)
+        self.said.append(escape_controls(line))
+        if self.out is not None:
+            print(self.said[-1], file=self.out, flush=True)
 
 
 def check_program(
@@ -91,11 +100,13 @@ def check_program(
     seed: int,
     matches: int,
     patience: float,
+    as_json: bool = False,
 ) -> int:
     """Check a program on the named `games`, or on all installed games that it plays, and return the exit code.
 
-    `target` is the user's text for `command`. `again` is the command that reproduces a fault. `plugins`, `seed`, `matches` and
-    `patience` are the options. Raises ArenaError if the program cannot be started, or if a named game cannot be created.
+    `target` is the text from which the user's `command` was parsed. `again` is the command that reproduces a fault. `plugins`,
+    `seed`, `matches` and `patience` are the options of `arena check`. Raises ArenaError if the program cannot be started, or if a
+    named game cannot be created.
     """
     need_startable(target, command, f"arena check 'node {target}'; `arena docs other-languages` has the protocol")
     with results_alone() as out, user_interrupts():
@@ -104,5 +115,9 @@ def check_program(
         needing = [name for name in games if boards[name] is None]
         if needing:
             raise ArenaError(f"--game {needing[0]}: it cannot be made without parameters")
-        run = ProgramRun(target, program_of(command), again, seed, matches, patience, out)
-        return 0 if run.passes([game for game in boards.values() if game is not None], named=bool(games)) else 1
+        run = ProgramRun(target, program_of(command), again, seed, matches, patience, None if as_json else out)
+        passed = run.passes([game for game in boards.values() if game is not None], named=bool(games))
+        if as_json:
+            subject, *lines = run.said
+            print(as_json_line(subject, target, lines), file=out)
+        return 0 if passed else 1

@@ -1,4 +1,6 @@
-"""The checks of a plugin's contents: a line for every promise, with the details to fix a broken one."""
+"""The checks of the contents of a plugin: a line for every promise (a property that is checked), with the details that help to
+fix a broken one.
+"""
 
 import re
 import shlex
@@ -11,9 +13,10 @@ from typing import IO, Any
 from arena import Agent, ArenaError, Game, Registry
 from arena.api.cli import say, tracebacks_wanted
 from arena.api.errors import Interrupted, call_foreign, escape_controls, is_authors
-from arena.api.games import bind, find_refusal, initializer, join_traits, make_default, parameters_of, read_games
-from arena.api.spec import Key, is_file, make_adapters, source_line
+from arena.api.games import Abilities, Traits, bind, make_default
+from arena.api.spec import Parameters, PluginPlace, source_line
 from arena_catalog.board_files import load_board_module
+from arena_catalog.catalogue import choose_games
 from arena_check.agent_checks import agent_verdicts
 from arena_check.check_process import CheckProgress
 from arena_check.compiled_checks import compiled_verdicts
@@ -23,16 +26,19 @@ from arena_check.game_checks import game_verdicts
 from arena_check.heuristic_checks import heuristic_verdicts
 from arena_check.information_checks import all_seeing, observations_of
 from arena_check.patience import CALL_SECONDS
+from arena_check.report_lines import as_json_line
 from arena_check.second_process import SecondProcess
 from arena_check.verdicts import Verdict
 
 GAME_MATCHES_PER_AGENT_MATCH = 5
-"""An agent plays one match for this many matches of a game, because its matches take longer and it plays several games."""
+"""A game is checked with this many times as many matches as an agent, because the matches of an agent take longer, and an agent
+plays several games.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The command's options for the checks."""
+    """The options of the command that concern the checks."""
 
     seed: int = 0
     matches: int = 20
@@ -41,7 +47,7 @@ class CheckOptions:
 
     @property
     def words(self) -> list[str]:
-        """The options as words of a command line."""
+        """Return the options as words of a command line."""
         words = ["--seed", str(self.seed), "--matches", str(self.matches)]
         words += [] if self.patience == CALL_SECONDS else ["--patience", f"{self.patience:g}"]
         return words
@@ -53,7 +59,9 @@ class CheckOptions:
 
 
 def _raise_refusal(error: Exception) -> None:
-    """Raise the reason why a game cannot be created here, such as a missing library. Required parameters are not a reason."""
+    """Raise the reason why a game cannot be created here, such as a missing library. Required parameters do not count as a
+    reason.
+    """
     if isinstance(error, ArenaError):
         raise error
 
@@ -70,14 +78,17 @@ class CheckRun:
     progress: CheckProgress
     second: SecondProcess
     games: Sequence[Game] = ()
-    """Games for the checks of agents; all that they can play if empty."""
+    """The games on which agents are checked; if empty, all games that they can play."""
     brief: bool = False
-    """True if only broken promises get a line."""
+    """True if only broken promises are printed."""
     alone: bool = True
-    """True if the target is a single thing, so that its name can be left out of a command."""
+    """True if the target contains a single object. Then a command need not name the object."""
 
-    def passes(self, key: Key, value: Any) -> bool:
-        """Check one thing and print a line for every promise. Return True if all are kept."""
+    as_json: bool = False
+    """True if each object is reported as a line of JSON."""
+
+    def passes(self, key: tuple[str, ...], value: Any) -> bool:
+        """Check one object and print a line for every promise. Return True if it keeps all of them."""
         self.progress.begin(key, source_line(value), method_at_fault(value, "plays", "") if key[0] == "agent" else None)
         try:
             lines = list(self._lines(key, value))
@@ -90,19 +101,23 @@ class CheckRun:
             raise
         self.progress.finish()
         fine = all(kept for kept, _ in lines)
+        if self.as_json:
+            told = [escape_controls(line) for _, line in lines]
+            print(as_json_line(" ".join(key), source_line(value), told), file=self.out, flush=True)
+            return fine
         told = [line for kept, line in lines if not (kept and self.brief)]
         headline = "ok" if fine else f"FAILED ({source_line(value) or 'unknown file'})"
         print(f"{' '.join(key)}: {headline}", *map(escape_controls, told), sep="\n", file=self.out, flush=True)
         return fine
 
-    def _lines(self, key: Key, value: Any) -> Iterator[tuple[bool, str]]:
+    def _lines(self, key: tuple[str, ...], value: Any) -> Iterator[tuple[bool, str]]:
         how = asdict(self.how)
-        if isclass(value) or key[0] == "heuristic":  # specs check options by the constructor's type hints
+        if isclass(value) or key[0] == "heuristic":  # options in a spec are validated by the type hints of the constructor
             constructor: Any = value
             try:
-                make_adapters(constructor)
+                _ = Parameters(constructor).adapters
             except Exception as error:
-                where = source_line(initializer(constructor))
+                where = source_line(getattr(constructor, "__init__", constructor))
                 yield False, f"  FAILED  hints of __init__ ({where}): {type(error).__name__}: {error}"
         if key[0] == "game":
             yield from self._check_game(key, value)
@@ -119,8 +134,10 @@ class CheckRun:
         else:
             yield True, "  ok      it loads"
 
-    def _check_game(self, key: Key, game: type[Game]) -> Iterator[tuple[bool, str]]:
-        """Check a game. If it keeps all promises and can be created without parameters, a second process plays it as well."""
+    def _check_game(self, key: tuple[str, ...], game: type[Game]) -> Iterator[tuple[bool, str]]:
+        """Check a game. If the game keeps all promises and can be created without parameters, a second process plays
+        it as well.
+        """
         make_default(game, _raise_refusal)
         found = list(game_verdicts(game, **asdict(self.how)))
         made = make_default(game) if all(each.kept for each in found) else None
@@ -130,22 +147,22 @@ class CheckRun:
         default = game.default_heuristic
         if default is not None and (key[1], default) not in self.registry.heuristics:
             known = " or ".join(map(repr, [*self.registry.heuristics_of(key[1]), None]))
-            yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin brings"
-        if all(each.kept for each in found):  # compiled rules are compared with the game's
+            yield False, f"  FAILED  default_heuristic: expected {known}, got {default!r}, which no plugin defines"
+        if all(each.kept for each in found):  # compiled rules are compared with the rules of the game
             yield from self._check_compiled(key, game, game, None)
-        # the observations of one state: only the author knows which facts must stay hidden
+        # The observations of one state are printed, because only the author knows which facts must stay hidden.
         shown_game = make_default(game)
         for seat, shown in enumerate([] if shown_game is None else observations_of(shown_game, self.how.seed)):
             seen = [f"            {line}" for line in shown.splitlines() if line.strip()]
-            yield True, "\n".join([f"  look    seat {seat} sees, of one state:", *seen])
+            yield True, "\n".join([f"  look    seat {seat} sees one state as:", *seen])
         for seat in [] if shown_game is None else all_seeing(shown_game, self.how.seed):
-            note = f"seat {seat} tells all states apart that were met: its observation hides nothing from it"
+            note = f"seat {seat} sees everything: all states that were visited have different observations"
             yield True, f"  note    {note}"
         fault = load_board_module(game).note
         if fault is not None:
             yield True, f"  note    {fault}"
 
-    def _check_compiled(self, key: Key, value: Any, game: type[Game], heuristic: Any) -> Iterator[tuple[bool, str]]:
+    def _check_compiled(self, key: tuple[str, ...], value: Any, game: type[Game], heuristic: Any) -> Iterator[tuple[bool, str]]:
         """Check the rules and estimates of compiled searches, if the game and the heuristic can be created."""
         made = call_foreign(lambda: make_default(game), lambda _: None)
         evaluation = call_foreign(lambda: bind(heuristic, made), lambda _: None) if heuristic is not None and made else None
@@ -157,18 +174,22 @@ class CheckRun:
         found = compiled_verdicts(made, evaluation, dict(ours), compiling=not self.brief, **asdict(self.how))
         yield from self._describe(found, key, value)
 
-    def _check_agent(self, key: Key, agent: type[Agent]) -> Iterator[tuple[bool, str]]:
-        playable, sources = self.registry.games_for(agent), self.registry.sources
-        own_first = [playable[name] for name in sorted(playable, key=lambda name: not sources["game", name].asked)]
-        fitting = [game for game in self.games or own_first if find_refusal(agent, game) is None]
+    def _check_agent(self, key: tuple[str, ...], agent: type[Agent]) -> Iterator[tuple[bool, str]]:
+        chosen, left_out = choose_games(self.registry, agent)
+        fitting = [game for game in self.games or chosen.values() if Abilities(agent).find_refusal(game) is None]
         if not fitting:
-            for name in sorted(read_games(agent)):
+            for name in sorted(Abilities(agent).games):
                 make_default(self.registry.game(name), _raise_refusal)
-            raise ArenaError(f"no game fits: it needs {join_traits(agent.needs)}; `arena list games` tells the traits of all")
-        needed = [name for name, parameter in parameters_of(agent).items() if parameter.default is parameter.empty]
+            raise ArenaError(
+                f"no game fits: the agent needs {Traits(agent.needs)}; `arena list games` shows the traits of all games"
+            )
+        needed = [name for name, parameter in Parameters(agent).known.items() if parameter.default is parameter.empty]
         if needed:
             made_so = f"check_agent({agent.__name__}({', '.join([f'{name}=...' for name in needed])}))"
-            raise ArenaError(f"{', '.join(needed)}: no default; give one, or check it in a test by arena.testing.{made_so}")
+            raise ArenaError(
+                f"{', '.join(needed)}: these options have no default; give them one, "
+                f"or check the agent in a test with arena.testing.{made_so}"
+            )
         told: set[str] = set()
         lines: list[tuple[bool, str]] = []
         for number, board in enumerate(fitting, 1):
@@ -185,14 +206,21 @@ class CheckRun:
                     lines.append((False, self._describe_fault(verdict, key, agent, f"{board.name}, ", brief=brief)))
                     told.add(verdict.check)
                 elif verdict.check == "optimal" and not verdict.reached:
-                    lines.append((True, f"  -       {board.name}: optimal: too few to tell: no small position was solved"))
+                    lines.append((True, f"  -       {board.name}: optimal: not checked: no small position was solved"))
             if any(verdict.ended for verdict in verdicts) and number < len(fitting):
-                lines.append((True, f"  -       {', '.join([left.name for left in fitting[number:]])}: not checked after that"))
+                lines.append(
+                    (True, f"  -       {', '.join([left.name for left in fitting[number:]])}: not checked after this failure")
+                )
                 break
+        else:
+            if left_out and not self.games:
+                lines.append((True, f"  -       {', '.join(left_out)}: not checked; --game NAME checks one of these"))
         yield from lines
 
-    def _verdicts_on(self, key: Key, agent: type[Agent], board: Game) -> Iterator[Verdict]:
-        """Yield the verdicts on an agent on one game. If it repeats itself in this process, the second process is asked."""
+    def _verdicts_on(self, key: tuple[str, ...], agent: type[Agent], board: Game) -> Iterator[Verdict]:
+        """Yield the verdicts on an agent in one game. If the agent repeats its actions in this process, the second process plays
+        too.
+        """
         how = {**asdict(self.how), "matches": max(1, self.how.matches // GAME_MATCHES_PER_AGENT_MATCH)}
         for _, found in agent_verdicts(agent, board, registry=self.registry, **how):
             kept = {each.check for each in found if each.kept and each.reached}
@@ -201,14 +229,14 @@ class CheckRun:
                 other = self.second.verdict(key, board, "repeats", self.how.seed, how["matches"])
             yield from [other if other is not None and each.check == "repeats" else each for each in found]
 
-    def _describe(self, verdicts: Iterable[Verdict], key: Key, value: Any) -> Iterator[tuple[bool, str]]:
+    def _describe(self, verdicts: Iterable[Verdict], key: tuple[str, ...], value: Any) -> Iterator[tuple[bool, str]]:
         for verdict in verdicts:
             if not verdict.kept:
                 yield False, self._describe_fault(verdict, key, value)
             elif verdict.check != "the game":
                 yield True, f"  {'ok' if verdict.reached else '-':<6}  {verdict.check}: {verdict.promise}"
 
-    def _describe_fault(self, verdict: Verdict, key: Key, value: Any, where: str = "", *, brief: bool = False) -> str:
+    def _describe_fault(self, verdict: Verdict, key: tuple[str, ...], value: Any, where: str = "", *, brief: bool = False) -> str:
         violation = verdict.violation
         assert violation is not None
         finding = violation.finding
@@ -223,7 +251,9 @@ class CheckRun:
         share = GAME_MATCHES_PER_AGENT_MATCH if key[0] == "agent" else 1
         matches = 1 if finding.matches == 1 else max(self.how.matches, finding.matches * share)
         how = replace(self.how, seed=finding.seed, matches=matches)
-        plugins = list(self.plugins) if self.alone else [*self.plugins, *([self.target] if is_file(self.target) else [])]
+        plugins = (
+            list(self.plugins) if self.alone else [*self.plugins, *([self.target] if PluginPlace(self.target).is_file else [])]
+        )
         games = [game.name for game in self.games] if key[0] == "agent" else []
         words = how.command(self.target if self.alone else key[-1], games, plugins)
         told.append(f"see it again: {shlex.join(['arena', *words])}")
@@ -249,17 +279,17 @@ USUAL_METHODS = {
     "purity": "choose",
     "threads": "choose",
 }
-"""The first suspected method for each check, if a finding names none."""
+"""For each check, the method that is reported as the possible cause if a finding names no method that the author has written."""
 
 
 def where_of(got: str) -> str | None:
-    """Return the file and line at the end of a description of an exception; None if there is none."""
+    """Return the file and line at the end of the description of an exception; None if the description has none."""
     found = re.search(r"[^\s(]+:\d+(?=\)|$)", got)
     return found.group() if found else None
 
 
 def method_at_fault(value: Any, check: str, what: str) -> str | None:
-    """Return the method that a finding is about, as `returns (nim.py:25)`; None if the author has written no such method.
+    """Return the method that a finding is about, such as `returns (nim.py:25)`; None if the author has not written such a method.
 
     `value` is a class or a function, `check` the name of the check, `what` the text of the finding.
     """

@@ -1,4 +1,6 @@
-"""Checks of compiled rules and estimates: against the game, within 64 bits, as machine code, and in whole decisions."""
+"""Checks of compiled rules and compiled heuristics. They compare the results with those of the game, check that numbers fit into
+64 bits, run the machine code, and compare whole decisions.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -16,12 +18,12 @@ from arena_check.verdicts import CheckSuite, Verdict
 
 RULES, HELD, CODE, SEARCHES = "compiled rules", "64 bits", "compiled code", "compiled searches"
 CHECKS = {
-    RULES: "encode and every method over whole numbers say what the game says",
-    HELD: "every number on the way fits into 64 bits, and no index is below 0",
-    CODE: "the compiled rules say what they say uncompiled",
-    SEARCHES: "searches find the same compiled and plain",
+    RULES: "encode and all methods over whole numbers agree with the game",
+    HELD: "every intermediate number fits into 64 bits, and no index is below 0",
+    CODE: "the rules return the same values compiled and uncompiled",
+    SEARCHES: "searches find the same results compiled and uncompiled",
 }
-"""Promises of compiled rules, by the names of their checks."""
+"""The promises (properties to be checked) of compiled rules; the keys are the names of their checks."""
 MAX_ACTIONS = 200
 """Maximum number of actions in a random play."""
 MAX_STATES = 600
@@ -42,10 +44,11 @@ def compiled_verdicts(
 ) -> Iterator[Verdict]:
     """Yield a verdict for every promise about the compiled searches of a game and a heuristic.
 
-    There is no verdict for a game whose states and actions are not numbers and that has no rules in numbers, or for a kind of
-    game that searches run plain. If the game's own methods cannot be compiled, one verdict gives the reason. This is not a
-    fault, but an author's compiled rules must keep their promises. `agents` may decide for the comparison, by their names.
-    `seed`, `matches` and `patience` are the same as in `check_game`; `compiling` allows compilation.
+    There is no verdict if the states and actions of the game are not numbers and its author has not written rules in numbers.
+    There is none, either, for a kind of game that is never compiled. If the game's own methods cannot be compiled, one verdict
+    gives the reason; this is not a fault. If the author has written rules in numbers, however, they must keep their promises.
+    `agents` maps names to the agents whose decisions are compared. `seed`, `matches` and `patience` are the same as in
+    `check_game`; `compiling` allows compilation.
     """
     reason = None if compiling else "it takes too long"
     for engine in search_engines():
@@ -55,20 +58,20 @@ def compiled_verdicts(
 
 
 def _verdicts(setup: Any, seed: int, matches: int, patience: float) -> Iterator[Verdict]:
-    """Yield the verdicts on a comparison: see `arena_compiled.checks.CompiledSetup`."""
+    """Yield the verdicts of a comparison, see `arena_compiled.checks.CompiledSetup`."""
     try:
         setup.begin()
     except NotCompilable as reason:
         if not reason.broken:
             if setup.derived or isinstance(reason, NoEstimate):
-                yield Verdict("compiled", f"runs plain: {reason}", reached=False)
+                yield Verdict("compiled", f"not compiled: {reason}", reached=False)
             return
         setup.refused = reason
     promises = {name: promise for name, promise in CHECKS.items() if setup.reason is None or name in (RULES, HELD)}
 
     def reproduce(finding: Finding) -> Reproduction:
         if finding.check == SEARCHES:
-            raise ValueError("to search from every state takes too long")
+            raise ValueError("searching from every state takes too long")
         position = setup.game.initial(Trial(finding.subject, finding.seed, 0).rng)
         return Reproduction(setup.game, position, partial(_probe_one if finding.check == CODE else _rehearse, setup))
 
@@ -77,9 +80,9 @@ def _verdicts(setup: Any, seed: int, matches: int, patience: float) -> Iterator[
             yield verdict
         elif verdict.reached and setup.loops:
             limits, named = ", ".join(f"{nodes:,}" for nodes in NODES), " and ".join(setup.loops)
-            yield Verdict(SEARCHES, f"compiled and plain are the same with {named} under limits of {limits} nodes")
+            yield Verdict(SEARCHES, f"compiled and uncompiled searches find the same with {named} under limits of {limits} nodes")
         else:
-            unreached = "no agent that is known here compiles" if verdict.reached else verdict.promise
+            unreached = "none of the known agents has a compiled search for it" if verdict.reached else verdict.promise
             yield Verdict(SEARCHES, unreached, reached=False)
     if setup.reason is not None:
         yield from [Verdict(name, f"not run: {setup.reason}", reached=False) for name in (CODE, SEARCHES)]
@@ -89,7 +92,9 @@ def _play(setup: Any, seed: int, matches: int, log: CheckLog) -> None:
     trial = Trial(name_of(setup.game), seed, 0, log)
     if setup.refused is not None:
         with trial.checking(RULES):
-            raise trial.violation("what compiled() gives compiles", "rules over whole numbers", str(setup.refused))
+            raise trial.violation(
+                "compiled() must return rules and code that can be compiled", "rules over whole numbers", str(setup.refused)
+            )
         return
     met: list[tuple[Trial, State]] = []
     for number in range(matches):
@@ -100,7 +105,7 @@ def _play(setup: Any, seed: int, matches: int, log: CheckLog) -> None:
             for at, state in met[first:]:
                 _rehearse(setup, at, state)
     with suppress(Abandoned):
-        if setup.probe is not None:  # all states in one call, and one by one if plain Python differs
+        if setup.probe is not None:  # all states in one call; if the results differ, one state after the other
             probed = met[-setup.rows :] + met[: setup.rows]
             states = [state for _, state in probed]
             parts = [states[first : first + setup.rows] for first in range(0, len(states), setup.rows)]
@@ -117,7 +122,7 @@ def _play(setup: Any, seed: int, matches: int, log: CheckLog) -> None:
 
 
 def _walk_states(game: Game, trial: Trial, most: int) -> list[tuple[Trial, State]]:
-    """Return some states of a random play, including the last, each with the play up to it."""
+    """Return some states of a random play, including the last state. Each state comes with the play up to this state."""
     met: list[tuple[int, State]] = []
     for before, _, successor in walk(game, trial, MAX_ACTIONS):
         met[-1:] = [(len(trial.actions), before), (len(trial.actions) + 1, successor)]
@@ -136,13 +141,13 @@ def _rehearse(setup: Any, trial: Trial, state: State) -> None:
             except setup.fault as fault:
                 if fault.held is not held:
                     continue
-                what, expected = f"{fault.what} of the compiled rules is that of the game", fault.expected
+                what, expected = f"{fault.what} differs between the compiled rules and the game", fault.expected
                 if expected is None:
-                    what, expected = "the compiled rules can be asked", "an answer"
+                    what, expected = "calling the compiled rules must return a value", "a value"
                 place = f" ({fault.place})" if fault.place else ""
                 raise trial.violation(what, expected, f"{fault.got}{place}") from fault
             except NotCompilable as reason:
-                raise trial.violation("the compiled rules can be asked", "an answer", str(reason)) from reason
+                raise trial.violation("calling the compiled rules must return a value", "a value", str(reason)) from reason
 
 
 def _probe_one(setup: Any, trial: Trial, state: State) -> None:
@@ -151,4 +156,6 @@ def _probe_one(setup: Any, trial: Trial, state: State) -> None:
     with trial.checking(CODE):
         found, expected = probe([state]), probe.uncompiled(setup.space, [state])
         text = setup.game.format_state(state)
-        trial.expect(found == expected, f"all that the compiled rules say of {text} is the same uncompiled", expected, found)
+        trial.expect(
+            found == expected, f"the compiled and the uncompiled rules return different values for {text}", expected, found
+        )

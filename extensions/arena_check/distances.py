@@ -1,64 +1,116 @@
-"""Distances to the nearest goal of a puzzle, exact or bounded by a known path, and goals found without a heuristic."""
+"""Distances to the nearest goal of a puzzle. They are either exact, or upper bounds from a known path. This module also finds
+goals without a heuristic.
+"""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import count
+from typing import NamedTuple
 
-from arena import Action, Puzzle, State
+from arena import Action, Puzzle, State, overrides
 from arena.api.games import Evaluation
 
 Known = tuple[State, float]
-"""A state and the cost of a path from it to a goal."""
+"""A state, and the cost of a path from this state to a goal."""
+MAX_NEAR_STEPS = 500_000
+"""The search for states near a goal ends after this many steps, because in some puzzles a state has a hundred actions."""
 Cost = Callable[[State, Action, State], float]
 """Cost of a step, as returned by `Puzzle.step_cost`."""
 
 
-def distances(puzzle: Puzzle, position: State, most: int) -> list[Known] | None:
-    """Return the exact goal distance of every state that can be reached from `position`; None if there are more than `most`.
+class Explored(NamedTuple):
+    """All states that can be reached from some positions."""
 
-    Dijkstra's algorithm from all goals at once, along reversed steps.
+    known: list[Known]
+    """The states from which a goal can be reached, with their exact distances."""
+    dead_ends: list[State]
+    """The states from which no goal can be reached."""
+    positions: int
+    """The number of positions that were explored. A position does not count if another one leads to it."""
+
+
+def distances(puzzle: Puzzle, positions: Iterable[State], most: int) -> Explored | None:
+    """Return the exact goal distance of every state that can be reached from the positions. If there would be more than `most`
+    states, return the states for as many positions as possible; None if the first position alone leads to too many.
+
+    This is Dijkstra's algorithm. It starts from all goals at once, and follows the steps backward.
     """
-    before: dict[State, list[Known]] = {position: []}
+    before: dict[State, list[Known]] = {}
+    explored = 0
+    for position in positions:
+        steps = {} if position in before else _explore(puzzle, position, before.keys(), most - len(before))
+        if steps is None:
+            break
+        explored += bool(steps)
+        before |= {state: [] for state in steps}
+        while steps:  # entries are removed, because the steps of a large puzzle would not fit into memory twice
+            state, successors = steps.popitem()
+            for successor, cost in successors:
+                before[successor].append((state, cost))
+    if not explored:
+        return None
+    known = list(_settle([(state, 0.0) for state in before if puzzle.is_goal(state)], lambda state: before[state]))
+    solvable = {state for state, _ in known}
+    return Explored(known, [state for state in before if state not in solvable], explored)
+
+
+def _explore(puzzle: Puzzle, position: State, seen: Container[State], most: int) -> dict[State, list[Known]] | None:
+    """Return the successors of each state that can be reached from a position, with the costs of the steps; None if there are
+    more than `most` states. States that were seen before are left out.
+    """
+    steps: dict[State, list[Known]] = {position: []}
     unseen = [position]
     while unseen:
+        if len(steps) > most:
+            return None
         state = unseen.pop()
         for action in puzzle.actions(state):
             successor = puzzle.result(state, action)
-            if successor not in before:
-                if len(before) >= most:
-                    return None
-                before[successor] = []
+            steps[state].append((successor, puzzle.step_cost(state, action, successor)))
+            if successor not in steps and successor not in seen:
+                steps[successor] = []
                 unseen.append(successor)
-            before[successor].append((state, puzzle.step_cost(state, action, successor)))
-    goals = [(state, 0.0) for state in before if puzzle.is_goal(state)]
-    return list(_settle(goals, lambda state: before[state]))
+    return steps
 
 
 def near_goal(puzzle: Puzzle, ends: Iterable[Known], most: int) -> Iterator[Known]:
-    """Yield at most `most` states with a known path to a goal, the nearest first, each with the cost of the cheapest path.
+    """Yield at most `most` states with a known path to a goal, the nearest first. Each comes with the cost of the cheapest known
+    path.
 
-    Dijkstra's algorithm from the last states of a path, including a goal, along the actions that can be undone: a state comes
-    before another if an action of either leads to the other. The cost is the distance if all actions can be undone and there is
-    only one goal. Otherwise the distance may be less, but never more.
+    This is Dijkstra's algorithm. It starts from the last states of a path, including a goal, and follows the actions that can be
+    undone: a state counts as a predecessor of another state if an action in either of them leads to the other. The cost is the
+    exact distance if all actions can be undone and there is only one goal. Otherwise the distance may be smaller, but never
+    larger.
     """
+    costs_differ = overrides(puzzle, "step_cost")
+    generated = 0
 
     def edges(state: State) -> Iterator[Known]:
+        nonlocal generated
         for action in puzzle.actions(state):
             before = puzzle.result(state, action)
-            steps = [step for step in puzzle.actions(before) if puzzle.result(before, step) == state]
-            if steps:
-                yield before, min(puzzle.step_cost(before, step, state) for step in steps)
+            steps = puzzle.actions(before)
+            cheapest = None
+            for step in steps if costs_differ or action not in steps else (action, *steps):  # many actions are their own inverse
+                generated += 1
+                if puzzle.result(before, step) == state:
+                    cost = puzzle.step_cost(before, step, state)
+                    cheapest = cost if cheapest is None else min(cost, cheapest)
+                    if not costs_differ:
+                        break
+            if cheapest is not None:
+                yield before, cheapest
 
     for number, known in enumerate(_settle(ends, edges)):
-        if number >= most:
+        if number >= most or generated > MAX_NEAR_STEPS:
             return
         yield known
 
 
 def shortest_way(puzzle: Puzzle, position: State, most: int, cost: Cost | None = None) -> list[Known]:
-    """Return the states on a cheapest path to a goal with their distances; none if the search needs more than `most` states.
+    """Return the states on a cheapest path to a goal with their distances; empty if the search needs more than `most` states.
 
-    Uniform-cost search. `cost` is the cost of a step, by default `Puzzle.step_cost`.
+    This is uniform-cost search. `cost` is the cost of a step, by default `Puzzle.step_cost`.
     """
     cost = puzzle.step_cost if cost is None else cost
     cheapest: dict[State, tuple[float, State | None]] = {position: (0.0, None)}
@@ -89,10 +141,11 @@ def shortest_way(puzzle: Puzzle, position: State, most: int, cost: Cost | None =
 
 
 def way_to_goal(puzzle: Puzzle, position: State, most: int, estimate: Evaluation | None = None) -> list[Known]:
-    """Return the states on a path to a goal, the goal first, each with its cost to go; none after more than `most` states.
+    """Return the states on a path to a goal, the goal first, each with its cost to the goal; an empty list after more than `most`
+    states.
 
-    Best-first search by `estimate`, an estimate of the distance, if there is one. Otherwise breadth-first search if the path
-    matters, so that a goal is near, and depth-first search if it does not.
+    With `estimate`, a function that estimates the distance, this is best-first search. Without it, the search is breadth-first if
+    the path matters, so that it finds a near goal; otherwise it is depth-first.
     """
     order = count() if estimate is not None or puzzle.path_matters else count(0, -1)
     frontier: list[tuple[float, int, State]] = [(0.0, next(order), position)]
@@ -115,7 +168,7 @@ def way_to_goal(puzzle: Puzzle, position: State, most: int, estimate: Evaluation
 
 
 def _settle(starts: Iterable[Known], edges: Callable[[State], Iterable[Known]]) -> Iterator[Known]:
-    """Dijkstra's algorithm from several starts: yield every state with its distance, the nearest first."""
+    """Run Dijkstra's algorithm from several starts. Yield every state with its distance, the nearest first."""
     order = count()
     frontier = [(distance, next(order), state) for state, distance in starts]
     heapify(frontier)

@@ -1,4 +1,4 @@
-"""Checks of encodings: their shape and range, and equal numbers for equal observations."""
+"""Checks of encodings: their shape and range, and whether equal observations give equal numbers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from arena import CHANCE, Game, Refused, State, load_plugins
-from arena.api.games import BoundEncoding, bind_encoding, encoding_info_of, name_of
+from arena.api.games import BoundEncoding, name_of
 from arena.api.processes import user_interrupts
 from arena_check.finding import Finding
 from arena_check.minimal_actions import Reproduction
@@ -18,13 +18,13 @@ from arena_check.verdicts import CheckSuite, Verdict
 MAX_ACTIONS = 200
 """Maximum number of actions in one random play."""
 CHECKS = {
-    "shape": "it gives as many numbers as its shape has, flat or nested",
-    "range": "numbers are finite, and within low and high",
-    "repeats": "equal observations have equal numbers, whatever was encoded before, and stay as they are",
+    "shape": "it gives as many numbers as its shape says, flat or nested",
+    "range": "numbers are finite, and lie between low and high",
+    "repeats": "equal observations have equal numbers, whatever was encoded before, and encoding does not change them",
     "randomness": "no random number is used",
-    "the game": "the game itself does what it must",
+    "the game": "the game itself obeys its rules",
 }
-"""Promises of an encoding, by the names of their checks."""
+"""Promises (properties to be checked) of an encoding; the keys are the names of their checks."""
 
 Met = list[tuple[Trial, State, int, Any]]
 """Encoded observations, each with its seat and its numbers."""
@@ -39,12 +39,13 @@ def check_encoding(
     matches: int = 20,
     patience: float = CALL_SECONDS,
 ) -> tuple[str, ...]:
-    """Encode every seat's observations in `matches` random plays of `game`, and return the names of the checks, from CHECKS.
+    """Encode the observations of every seat in `matches` random plays of `game`. Return the names of the checks, which are keys
+    of CHECKS.
 
-    `target` is the encoding. It gets only observations, so it cannot reveal hidden facts. The checks test that equal
-    observations of a seat have equal numbers. No call may take longer than `patience` seconds. A broken promise raises
-    Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and a `seed` that
-    reproduces the fault with one match.
+    `target` is the encoding. It gets only observations, so it cannot reveal hidden facts. One of the checks is that equal
+    observations of a seat give equal numbers. No call may take longer than `patience` seconds. A broken promise raises Violation,
+    an AssertionError. Its message has the promise, as few preceding actions as possible, and a `seed` that reproduces the fault
+    with one match.
     """
     return tuple([name for name in _suite(target, game, seed, matches, patience).passed() if name != "the game"])
 
@@ -78,7 +79,7 @@ def _suite(
     made = given_game(game)
     if isinstance(target, str):
         target = load_plugins().encoding(name_of(made), target)
-    info = encoding_info_of(target)
+    info = BoundEncoding.info_of(target)
     if info is None:
         raise TypeError(f"expected a function or class decorated with @encoding, got {target!r}")
     if info.game != name_of(made):
@@ -87,7 +88,7 @@ def _suite(
 
     def reproduce(finding: Finding) -> Reproduction:
         position = made.initial(Trial(finding.subject, finding.seed, 0).rng)
-        bound = bind_encoding(setup.target, made)
+        bound = BoundEncoding.bind(setup.target, made)
         return Reproduction(made, position, lambda trial, state: _check_state(made, bound, trial, state, []))
 
     return CheckSuite(partial(_play, setup), reproduce, CHECKS, seed, max(1, matches), patience)
@@ -96,7 +97,7 @@ def _suite(
 def _play(setup: EncodingSetup, seed: int, matches: int, log: CheckLog) -> None:
     start = Trial(setup.subject, seed, 0, log, check="shape")
     with start.own_randomness("the encoding"):
-        bound, afresh = [start.call("the encoding cannot be made", bind_encoding, setup.target, setup.game) for _ in range(2)]
+        bound, afresh = [start.call("making the encoding", BoundEncoding.bind, setup.target, setup.game) for _ in range(2)]
     game = setup.game
     met: Met = []
 
@@ -113,7 +114,7 @@ def _play(setup: EncodingSetup, seed: int, matches: int, log: CheckLog) -> None:
 
 
 def _check_state(game: Game, bound: BoundEncoding, trial: Trial, state: State, met: Met) -> None:
-    """Encode every seat's observation of a state in which a seat decides, or of the end."""
+    """Encode the observation of every seat in a state, unless it is the turn of chance."""
     import numpy as np
 
     if not game.is_terminal(state) and game.to_move(state) == CHANCE:
@@ -124,14 +125,21 @@ def _check_state(game: Game, bound: BoundEncoding, trial: Trial, state: State, m
             numbers = _array(bound, trial, observation, seat)
             met.append((trial.now(), observation, seat, numbers))
             fits = numbers.shape in (bound.shape, (prod(bound.shape),))
-            trial.expect(fits, f"{bound.name} of seat {seat} has its shape", f"{bound.shape}, or as many numbers", numbers.shape)
+            trial.expect(
+                fits,
+                f"{bound.name} of seat {seat} must have the shape of the encoding",
+                f"{bound.shape}, or as many numbers",
+                numbers.shape,
+            )
             with trial.checking("range"):
                 outside = numbers[~(np.isfinite(numbers) & (numbers >= bound.low) & (numbers <= bound.high))]
                 expected = f"numbers from {bound.low:g} to {bound.high:g}"
-                trial.expect(not outside.size, f"{bound.name} of seat {seat} is in range", expected, outside[:1].tolist())
+                trial.expect(not outside.size, f"{bound.name} of seat {seat} must be in range", expected, outside[:1].tolist())
             with trial.checking("repeats"):
                 _expect_same(bound, trial, copy_value(observation), seat, numbers, "the second time")
-                trial.expect(observation == game.observation(state, seat), "the observation is changed", "the same", observation)
+                trial.expect(
+                    observation == game.observation(state, seat), "encoding changes the observation", "the same", observation
+                )
 
 
 def _array(bound: BoundEncoding, trial: Trial, observation: State, seat: int) -> Any:
@@ -147,5 +155,5 @@ def _expect_same(bound: BoundEncoding, trial: Trial, observation: State, seat: i
     again = _array(bound, trial, observation, seat)
     same = np.array_equal(numbers, again)
     trial.expect(
-        same, f"{bound.name} of seat {seat} gives other numbers {when}", numbers.ravel().tolist(), again.ravel().tolist()
+        same, f"{bound.name} of seat {seat} gives different numbers {when}", numbers.ravel().tolist(), again.ravel().tolist()
     )

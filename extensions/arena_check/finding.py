@@ -1,4 +1,4 @@
-"""A broken promise: the position and the actions of play, the expected value and the actual one."""
+"""Findings and violations: what a check reports about a broken promise (a property that was checked)."""
 
 import re
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 MAX_LISTED_ACTIONS = 100
 """Maximum number of actions listed in a message."""
 LAST_LISTED_ACTIONS = 10
-"""If there are more than MAX_LISTED_ACTIONS, a message lists only this many of the last ones."""
+"""The number of last actions that a message lists when there are more than MAX_LISTED_ACTIONS."""
 NO_RETURN = "does not return"
-"""End of the promise of a call that did not return in time."""
+"""The last words of `what` in a finding about a call that did not return in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,29 +16,31 @@ class Finding:
     """One broken promise, with everything needed to reproduce it."""
 
     subject: str
-    """The plugin at fault, such as `nim`, or `blocker on nim`."""
+    """The plugin at fault, such as `nim` or `blocker on nim`."""
     check: str
-    """The check that found it, such as `returns`."""
+    """The check that found the fault, such as `returns`."""
     what: str
-    """The promise."""
+    """The promise that is broken."""
     expected: str
     """The expected value."""
     got: str
     """The actual value."""
     seed: int
-    """The seed whose first play shows it; the seed of the whole check if no single play shows it."""
+    """The seed whose first play shows the fault or, if no single play shows it, the seed of the whole check."""
     matches: int
-    """Number of plays that show it."""
+    """The number of plays that show the fault."""
     position: str | None = None
-    """Text of the position at the beginning of the play; None if it has none."""
+    """The text of the position at the beginning of the play; None if the position has no text."""
     actions: tuple[str, ...] = ()
-    """Texts of the following actions."""
+    """The texts of the actions from that position on."""
     played: int = 0
-    """Number of actions in the play that found it."""
+    """The number of actions in the play that found the fault."""
 
     @property
     def rule(self) -> tuple[str, str]:
-        """The promise and the type of the exception, without values. It is equal for two findings of one fault."""
+        """Return the promise and the type of the exception, without values. Two findings about the same fault have
+        equal rules.
+        """
         raised = re.match(r"(\w+)(?=:|\Z| \()", self.got) if self.expected == "no exception" else None
         return _VALUES.sub("", self.what), raised.group() if raised else ""
 
@@ -60,20 +62,20 @@ class Finding:
         return self.what.endswith(NO_RETURN)
 
     def played_out(self) -> str:
-        """Return the actions for a message, with their number in the play that found the fault."""
+        """Return the actions as text for a message, and the number of actions in the play that found the fault."""
         listed = ", ".join(self.actions) or "none"
         if len(self.actions) > MAX_LISTED_ACTIONS:
             listed = f"{len(self.actions) - LAST_LISTED_ACTIONS:,} others, {', '.join(self.actions[-LAST_LISTED_ACTIONS:])}"
-        return (
-            f"{listed} (shortened: {len(self.actions)} instead of {self.played:,})" if self.played > len(self.actions) else listed
-        )
+        number = len(self.actions)
+        shortened = f" ({number} action{'s' * (number != 1)}, shortened from {self.played:,})"
+        return f"{listed}{shortened}" if self.played > number else listed
 
 
 _VALUES = re.compile(r"\(.*\)|'.*'|\".*\"|-?\d[\d.,]*")
 
 
 class Violation(AssertionError):
-    """A plugin breaks a promise. `finding` holds the parts of the message."""
+    """Raised if a plugin breaks a promise. `finding` holds the parts of the message."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(str(finding))
@@ -84,4 +86,4 @@ class Violation(AssertionError):
 
 
 class Abandoned(Exception):
-    """A check cannot go on because of a known fault."""
+    """Raised if a check cannot continue because of a known fault."""

@@ -1,5 +1,6 @@
 """Checks of games and puzzles."""
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -7,10 +8,12 @@ from functools import partial
 from math import isfinite
 
 from arena import CHANCE, Action, Game, Puzzle, State, load_plugins, overrides
-from arena.api.games import bounds, gives, gives_grid, name_of
+from arena.api.games import Returns, gives, name_of
 from arena.api.processes import user_interrupts
+from arena.api.spec import read_member
 from arena_catalog.grids import GRID, find_cells, find_grid_fault
 from arena_check import information_checks
+from arena_check.disguise_checks import PROMISE as DISGUISE_PROMISE, check_disguise
 from arena_check.finding import Abandoned, Finding
 from arena_check.minimal_actions import Reproduction
 from arena_check.patience import CALL_SECONDS
@@ -28,29 +31,38 @@ from arena_check.state_checks import (
 from arena_check.trial import PLAY, CheckLog, Trial, copy_value, position_text, some_action, walk
 from arena_check.verdicts import CheckSuite, Verdict
 
+MIN_RULES_CHARACTERS = 40
+MAX_RULES_CHARACTERS = 4000
+CODE_WORDS = re.compile(
+    r"\b(bitboards?|bitmasks?|tuples?|numpy|ndarrays?|dicts?|dataclass(es)?|booleans?|pickled?|hashable|rng|self|None|True|False|"
+    r"Python|docstrings?|subclass(es)?|to_move|is_terminal|format_state|parse_state)\b"
+)
+"""Words about the implementation, which do not help people to understand a game."""
 MAX_PLIES = 10_000
-"""After this many plies a game counts as endless."""
+"""The number of plies after which a game counts as endless."""
 MAX_WALK_ACTIONS = 200
 """Maximum number of actions in a random walk through a puzzle, which may have no end."""
 CHECKS = {
-    "play": "initial, to_move, actions, result and is_terminal answer in every state met",
+    "play": "initial, to_move, actions, result and is_terminal return without error in every state that was visited",
     "positions": "the same seed draws the same position",
-    "states": "states hash, compare by value and pickle",
-    "actions": "actions hash, compare by value, pickle, and come in a fixed order without duplicates",
-    "purity": "methods that look change nothing, and result always says the same",
-    "notation": "texts of states and actions are one line and read back",
+    "states": "states can be hashed, compared by value and pickled",
+    "actions": "actions can be hashed, compared by value and pickled, and come in a fixed order without duplicates",
+    "purity": "methods that only read a state do not change it, and result returns the same value each time",
+    "notation": "texts of states and actions have one line each, and parsing them returns the same state or action",
     "grid": f"grid gives {GRID}",
+    "rules text": "rules_text describes the game to a reader, in 40 to 4,000 characters without words of the implementation",
+    "disguise": DISGUISE_PROMISE,
     "termination": "every match ends",
-    "returns": "returns has a number from min_return to max_return for every seat, adding up to 0 if zero-sum",
-    "threats": "threats are the actions that win at once",
-    "goals": "a goal is terminal, and returns tell whether it is reached",
+    "returns": "returns gives each seat a number from min_return to max_return; in a zero-sum game they add up to 0",
+    "threats": "threats returns exactly the actions that win at once",
+    "goals": "a goal is terminal, and returns is 1 if it is reached, else 0",
     "costs": "step_cost is a finite number, 0 or more",
-    "local search": "states of the views for local and genetic search are states, and costs are true",
-    "pickling": "the game pickles, and plays the same then",
-    "randomness": "no random number comes from elsewhere than the generator handed in",
+    "local search": "the views for local and genetic search hold states of the puzzle, with the right costs",
+    "pickling": "the game can be pickled, and plays the same afterwards",
+    "randomness": "all random numbers come from the given generator",
     **information_checks.CHECKS,
 }
-"""Promises of a game, by the names of their checks."""
+"""Promises (properties to be checked) of a game; the keys are the names of their checks."""
 
 
 @user_interrupts()
@@ -59,12 +71,13 @@ def check_game(
 ) -> tuple[str, ...]:
     """Play `matches` random matches and check a game against its contract. Return the names of the checks, from CHECKS.
 
-    The checks are: the same `seed` gives the same position; states and actions hash, compare by value and pickle; seats are in
-    range; actions have a fixed order without duplicates; `result` changes nothing and always returns the same, even with
-    another match in between; both text notations can be read back; `grid` returns rows of short texts; every match ends;
-    returns are in range, and zero-sum if claimed; threats win; for a puzzle the goal, the step costs and the views for local
-    search; probabilities of chance; observations hide something, forget nothing, and reveal as much as the legal actions do;
-    and the global random generator is not used. No call may take longer than `patience` seconds.
+    The checks are: the same `seed` gives the same position; states and actions can be hashed, compared by value and pickled;
+    seats are in range; actions have a fixed order without duplicates; `result` does not change its arguments and always returns
+    the same state, even if another match is played in between; both text notations can be parsed; `grid` returns rows of short
+    texts; every match ends; returns are in range, and zero-sum if claimed; actions in `threats` win; in a puzzle, the goal, the
+    step costs and the methods for local search are consistent; probabilities of chance are valid; observations hide something, do
+    not forget anything, and show at least what the legal actions reveal; and the global random generator is not used. No call may
+    take longer than `patience` seconds.
 
     A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
     a seed that reproduces the fault with one match. Raises ValueError for less than one match.
@@ -86,7 +99,9 @@ def game_verdicts(
 def _suite(target: Game | type[Game] | str, seed: int, matches: int, patience: float) -> CheckSuite:
     game = load_plugins().game(target) if isinstance(target, str) else target
     kind = game if isinstance(game, type) else type(game)
-    inapplicable = information_checks.inapplicable(game) | (set() if gives_grid(kind) else {"grid"})
+    inapplicable = information_checks.inapplicable(game) | (set() if read_member(kind, "grid") is not None else {"grid"})
+    inapplicable |= set() if hasattr(kind, "rules_text") else {"rules text"}
+    inapplicable |= set() if hasattr(kind, "disguise") else {"disguise"}
     if issubclass(kind, Puzzle):
         inapplicable |= {"termination"} | (set() if any(overrides(kind, view) for view in VIEWS) else {"local search"})
     else:
@@ -106,11 +121,14 @@ def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> No
     if isinstance(made, type):
         trial = Trial(name_of(made), seed, 0, log)
         with trial.own_randomness("the game"):
-            made = trial.call("the game cannot be made", made)
+            made = trial.call("making the game", made)
     trial = Trial(name_of(made), seed, 0, log)
     unplayed = made
     with trial.checking("pickling"):
-        unplayed = trial.call("the game must pickle", copy_value, made)
+        unplayed = trial.call("pickling the game", copy_value, made)
+    if hasattr(type(made), "rules_text"):
+        with trial.checking("rules text"):
+            _check_rules_text(made, trial)
     steps: list[PlayedStep] = []
     for number in range(matches):
         trial = Trial(name_of(made), seed, number, log)
@@ -118,14 +136,30 @@ def _play(game: Game | type[Game], seed: int, matches: int, log: CheckLog) -> No
             steps += trial.call("a method of the game", _check_match, made, trial)
     if not steps:
         return
+    if hasattr(type(made), "disguise"):
+        with trial.checking("disguise"), trial.own_randomness("the game"):
+            trial.call("a method of the disguise", check_disguise, made, trial, steps)
     with trial.own_randomness("the game"):
         trial.call("a method of the game", information_checks.check_plays, made, steps)
     with trial.checking("purity"):
         _check_again(made, steps, "after other matches were played", "purity")
     with trial.checking("pickling"):
-        _check_again(trial.call("the game must pickle", copy_value, made), steps[:200], "once the game is pickled", "pickling")
+        _check_again(trial.call("pickling the game", copy_value, made), steps[:200], "after the game was pickled", "pickling")
     with trial.checking("purity"):
         _check_again(unplayed, steps, "before other matches were played", "purity")
+
+
+def _check_rules_text(game: Game, trial: Trial) -> None:
+    text = trial.call("rules_text", lambda: game.rules_text)
+    length = len(text) if isinstance(text, str) else 0
+    what, expected = (
+        "rules_text must describe the game to a reader",
+        f"a text of {MIN_RULES_CHARACTERS} to {MAX_RULES_CHARACTERS:,} characters",
+    )
+    got = "a method; write @property above it" if callable(text) else f"{length:,} characters" if length else text
+    trial.expect(MIN_RULES_CHARACTERS <= length <= MAX_RULES_CHARACTERS, what, expected, got)
+    found = CODE_WORDS.search(text)
+    trial.expect(found is None, what, "no word of the implementation", found and found.group())
 
 
 def _examine(game: Game, trial: Trial, state: State) -> None:
@@ -147,7 +181,7 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     trial.position = position_text(game, first)
     with trial.checking("positions"):
         drawn_twice(trial, "initial", game.initial)
-    trial.legal(game, first)  # even if play is over at once
+    trial.legal(game, first)  # checked even if the play is over at once
     steps: list[PlayedStep] = []
     state = first
     puzzle = isinstance(game, Puzzle)
@@ -180,22 +214,22 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
     with trial.checking("notation"):
         check_notation(game, trial, state)
         drawn = trial.call("render", game.render, state)
-        trial.expect(isinstance(drawn, str), "render gives text", "text", drawn)
-    if gives_grid(type(game)):
+        trial.expect(isinstance(drawn, str), "render must return text", "text", drawn)
+    if read_member(type(game), "grid") is not None:
         with trial.checking("grid"):
             rows = trial.call("grid", game.grid, state)
             fault = find_grid_fault(rows)
-            trial.expect(fault is None, "grid gives rows of short texts", GRID, fault)
+            trial.expect(fault is None, "grid must return rows of short texts", GRID, fault)
             if not game.is_terminal(state) and game.to_move(state) != CHANCE:
                 trial.call("cells", find_cells, game, state, game.actions(state), rows)
     seat = trial.call("to_move", game.to_move, state)
     seats = f"0 to {game.players - 1}{', or CHANCE' if gives(game, 'chance_outcomes') else ''}"
-    trial.expect(information_checks.is_mover(game, seat), "to_move gives a seat", seats, seat)
+    trial.expect(information_checks.is_mover(game, seat), "to_move must return a seat", seats, seat)
     over = trial.call("is_terminal", game.is_terminal, state)
     if isinstance(game, Puzzle):
         with trial.checking("goals"):
             solved = is_solved(game, trial, state)
-            trial.expect(over or not solved, "a goal is terminal", True, over)
+            trial.expect(over or not solved, "a goal must be terminal", True, over)
     legal = [] if over else trial.legal(game, state)
     with trial.checking("actions"):
         check_actions(game, trial, state, legal)
@@ -203,9 +237,9 @@ def _check_state(game: Game, trial: Trial, state: State) -> None:
         check_action_notation(game, trial, state, legal)
     with trial.checking("threats"):
         quiet = trial.call("is_quiet", game.is_quiet, state)
-        trial.expect(isinstance(quiet, bool), "is_quiet tells yes or no", "True or False", quiet)
+        trial.expect(isinstance(quiet, bool), "is_quiet must return True or False", "True or False", quiet)
     with trial.checking("purity"):
-        trial.expect(copy == state, "a method that only looks changes the state", copy, state)
+        trial.expect(copy == state, "a method that should only read the state changes it", copy, state)
     if not over:
         information_checks.check_state(game, trial, state, seat, legal)
     if overrides(game, "threats") and not over and seat != CHANCE:
@@ -220,12 +254,12 @@ def _check_step(game: Game, trial: Trial, state: State, before: State, action: A
     again = trial.call("result", game.result, state, action)
     with trial.checking("purity"):
         trial.expect(state == before, "result changes the state it is given", before, state)
-        trial.expect(again == successor, "result says something else the second time", successor, again)
+        trial.expect(again == successor, "result returns a different value the second time", successor, again)
     if isinstance(game, Puzzle):
         with trial.checking("costs"):
             cost = trial.call("step_cost", game.step_cost, state, action, successor)
             fine = isinstance(cost, (int, float)) and isfinite(cost) and cost >= 0
-            trial.expect(fine, "step_cost gives a cost", "a finite number, 0 or more", cost)
+            trial.expect(fine, "step_cost must return a cost", "a finite number, 0 or more", cost)
 
 
 def _check_threats(game: Game, trial: Trial, state: State, seat: int, legal: list[Action]) -> None:
@@ -238,7 +272,9 @@ def _check_threats(game: Game, trial: Trial, state: State, seat: int, legal: lis
                     wins.append(action)
     threats = trial.list_values("threats", game.threats, state, seat)
     told = [action for action in legal if action in threats]
-    trial.expect(told == wins and len(threats) == len(wins), "threats are the actions that win at once", wins, threats)
+    trial.expect(
+        told == wins and len(threats) == len(wins), "threats returns exactly the actions that win at once", wins, threats
+    )
 
 
 def _check_end(game: Game, trial: Trial, state: State) -> None:
@@ -247,25 +283,25 @@ def _check_end(game: Game, trial: Trial, state: State) -> None:
     if isinstance(game, Puzzle):
         with trial.checking("goals"):
             worth = 1.0 if is_solved(game, trial, state) else 0.0
-            trial.expect(returns == [worth], "returns of a puzzle say whether it is solved", worth, returns)
+            trial.expect(returns == [worth], "returns of a puzzle must say whether it is solved", worth, returns)
 
 
 def _check_returns(game: Game, trial: Trial, state: State) -> list[float]:
     before, trial.check = trial.check, "returns"
     returns = trial.list_values("returns", game.returns, state)
-    trial.expect(len(returns) == game.players, "returns has a value for every seat", f"{game.players} values", returns)
-    low, high = bounds(game)
+    trial.expect(len(returns) == game.players, "returns must have a value for every seat", f"{game.players} values", returns)
+    low, high = Returns(game).range
     for value in returns:
         fine = isinstance(value, (int, float)) and low <= value <= high
-        trial.expect(fine, "returns are in range", f"numbers in [{low:g}, {high:g}]", returns)
+        trial.expect(fine, "returns must be in range", f"numbers in [{low:g}, {high:g}]", returns)
     if game.zero_sum:
-        trial.expect(abs(sum(returns)) < 1e-9, "returns add up to zero", 0, f"{sum(returns)} from {returns}")
+        trial.expect(abs(sum(returns)) < 1e-9, "returns must add up to zero", 0, f"{sum(returns)} from {returns}")
     trial.check = before
     return returns
 
 
 def _call_methods(game: Game, trial: Trial, state: State, action: Action) -> Iterator[tuple[str, object]]:
-    """Yield the results of methods for a state and an action, which must be the same at every call."""
+    """Yield the results of methods for a state and an action. Every call must give the same results."""
     yield "to_move", trial.call("to_move", game.to_move, state)
     yield "actions", trial.legal(game, state)
     yield f"result of {action!r}", trial.call(f"result of {action!r}", game.result, state, action)
@@ -276,4 +312,4 @@ def _check_again(game: Game, steps: list[PlayedStep], when: str, check: str) -> 
     for trial, state, action, told in reversed(steps):
         trial.check = check
         for method, again in _call_methods(game, trial, state, action):
-            trial.expect(again == told[method], f"{method} says something else {when}", told[method], again)
+            trial.expect(again == told[method], f"{method} returns a different value {when}", told[method], again)

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from arena import Action, Game, Puzzle, Refused, State, load_plugins
-from arena.api.games import Evaluation, HeuristicInfo, bind, bounds, info_of
+from arena.api.games import Evaluation, HeuristicInfo, Returns, bind
 from arena.api.processes import user_interrupts
 from arena_check.admissibility import TOLERANCE, WHOLE_PUZZLE_STATES, Admissibility, Extent
 from arena_check.distances import Known, way_to_goal
@@ -22,23 +22,23 @@ MAX_ACTIONS = 200
 MAX_STATES = 300_000
 """Maximum number of states in the search for a goal."""
 LED_STATES = 5_000
-"""Maximum number of states in the search guided by the heuristic, for every match of the check."""
+"""Maximum number of states in a search with the heuristic. It is multiplied by the number of matches of the check."""
 BOUND = 0.99
 
 Met = list[tuple[Trial, State, list[float]]]
-"""Evaluated states, with their values for every seat."""
+"""Evaluated states. Each comes with its values for all seats."""
 
 CHECKS = {
     "range": "values are in range, and 0 at goals",
-    "repeats": "the same state has the same value, whatever was evaluated before",
-    "antisymmetric": "values are opposite for the two seats of a zero-sum game",
-    "goals": "a goal was met, and is worth 0",
-    "consistent": "it drops by no more than the cost of a step",
-    "admissible": "it never says more than the true distance",
+    "repeats": "a state has the same value each time, whatever was evaluated before",
+    "antisymmetric": "in a zero-sum game, the values for the two seats are opposite",
+    "goals": "a goal was reached, and its value is 0",
+    "consistent": "a step lowers the value by at most the cost of the step",
+    "admissible": "the value never exceeds the true distance",
     "randomness": "no random number is used",
-    "the game": "the game itself does what it must",
+    "the game": "the game itself obeys its rules",
 }
-"""Promises of a heuristic, by the names of their checks."""
+"""Promises (properties to be checked) of a heuristic; the keys are the names of their checks."""
 
 
 @user_interrupts()
@@ -52,12 +52,13 @@ def check_heuristic(
 ) -> tuple[str, ...]:
     """Evaluate the states of `matches` random plays and check the heuristic `h`. Return the names of the checks.
 
-    For a game, values are within [-0.99, 0.99], or within the returns if these are infinite on a side, and opposite for the two
-    seats of a zero-sum game. For a puzzle, they are 0 or more, and 0 at goals. Every call returns the same value, whatever was
-    evaluated before. Claims are checked, too: consistency on every step, and admissibility against the distance to a goal. The
-    distances are computed over the whole puzzle if it has at most 20,000 states, or else backward from a goal if actions can be
-    undone, and along the cheapest paths from a few positions. More `matches` give more states. With too few states, the claim
-    is neither refuted nor confirmed. No call may take longer than `patience` seconds.
+    For a game, values must be within [-0.99, 0.99], or within the range of the returns if this range is infinite. In a zero-sum
+    game for two seats, the values of the seats must be opposite. For a puzzle, values must be 0 or more, and 0 at goals. Every
+    call must return the same value, no matter which states were evaluated before. The claims of the heuristic are checked, too:
+    consistency at every step, and admissibility by comparison with the distance to a goal. If the puzzle has at most 20,000
+    states, all distances are computed. Otherwise, they are computed along the cheapest paths from a few positions and, if actions
+    can be undone, backward from a goal. More `matches` give more states. With too few states, the claim is not confirmed, even if
+    no fault was found. No call may take longer than `patience` seconds.
 
     A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
     a `seed` that reproduces the fault with one match on `game`.
@@ -97,9 +98,11 @@ class HeuristicSetup:
     info: HeuristicInfo
     game: Game
     extents: dict[str, Extent] = field(default_factory=dict)
-    """Extents of some checks, such as `at 120 states`, by their names."""
+    """For some checks, by name, how many states they have covered, such as `at 120 states`."""
     way: list[Known] = field(default_factory=list)
-    """The states on some path to a goal, the goal first, each with its cost to go; none if no goal was found."""
+    """The states on some path to a goal, the goal first, each with the cost from this state to the goal; empty if no goal was
+    found.
+    """
 
     def suite(self, seed: int, matches: int, patience: float) -> CheckSuite:
         """Return the checks of the heuristic on its game."""
@@ -112,7 +115,7 @@ class HeuristicSetup:
         return CheckSuite(partial(_play, self), reproduce, promises, seed, max(1, matches), patience)
 
     def describe_checks(self) -> tuple[str, ...]:
-        """Return the checks that were made, with their extent."""
+        """Return the checks that were made, some of them with the number of states that they have covered."""
         words = ["range", "repeats"]
         if isinstance(self.game, Puzzle):
             claims = {"consistent": self.info.consistent, "admissible": self.info.admissible}
@@ -132,7 +135,7 @@ class HeuristicSetup:
 def _setup(h: Callable[..., Any] | str, game: Game | type[Game] | str) -> HeuristicSetup:
     made = given_game(game)
     target = load_plugins().heuristic(made.name, h) if isinstance(h, str) else h
-    info = info_of(target)
+    info = HeuristicInfo.of(target)
     if info is None:
         raise TypeError(f"expected a function or class decorated with @heuristic, got {target!r}")
     if info.game != made.name:
@@ -144,7 +147,7 @@ def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None
     game = setup.game
     start = Trial(f"{setup.info.name} of {game.name}", seed, 0, log)
     with start.own_randomness("the heuristic"):
-        evaluate, afresh = [start.call("the heuristic cannot be made", bind, setup.target, game) for _ in range(2)]
+        evaluate, afresh = [start.call("making the heuristic", bind, setup.target, game) for _ in range(2)]
     met: Met = []
 
     def check_play(trial: Trial) -> None:
@@ -154,7 +157,7 @@ def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None
                 _check_values(game, evaluate, trial, successor)
 
     play_matches(start, matches, "the heuristic", check_play)
-    for trial, state, values in reversed(met):  # `afresh` has seen none of them
+    for trial, state, values in reversed(met):  # `afresh` has not evaluated any of these states before
         with trial.checking("repeats"):
             again = _values(game, afresh, trial, state)
             trial.expect(again == values, f"h({game.format_state(state)}) depends on what was evaluated before", values, again)
@@ -165,7 +168,7 @@ def _play(setup: HeuristicSetup, seed: int, matches: int, log: CheckLog) -> None
             if setup.way:
                 _check_values(game, evaluate, start, setup.way[0][0])
             else:
-                setup.extents["goals"] = Extent("could not be checked: none was found", told=False)
+                setup.extents["goals"] = Extent("not checked: no goal was found", told=False)
         if setup.info.admissible:
             with start.checking("admissible"):
                 check = Admissibility(game, lambda state: _check_values(game, evaluate, start, state)[0], start, matches)
@@ -177,7 +180,7 @@ def _is_duel(game: Game) -> bool:
 
 
 def _examine(setup: HeuristicSetup, evaluate: Evaluation, trial: Trial, state: State) -> None:
-    """Evaluate a state, and for consistency its successors."""
+    """Evaluate a state and, to check consistency, its successors."""
     game = setup.game
     if game.is_terminal(state):
         if isinstance(game, Puzzle) and game.is_goal(state):
@@ -198,7 +201,7 @@ def _check_step(
             most = game.step_cost(state, action, successor) + _check_values(game, evaluate, trial, successor)[0]
             trial.expect(
                 values[0] <= most + TOLERANCE,
-                f"h({game.format_state(state)}) is at most the cost of {action} and h after it",
+                f"h({game.format_state(state)}) must be at most the cost of {game.format_action(state, action)} plus h after it",
                 f"at most {most}",
                 values[0],
             )
@@ -216,36 +219,38 @@ def _check_values(game: Game, evaluate: Evaluation, trial: Trial, state: State) 
     trial.check = before
     with trial.checking("repeats"):
         again = _values(game, evaluate, trial, state)
-        trial.expect(values == again, f"h({text}) is the same twice", values, again)
+        trial.expect(values == again, f"h({text}) must be the same twice", values, again)
     with trial.checking("range"):
         _check_range(game, trial, state, text, values)
     if not all(isinstance(value, (int, float)) for value in values):
-        raise Abandoned  # a known fault of `range`: the other checks need numbers
+        raise Abandoned  # the check `range` is known to fail, and the other checks need numbers
     if _is_duel(game):
         with trial.checking("antisymmetric"):
             opposite = abs(values[0] + values[1]) < TOLERANCE
-            trial.expect(opposite, f"h({text}) is opposite for the two seats", f"{values[0]} and {-values[0]}", values)
+            trial.expect(opposite, f"h({text}) must be opposite for the two seats", f"{values[0]} and {-values[0]}", values)
     return values
 
 
 def _check_range(game: Game, trial: Trial, state: State, text: str, values: list[float]) -> None:
     for value in values:
         number = isinstance(value, (int, float)) and isfinite(value)
-        trial.expect(number, f"h({text}) is a finite number", "a finite number", value)
+        trial.expect(number, f"h({text}) must be a finite number", "a finite number", value)
     if isinstance(game, Puzzle):
-        trial.expect(values[0] >= 0, f"h({text}) is 0 or more", "0 or more", values[0])
+        trial.expect(values[0] >= 0, f"h({text}) must be 0 or more", "0 or more", values[0])
         if game.is_goal(state):
-            trial.expect(values[0] == 0, f"h is 0 at the goal {text}", 0, values[0])
+            trial.expect(values[0] == 0, f"h must be 0 at the goal {text}", 0, values[0])
         return
-    least, most = bounds(game)
+    least, most = Returns(game).range
     if isfinite(least) and isfinite(most):
         least, most = -BOUND, BOUND
     for value in values:
-        trial.expect(least <= value <= most, f"h({text}) is in range", f"within [{least}, {most}]", value)
+        trial.expect(least <= value <= most, f"h({text}) must be in range", f"within [{least}, {most}]", value)
 
 
 def _find_way(puzzle: Puzzle, evaluate: Evaluation, trial: Trial, matches: int) -> list[Known]:
-    """Return the states on a path to a goal, found best first by the heuristic itself. Random play seldom reaches a goal."""
+    """Return the states on a path to a goal, found by best-first search with the heuristic itself, because random play seldom
+    reaches a goal.
+    """
     position = trial.call("initial", puzzle.initial, trial.rng)
     led = way_to_goal(
         puzzle,

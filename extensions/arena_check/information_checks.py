@@ -6,19 +6,19 @@ from typing import Any
 
 from arena import CHANCE, Action, Game, GameError, Simultaneous, State
 from arena.api.errors import call_foreign
-from arena.api.games import chance_outcomes, gives
+from arena.api.games import Chance, gives
 from arena_check.state_checks import PlayedStep
 from arena_check.trial import Trial, copy_value
 
 CHECKS = {
-    "chance": "chance_outcomes gives the actions of chance with probabilities above 0 that add up to 1",
-    "observations": "an observation is a value of which actions and to_move say what they say of the state",
-    "secrets": "a seat cannot tell everything from what it observes, and what is resampled it observes alike",
-    "legal actions": "states that a seat observes alike have the same actions",
-    "recall": "an observation tells all that its seat has seen and done before, unless perfect_recall is False",
-    "action space": "action_space has every action that is legal, once",
+    "chance": "chance_outcomes gives the outcomes with probabilities that are above 0 and add up to 1",
+    "observations": "actions and to_move return the same values for an observation as for its state",
+    "secrets": "observations hide something, and states from resample have the same observation",
+    "legal actions": "states with the same observation have the same actions",
+    "recall": "an observation contains everything that its seat has seen and done before, unless perfect_recall is False",
+    "action space": "action_space lists every legal action once",
 }
-"""Promises of chance and observations, by the names of their checks."""
+"""The promises (properties to be checked) about chance and observations; the keys are the names of their checks."""
 NEEDED = {
     "chance": "chance_outcomes",
     "observations": "observation",
@@ -27,15 +27,15 @@ NEEDED = {
     "recall": "observation",
     "action space": "action_space",
 }
-"""The optional method behind each of them."""
+"""The optional method of a game that each of these checks needs."""
 MAX_SUCCESSORS = 12
-"""Number of actions of a state whose successors are compared."""
+"""The number of actions in a state for which successors are compared."""
 MAX_PLIES = 200
 """Maximum number of plies in a random play that is examined for hidden facts."""
 PLAYS = 20
 """Number of random plays that are examined for hidden facts."""
 SHOWN_PLIES = 6
-"""Plies of random play before the state whose observations are shown."""
+"""The number of plies of random play before the state whose observations are shown."""
 
 
 def inapplicable(game: Game | type[Game]) -> set[str]:
@@ -45,26 +45,28 @@ def inapplicable(game: Game | type[Game]) -> set[str]:
 
 
 def is_mover(game: Game, seat: Any) -> bool:
-    """Return whether `to_move` may return a seat: one of the game, or CHANCE if it has outcomes of chance."""
+    """Return True if `to_move` may return this value. It must be a seat of the game or, if the game has chance events, CHANCE."""
     return seat in range(game.players) or (seat == CHANCE and gives(game, "chance_outcomes"))
 
 
 def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequence[Action]) -> None:
-    """Check the promises about a single state in which `seat` moves."""
+    """Check the promises about a single state in which it is the turn of `seat`."""
     if seat == CHANCE:
         with trial.checking("chance"):
             try:
                 trial.tell("chance_outcomes")
-                chance_outcomes(game, state)
+                Chance.outcomes(game, state)
                 trial.call("chance_stream must be hashable: hash(chance_stream)", hash, game.chance_stream(state))
             except GameError as error:
-                raise trial.violation("chance_outcomes gives actions with probabilities", CHECKS["chance"], str(error)) from error
+                raise trial.violation(
+                    "chance_outcomes must return actions with probabilities", CHECKS["chance"], str(error)
+                ) from error
     elif gives(game, "action_space"):
         with trial.checking("action space"):
             space = trial.list_values("action_space", game.action_space)
-            trial.expect(len(set(space)) == len(space), "action_space has no duplicates", "each action once", space)
+            trial.expect(len(set(space)) == len(space), "action_space must have no duplicates", "each action once", space)
             missing = [action for action in legal if action not in set(space)]
-            trial.expect(not missing, "action_space has every legal action", "all of them", f"no {missing}")
+            trial.expect(not missing, "action_space must have every legal action", "all of them", f"no {missing}")
     if gives(game, "observation"):
         for observer in range(game.players):
             with trial.checking("observations"):
@@ -75,12 +77,12 @@ def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequen
                     for number in range(3):
                         drawn = trial.call("resample", game.resample, seen, observer, random.Random(number))
                         same = trial.call("observation", game.observation, drawn, observer)
-                        what = f"seat {observer} can tell what is resampled from what it observes"
+                        what = f"in a state from resample, seat {observer} observes something different"
                         trial.expect(same == seen, what, seen, same)
 
 
 def check_plays(game: Game, steps: Sequence[PlayedStep]) -> None:
-    """Check the promises about the states of many plays together."""
+    """Check the promises for which the states of many plays are compared with each other."""
     if not gives(game, "observation"):
         return
     trial = steps[0].trial
@@ -103,34 +105,49 @@ def check_plays(game: Game, steps: Sequence[PlayedStep]) -> None:
         with step.trial.checking("legal actions"):
             texts = [game.format_action(step.state, action) for action in game.actions(step.state)]
             told = known.setdefault(seen, texts)
-            step.trial.expect(told == texts, f"states that seat {seat} observes alike have other actions", told, texts)
+            step.trial.expect(told == texts, f"states that look the same to seat {seat} have different actions", told, texts)
         if game.perfect_recall is not False:
             with step.trial.checking("recall"):
                 own = last.get(seat)
                 past = before.setdefault(seen, own)
-                step.trial.expect(past == own, f"an observation of seat {seat} forgets what it has seen or done", past, own)
+                step.trial.expect(
+                    past == own, f"an observation of seat {seat} leaves out something that this seat has seen or done", past, own
+                )
         last[seat] = (seen, step.action)
 
 
 def _check_observation(game: Game, trial: Trial, state: State, observer: int, seat: int, legal: Sequence[Action]) -> None:
-    """Check the observation of one seat: it is a value, and the seat to move can derive the state's actions from it."""
+    """Check the observation of one seat. The observation must be hashable and the same at every call, and the seat to move must
+    be able to derive its legal actions from the observation.
+    """
     before = copy_value(state)
     seen = trial.call("observation", game.observation, state, observer)
     trial.call("observations must be hashable: hash(observation)", hash, seen)
     again = trial.call("observation", game.observation, before, observer)
-    trial.expect(seen == again and state == before, "observation says the same again, and changes nothing", seen, again)
+    trial.expect(
+        seen == again and state == before,
+        "observation must return the same value when it is called again, and change nothing",
+        seen,
+        again,
+    )
     text = trial.call("format_state of an observation", game.format_state, seen)
-    trial.expect(isinstance(text, str) and "\n" not in text, "format_state gives one line", "one line of text", repr(text))
+    trial.expect(
+        isinstance(text, str) and "\n" not in text, "format_state must return one line of text", "one line of text", repr(text)
+    )
     trial.call("render of an observation", game.render, seen)
     if observer == seat:
         moves = trial.call("to_move of an observation", game.to_move, seen)
-        trial.expect(moves == seat, "to_move of an observation gives the seat of the state", seat, moves)
+        trial.expect(moves == seat, "to_move of an observation must return the seat of the state", seat, moves)
         told = trial.legal(game, seen)
-        trial.expect(told == list(legal), "the legal actions tell what the observation does not", told, list(legal))
+        trial.expect(told == list(legal), "the legal actions depend on something that the observation hides", told, list(legal))
 
 
 def _positions_hide(game: Game, trial: Trial) -> bool:
-    """Return whether some seat has equal observations of two drawn positions, or of one and its resampled version."""
+    """Return True if some seat has equal observations of two different positions.
+
+    The second of these positions may come from `resample`. Without `resample`, an observation that differs from its position is
+    enough.
+    """
     drawn = [game.initial(random.Random(number)) for number in range(100)]
     if _alike(game, drawn):
         return True
@@ -142,7 +159,7 @@ def _positions_hide(game: Game, trial: Trial) -> bool:
 
 
 def _alike(game: Game, states: Sequence[State]) -> bool:
-    """Return whether some seat has equal observations of two unequal states."""
+    """Return True if some seat has equal observations of two unequal states."""
     distinct = list(dict.fromkeys(states))
     return any(_looks_alike(game, distinct, seat) for seat in range(game.players))
 
@@ -152,9 +169,9 @@ def _looks_alike(game: Game, distinct: Sequence[State], seat: int) -> bool:
 
 
 def all_seeing(game: Game, seed: int = 0) -> list[int]:
-    """Return the seats from which random plays hide nothing although they hide something from others.
+    """Return the seats that see the whole state in random plays of a game that hides something from other seats.
 
-    None if seats act at once, because the seat that is asked first sees no more than the one that is asked last.
+    The list is empty if seats act at once, because a seat that is asked later sees no more than one that is asked earlier.
     """
     if not gives(game, "observation") or isinstance(game, Simultaneous):
         return []
@@ -177,7 +194,9 @@ def all_seeing(game: Game, seed: int = 0) -> list[int]:
 
 
 def observations_of(game: Game, seed: int = 0) -> list[str]:
-    """Return each seat's view of one state of random play, drawn, for an author's review; none without observations."""
+    """Return the observation of each seat in one state of a random play, for the author to review; an empty list if the game has
+    no observations.
+    """
     if not gives(game, "observation"):
         return []
     rng = random.Random(seed)

@@ -1,11 +1,12 @@
-"""The conformance kit plays games, agents, heuristics and encodings at random and checks that they keep their promises.
+"""The conformance kit. It plays random matches with games, agents, heuristics and encodings, and checks their promises. A
+*promise* is a property on which the rest of arena relies.
 
-Functions with names that begin with `check` raise Violation, an AssertionError, for the first broken promise. Its message has
-the actions, the expected and the actual value, and the seed. Functions with names that end in `verdicts` continue, and yield a
-Verdict for every promise.
+Functions whose names begin with `check` raise Violation, an AssertionError, for the first broken promise. Its message has the
+actions, the expected and the actual value, and the seed. Functions whose names end in `verdicts` continue after a fault, and
+yield a Verdict for every promise.
 """
 
-# ruff: noqa: F401 - `arena.testing` lists these names, and finds them here
+# ruff: noqa: F401 - `arena.testing` takes these names from here
 
 from arena_check.agent_checks import agent_verdicts, check_agent
 from arena_check.encoding_checks import check_encoding, encoding_verdicts

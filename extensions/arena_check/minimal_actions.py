@@ -1,7 +1,8 @@
 """Finds fewer actions that show the same fault: breadth-first search from the position, then delta debugging.
 
 A. Zeller and R. Hildebrandt, Simplifying and isolating failure-inducing input, IEEE Transactions on Software Engineering 28(2),
-2002. Of its two steps, only the one that leaves a part out is used, because a part alone can seldom be played.
+2002. Delta debugging tries each part alone, and everything without that part. Here only the second kind of try is made, because a
+part alone is seldom a legal play.
 """
 
 from collections import deque
@@ -21,25 +22,25 @@ MAX_REPLAYS = 100
 
 
 class Reproduction(NamedTuple):
-    """The search for a known fault: a game, the first position of its play, and the checks of one state."""
+    """What is needed to reproduce a known fault: a game, the first position of the play, and the checks of one state."""
 
     game: Game
     position: State
     examine: Callable[[Trial, State], None]
-    """Checks a state and its successors; raises Violation."""
+    """A function that checks a state and its successors, and raises Violation."""
     states: int = MAX_STATES
 
 
 def shorten(finding: Finding, reproduce: Callable[[Finding], Reproduction]) -> Finding:
-    """Return the same fault after as few actions as possible; `finding` itself if there are no fewer.
+    """Return the same fault after as few actions as possible; `finding` itself if no shorter sequence is found.
 
     If the fault lies within MAX_STATES states of the position, the number of actions is the minimum. Otherwise no single action
-    can be left out, unless this takes too many tries. It gives up if the fault is a match without an end, if a call does not
-    return, or if the game raises an error that the finding is not about. `reproduce` prepares the search.
+    can be left out, unless this takes too many tries. The search gives up if the fault is a match without an end, if a call does
+    not return, or if the game raises an error that the finding is not about. `reproduce` prepares the search.
     """
     if not finding.actions or finding.check == "termination":
         return finding
-    return call_foreign(lambda: _shorten(finding, reproduce(finding)), lambda _: finding)  # the fault cannot be repeated
+    return call_foreign(lambda: _shorten(finding, reproduce(finding)), lambda _: finding)  # the fault may not occur again
 
 
 def _shorten(finding: Finding, case: Reproduction) -> Finding:
@@ -48,12 +49,12 @@ def _shorten(finding: Finding, case: Reproduction) -> Finding:
         return finding
     text = finding.position or position_text(case.game, case.position)
     if finding.hung:
-        found = replace(found, expected=finding.expected, got=finding.got)  # the search has a shorter timeout than the check
+        found = replace(found, expected=finding.expected, got=finding.got)  # the search had a shorter timeout
     return replace(found, seed=finding.seed, matches=finding.matches, position=text, played=len(finding.actions))
 
 
 def _nearest(finding: Finding, case: Reproduction) -> Finding | None:
-    """Return the fault after the minimum number of actions; None if it is out of reach."""
+    """Return the fault after the minimum number of actions; None if the search does not reach it."""
     game = case.game
     frontier: deque[tuple[State, tuple[str, ...]]] = deque([(case.position, ())])
     seen = {case.position}
@@ -72,7 +73,7 @@ def _nearest(finding: Finding, case: Reproduction) -> Finding | None:
 
 
 def _steps(game: Game, state: State) -> Iterator[tuple[Action, State]]:
-    """Yield the actions and successors of a state, except actions that raise: they lead nowhere."""
+    """Yield the actions of a state with their successors. Actions that raise an exception have no successor and are left out."""
     try:
         legal = () if game.is_terminal(state) else game.actions(state)
     except Exception:
@@ -85,7 +86,7 @@ def _steps(game: Game, state: State) -> Iterator[tuple[Action, State]]:
 
 
 def _find_again(finding: Finding, state: State, way: Sequence[str], case: Reproduction) -> Finding | None:
-    """Return the same fault in `state`; None if the checks of that state do not find it."""
+    """Return the same fault in `state`; None if the checks of this state do not find it."""
     trial = Trial(finding.subject, finding.seed, 0, actions=list(way), position=finding.position)
     try:
         case.examine(trial, state)
@@ -98,7 +99,9 @@ def _find_again(finding: Finding, state: State, way: Sequence[str], case: Reprod
 
 
 def _delete(finding: Finding, case: Reproduction) -> Finding | None:
-    """Leave out halves of the actions, then quarters, and so on, while the rest is legal and shows the fault."""
+    """Leave out halves of the actions, then quarters, and so on, as long as the remaining actions are legal and show
+    the fault.
+    """
     best: Finding | None = None
     way = list(finding.actions)
     tries = 0

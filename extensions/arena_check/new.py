@@ -1,41 +1,70 @@
-"""The command `new` writes the first file of a plugin, or the folder of its package, from templates."""
+"""The command `new`: writes the first file of a plugin, or the folder of its package, from templates."""
 
+import json
 import re
 import shlex
 import sys
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from importlib.resources import files
 from keyword import iskeyword
 from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from arena import ArenaError, Puzzle, Registry
 from arena.api.cli import is_given, load, plugin_option, results_alone
 from arena.api.spec import NAME
+from arena_check.new_course import write_course
 
 KINDS = ("agent", "game", "puzzle", "heuristic")
+COURSE = "course"
+"""The kind that makes a course: a folder, and not a plugin."""
 WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice([*KINDS, COURSE]))
 @click.argument("name")
-@click.option("--game", metavar="GAME", help="The game that an agent tries first, or that a heuristic is for.")
-@click.option("--package", is_flag=True, help="A folder with tests that pip can install, instead of a file.")
+@click.option("--game", metavar="GAME", help="The game of the course or the heuristic, or the game in which to try the agent.")
+@click.option("--package", is_flag=True, help="Write a folder that pip can install, with tests, instead of one file.")
 @click.option("--chance", "features", flag_value="chance", multiple=True, help="A game with dice.")
-@click.option("--hidden", "features", flag_value="hidden", multiple=True, help="A game with hidden cards, which chance deals.")
-@click.option("--simultaneous", "features", flag_value="simultaneous", multiple=True, help="A game in which seats act at once.")
+@click.option(
+    "--hidden", "features", flag_value="hidden", multiple=True, help="A game with hidden cards, which are dealt at random."
+)
+@click.option(
+    "--simultaneous",
+    "features",
+    flag_value="simultaneous",
+    multiple=True,
+    help="A game in which several seats act at the same time.",
+)
 @plugin_option
 def new(kind: str, name: str, game: str | None, package: bool, features: tuple[str, ...], plugins: tuple[str, ...]) -> int:
-    """Write the first file of an agent, a game, a puzzle or a heuristic. It runs at once."""
+    """Write a file for a new agent, game, puzzle or heuristic. It runs without changes.
+
+    With `course`, write the folder of a course: two ladders with marks, a roster, and five exercises with hidden tests.
+    """
+    if kind == COURSE and (package or features):
+        raise click.UsageError("a course has no option besides --game")
     with results_alone() as out:
         registry = load(plugins)
-        name = name.removesuffix(".py").replace("_", "-")  # the name of the file does as well
+        if kind == COURSE:
+            group: Any = click.get_current_context().find_root().command
+            owner = next((one for one in group.commands.listed() if "marks" in one.spec_keys), None)
+            schema = None  # the command that reads the spec of a course is in another extension
+            if owner is not None:
+                schema = json.dumps(import_module(owner.spec_check.partition(":")[0]).json_schema(), indent=1)
+            written = write_course(name, Path(), registry, game, schema)
+            print(*[f"wrote {file}" for file in written], sep="\n", file=out)
+            specs = shlex.join([str(file) for file in written if file.suffix == ".yaml"])
+            print(f"next: arena validate {specs}; {name}/README.md has the other steps", file=out)
+            return 0
+        name = name.removesuffix(".py").replace("_", "-")  # a file name is accepted too
         written = write(kind, name, Path(), registry, game=game, package=package, features=frozenset(features))
         print(*[f"wrote {file}" for file in written], sep="\n", file=out)
         words = ["arena", "try", str(written[0])]
@@ -48,7 +77,9 @@ def new(kind: str, name: str, game: str | None, package: bool, features: tuple[s
 
 
 class Opponent(NamedTuple):
-    """A game by its name, and whether it is a puzzle."""
+    """The game that a new agent plays, or the game of a new heuristic: its name, and whether it is a puzzle. For a new
+    game or puzzle, the name is empty.
+    """
 
     name: str
     puzzle: bool
@@ -70,20 +101,20 @@ def write(
 ) -> list[Path]:
     """Write the file of a plugin, or the folder of a package, into `folder`, and return the written paths.
 
-    `kind` is one of KINDS, `name` the key in the registry, `game` the first game of an agent or the game of a heuristic
-    (required), `features` a selection of `chance`, `hidden` and `simultaneous` for a new game. `package` writes a package.
-    `registry` lists the existing plugins. Nothing is written if it raises: CannotWrite for an unusable name or an existing
-    file, UnknownName for an unknown game.
+    `kind` is one of KINDS, and `name` is the key in the registry. `game` is the game in which a new agent is tried (default: the
+    first game), or the game of a new heuristic, for which it is required. `features` is a selection of `chance`, `hidden` and
+    `simultaneous` for a new game. With `package`, a package is written. `registry` lists the existing plugins. Raises CannotWrite
+    for an unusable name or an existing file, and UnknownName for an unknown game; then nothing is written.
     """
     if features and kind != "game":
         named = " ".join([f"--{feature}" for feature in sorted(features)])
-        raise CannotWrite(f"{named}: a new {kind} has no such thing; expected `arena new game {name} {named}`")
+        raise CannotWrite(f"{named}: only games have this option; expected `arena new game {name} {named}`")
     plan = FilePlan(kind, name, _find_opponent(kind, game, registry), features)
     _check_name(plan, registry)
     texts = plan.package() if package else {Path(plan.file): plan.module_text}
     top = folder / name if package else folder / plan.file
     if top.exists() or top.is_symlink():
-        raise CannotWrite(f"{top} exists; expected another name, or another folder")
+        raise CannotWrite(f"{top} exists already; choose another name or another folder")
     with TemporaryDirectory(prefix=f".{name}-", dir=folder) as unfinished:
         for place, text in texts.items():
             file = Path(unfinished) / place
@@ -94,23 +125,25 @@ def write(
 
 
 def starter(game: str, registry: Registry, name: str = "my-agent") -> str:
-    """Return the text of a file with an agent that plays `game` without changes. Raises UnknownName for an unknown game."""
+    """Return the text of a file with an agent that can play `game` without changes. Raises UnknownName for an unknown game."""
     return FilePlan("agent", name, _find_opponent("agent", game, registry)).module_text
 
 
 def _find_opponent(kind: str, game: str | None, registry: Registry) -> Opponent:
-    """Return the named game, or the first. Raises UnknownName for an unknown game, ArenaError if a new plugin must not have
-    one.
+    """Return the named game; for an agent without a named game, the first game.
+
+    Raises UnknownName for an unknown game. Raises ArenaError if a game is named for a new game or puzzle, if no game is named for
+    a heuristic, or if there is no game for an agent.
     """
     if kind in ("game", "puzzle"):
         if game is not None:
-            raise ArenaError(f"--game {game}: a new {kind} belongs to no other game; leave it out")
+            raise ArenaError(f"--game {game}: a new {kind} does not belong to another game; leave the option out")
         return Opponent("", False)
     if game is None and kind == "heuristic":
         raise ArenaError(f"a heuristic belongs to a game; expected --game with one of {', '.join(sorted(registry.games))}")
     named = game or registry.find_first_game(puzzle=False)
     if named is None:
-        raise ArenaError("there is no game to try an agent on; `arena plugins` tells what became of the plugins")
+        raise ArenaError("there is no game to try an agent on; `arena plugins` shows the state of all plugins")
     return Opponent(named, issubclass(registry.game(named), Puzzle))
 
 
@@ -125,17 +158,19 @@ class FilePlan:
 
     @property
     def module(self) -> str:
-        """Name of the Python module."""
+        """The name of the Python module."""
         return self.name.replace("-", "_")
 
     @property
     def file(self) -> str:
-        """Name of the file."""
+        """The name of the file."""
         return f"{self.module}.py"
 
     @property
     def template(self) -> str:
-        """Name of the template. Agents and heuristics of puzzles have separate templates, and so have the kinds of games."""
+        """The name of the template. Agents for puzzles, heuristics for puzzles and every kind of game have templates of their
+        own.
+        """
         if "simultaneous" in self.features:
             return "game_simultaneous" if len(self.features) == 1 else "game_simultaneous_chance"
         if self.features:
@@ -144,7 +179,7 @@ class FilePlan:
 
     @cached_property
     def module_text(self) -> str:
-        """Text of the plugin's file."""
+        """The text of the plugin's file."""
         return self._fill(self.template)
 
     def package(self) -> dict[Path, str]:
@@ -156,7 +191,7 @@ class FilePlan:
         return {top / self.file: self.module_text, **filled}
 
     def _fill(self, template: str) -> str:
-        """Return the text of a template with the names of the plugin. The template uses other words for them."""
+        """Return the text of a template, in which placeholders are replaced by the names of the plugin."""
         taken = set(WORD.findall(_read_template(self.template).replace("$class", "").replace("$function", "")))
         title = "".join(word[:1].upper() + word[1:] for word in self.name.split("-")) or self.kind.title()
         if not title.isidentifier() or iskeyword(title) or title in taken:
@@ -173,15 +208,13 @@ def _check_name(plan: FilePlan, registry: Registry) -> None:
     if not NAME.fullmatch(name):
         raise CannotWrite(f"name {name!r}: expected small letters, digits and dashes")
     if not name[0].isalpha() or not name[-1].isalnum() or iskeyword(plan.module):
-        reason = "is a word of Python's own" if iskeyword(plan.module) else "can be no module"
+        reason = "is a keyword of Python" if iskeyword(plan.module) else "cannot be the name of a module"
         raise CannotWrite(
             f"name {name!r}: {plan.module} {reason}; expected a name that starts with a letter and ends without a dash"
         )
     key = (kind, plan.opponent.name, name) if kind == "heuristic" else ("game" if kind == "puzzle" else kind, name)
     if key in registry.sources:
-        raise CannotWrite(
-            f"name {name!r}: {registry.sources[key]} brings {' '.join(key)!r} already; expected a name that is free"
-        )
+        raise CannotWrite(f"name {name!r}: {registry.sources[key]} already defines {' '.join(key)!r}; choose another name")
     if plan.module in sys.stdlib_module_names or plan.module in ("arena", "arena_agents", "arena_games"):
         raise CannotWrite(f"name {name!r}: {plan.file} would hide the module {plan.module}; expected another name")
 

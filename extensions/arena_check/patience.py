@@ -1,4 +1,6 @@
-"""Ends a call of a plugin that does not return in time: an alarm of the system examines the stack every now and then."""
+"""Ends a call of a plugin that does not return in time. A timer signal interrupts the process from time to time, and its handler
+examines the stack.
+"""
 
 import os
 import signal
@@ -12,17 +14,18 @@ from arena.api.errors import is_authors
 CALL_SECONDS = 10.0
 """Timeout of a check for one call of a plugin, in seconds."""
 SHORTENING_CALL_SECONDS = 1.0
-"""The same timeout during a search for fewer actions."""
+"""The shorter timeout during the search for fewer actions that show a fault."""
 MAX_SWALLOWED = 20
-"""If a call swallows more CallTooLong exceptions than this, the process is ended."""
+"""When a call swallows more CallTooLong exceptions than this, the process is ended."""
 SWALLOWED_EXIT_CODE = 75
-"""Exit code of a process that is ended for this reason."""
+"""Exit code of a process that is ended because a call swallows too many exceptions."""
 
 
 class CallTooLong(BaseException):
-    """A call of a plugin has not returned in time. Not an Exception, so that `except Exception` does not swallow it.
+    """A call of a plugin has not returned in time. This is a BaseException, so that `except Exception` in a plugin does not
+    swallow it.
 
-    `call` is the name of the function, `seconds` its timeout, and `place` its current file and line.
+    `call` is the name of the function, `seconds` its timeout, and `place` the file and line that it was running.
     """
 
     def __init__(self, call: str, seconds: float, place: str) -> None:
@@ -33,12 +36,13 @@ class CallTooLong(BaseException):
 
 
 class Patience:
-    """Raises CallTooLong in every call inside a `with` block that has not returned after `seconds`.
+    """Raises CallTooLong in a call inside a `with` block if the call has not returned after `seconds`.
 
-    A call is the outermost frame inside the block that belongs neither to arena nor to Python, so callers need no extra code.
-    The alarm goes off a few times in `seconds`: a call costs nothing, and no thread is needed. There is no limit outside the
-    main thread, on systems without timers, and inside a C function that does not check for signals. An earlier alarm goes off
-    in time, and is set again after the block.
+    A call is the outermost frame inside the block that belongs neither to arena nor to Python, so callers need no extra code. A
+    timer signal, the alarm, examines the calls only a few times in `seconds`, so it does not slow them down, and no thread is
+    needed. There is no timeout outside the main thread, on systems without timers, and inside a C function that does not check
+    for signals. If another alarm was set before the block, that other alarm still goes off in time, and it is set again after the
+    block.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -53,7 +57,7 @@ class Patience:
         """Set the alarm."""
         self._armed = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
         if self._armed:
-            self._base = sys._getframe(1)  # noqa: SLF001 - what is called from there
+            self._base = sys._getframe(1)  # noqa: SLF001 - the frame of the block
             every = min(0.2, self.seconds / 4)
             self._handler = signal.signal(signal.SIGALRM, self._look)
             delay, self._interval = signal.setitimer(signal.ITIMER_REAL, every, every)
@@ -73,7 +77,9 @@ class Patience:
             signal.setitimer(signal.ITIMER_REAL, max(1e-3, self._due - monotonic()), self._interval)
 
     def taken(self) -> CallTooLong | None:
-        """Return the last exception since the last call of this method, even if it was swallowed; None if there is none."""
+        """Return the last exception since the previous call of this method, even if a plugin swallowed it; None if
+        there is none.
+        """
         late, self._late = self._late, None
         return late
 
@@ -82,7 +88,7 @@ class Patience:
         if self._due is not None and now >= self._due and callable(self._handler):  # the earlier alarm
             self._due = now + self._interval if self._interval else None
             self._handler(signum, frame)
-        calls = []  # the authors' frames inside the block, the innermost first
+        calls = []  # the frames of plugins inside the block, the innermost first
         inner = frame
         while inner is not None and inner is not self._base:
             if is_authors(inner.f_code.co_filename):
@@ -96,17 +102,17 @@ class Patience:
             self._late = CallTooLong(code.co_qualname, self.seconds, place)
             self._raised += 1
             around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
-            if self._raised > MAX_SWALLOWED and getattr(around, "at_once", False):  # the process belongs to the command line
-                text = f"{self._late}, and swallows whatever is raised in it, so that it cannot be ended ({place})\n"
+            if self._raised > MAX_SWALLOWED and getattr(around, "at_once", False):  # the process was started by the command line
+                text = f"{self._late}, and catches every exception, so it cannot be stopped ({place})\n"
                 os.write(2, text.encode())
                 os._exit(SWALLOWED_EXIT_CODE)
             raise self._late
 
 
 _waiting: list[Patience] = []
-"""The running blocks, the innermost last. Global, because signal handlers belong to the process."""
+"""The active blocks, the innermost last. This list is global, because signal handlers belong to the process."""
 
 
 def overdue() -> CallTooLong | None:
-    """Return the last CallTooLong of the innermost block since the last call of this function; None if there is none."""
+    """Return the last CallTooLong of the innermost block since the previous call of this function; None if there is none."""
     return _waiting[-1].taken() if _waiting else None

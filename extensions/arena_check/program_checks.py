@@ -1,28 +1,31 @@
-"""Checks of agents in separate processes, including programs in other languages, as far as they are visible from outside."""
+"""Checks of agents in separate processes, including programs in other languages.
+
+They check only behaviour that another process can observe.
+"""
 
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from arena import Game, GameError, Limits, Puzzle, Record, State
+from arena import Game, Limits, Puzzle, Record, State
 from arena.api.errors import IsolationError
 from arena.api.games import name_of
-from arena.api.match import FAULTS, Forfeit, Match, Position, Program, Seat, play_match, play_opening, position_stream
+from arena.api.match import FAULTS, Forfeit, Match, Position, Program, Seat, Stepper, Stream, play_match
 from arena.api.spec import make_seat
 from arena_check.agent_checks import MOVES, NODES, Anyone
 from arena_check.finding import Violation
 from arena_check.patience import CALL_SECONDS
 from arena_check.trial import Trial, position_text
 from arena_check.verdicts import Verdict
-from arena_isolation.agent_process import AgentLost, AgentProcess, AgentProcesses
+from arena_isolation.agent_pool import AgentProcesses
+from arena_isolation.agent_process import AgentLost, AgentProcess
 from arena_isolation.child import ChildLost
 from arena_isolation.command import ExternalAgent, called
-from arena_isolation.helper import pack
+from arena_isolation.helper_process import pack
 from arena_isolation.remote import RemotePlayer, player_maker
 
 DECISION_SECONDS = 1.0
@@ -30,30 +33,30 @@ DECISION_SECONDS = 1.0
 LIMIT_MOVES = 8
 """Number of moves in the matches in which limits must be kept."""
 MAX_RANDOM_PLIES = 5
-"""Upper bound (exclusive) of the random plies before a program plays in all seats."""
+"""In one of the checks, a program takes over all seats after a random number of plies, which is less than this number."""
 
-HELLO = "it says which version of the protocol it speaks, and what it can"
+HELLO = "it answers `hello` with the version of its protocol and what it can do"
 QUITS = "it ends after `quit`"
 CHECKS = {
-    "ready": "a start is answered by `ready`, also where another match was not over",
+    "ready": "it answers a start by `ready`, even if another match was not over",
     "plays": "legal actions or solutions, against a random player and against itself",
-    "repeats": "the same start and the same moves get the same answers, from the same process and from a new one",
-    "limits": "a decision keeps its limit of seconds, and by the agent's own count that of nodes",
+    "repeats": "the same start and moves get the same answers, from the same process and from a new one",
+    "limits": "a decision stays within its limit of seconds and, by its own count, within its limit of nodes",
 }
-"""Promises on every game, by the names of their checks."""
+"""The promises (properties to be checked) of a program in every game; the keys are the names of their checks."""
 LIMITS = (Limits(seconds=DECISION_SECONDS), Limits(nodes=NODES))
-"""Limits that a decision must keep, each in a separate match."""
+"""The limits that a decision must keep. Each of them is checked in a separate match."""
 
 
 class PatientProcess(AgentProcess):
-    """An agent process that has `patience` seconds for every answer, even without a limit."""
+    """An agent process that gets `patience` seconds for every answer, even if there is no limit."""
 
     def __init__(self, patience: float, program: Program, memory_mb: int | None, isolation: str) -> None:
         self.patience = patience
         super().__init__(program, memory_mb, isolation)
 
     def quits(self) -> bool:
-        """Ask the process to end, and return whether it does. It is gone afterwards."""
+        """Ask the process to end, and return True if it does. Afterwards the process is gone in any case."""
         self.wake()
         try:
             self._process.send(pack({"type": "quit"}), None)
@@ -62,7 +65,7 @@ class PatientProcess(AgentProcess):
             self._process.wait(self.patience)
         except subprocess.TimeoutExpired:
             return False
-        except (ChildLost, OSError):  # it is already gone
+        except (ChildLost, OSError):  # the process is already gone
             pass
         finally:
             self.end()
@@ -70,23 +73,23 @@ class PatientProcess(AgentProcess):
 
 
 def program_of(command: Sequence[str]) -> Program:
-    """Return the program of a command, run in the working folder."""
+    """Return the program for a command, which runs in the working folder."""
     return Program(called(command), {}, None, (), str(Path.cwd()), tuple(command))
 
 
 def program_seat(program: Program) -> Seat:
-    """Return the seat of a program in matches of a check."""
+    """Return the seat of a program for the matches of a check."""
     name = program.agent
     return Seat(name, ExternalAgent, True, None, Limits(), "", name, isolation="process", program=program)
 
 
 def greeting_verdicts(program: Program, *, patience: float = CALL_SECONDS) -> Iterator[Verdict]:
-    """Start a program and end it. Yield whether its first message is correct, and whether it ends on request."""
+    """Start a program and end it. Yield two verdicts: whether its first message is correct, and whether it ends on request."""
     trial = Trial(program.agent, 0, 0)
     try:
         quits = PatientProcess(patience, program, None, "process").quits()
     except AgentLost as lost:
-        yield Verdict("hello", HELLO, _violation(trial, "hello", HELLO, "an answer to hello", lost.message))
+        yield Verdict("hello", HELLO, _violation(trial, "hello", HELLO, "an answer to `hello`", lost.message))
         return
     yield Verdict("hello", HELLO)
     late = None if quits else _violation(trial, "quits", QUITS, f"its end within {patience:g} s", "it goes on")
@@ -103,10 +106,11 @@ def program_verdicts(
     limits: Sequence[Limits] = LIMITS,
     processes: AgentProcesses | None = None,
 ) -> Iterator[Verdict]:
-    """Let an agent in a separate process play a game: yield a verdict for every promise.
+    """Let an agent in a separate process play a game, and yield a verdict for every promise.
 
-    After a broken promise the others are not reached. Its opponents play at random. It gets a node limit, which only the agent
-    itself can count. No answer may take longer than `patience` seconds, or than `processes` allow.
+    After a broken promise, the other promises are not checked. The opponents play at random. The agent gets a node limit,
+    although only the agent itself can count its nodes. No answer may take longer than `patience` seconds. If `processes` are
+    given, their own timeout applies instead.
     """
     with processes or AgentProcesses(partial(PatientProcess, patience)) as kept:
         check = ProgramCheck(seat, game, kept, seed, matches, limits)
@@ -119,11 +123,11 @@ def program_verdicts(
                 broken = True
                 yield Verdict(name, promise, violation)
             else:
-                yield Verdict(name, promise if not broken else "not reached", reached=not broken)
+                yield Verdict(name, promise if not broken else "not checked: play did not get this far", reached=not broken)
 
 
 class ProgramCheck(NamedTuple):
-    """The checks of one agent on one game, in processes that are kept from match to match."""
+    """The checks of one agent on one game. The processes of the agent are kept from match to match."""
 
     seat: Seat
     game: Game
@@ -134,18 +138,18 @@ class ProgramCheck(NamedTuple):
 
     @property
     def steps(self) -> Mapping[str, Callable[[], None]]:
-        """Checks by the names of their promises."""
+        """Return the checks by the names of their promises."""
         return {"ready": self.ready, "plays": self.plays, "repeats": self.repeats, "limits": self.limits}
 
     def first_move(self) -> str | None:
-        """Let the agent make the first move of a match, within the limits of its seat. Return its fault, if any."""
+        """Let the agent make the first move of a match, within the limits of its seat. Return its fault, or None."""
         trial, state = self._draw_state("plays", 0)
         limits = replace(self.seat.limits, moves=1)
         record = play_match(self._match(trial, state, [0], limits), make_player=player_maker(self.processes))
         return f"{record.termination}: {record.message}" if record.termination in FAULTS else None
 
     def ready(self) -> None:
-        """Begin two matches, one after the other, and play neither."""
+        """Begin two matches, one after the other, but play neither of them."""
         for number in range(2):
             trial, state = self._draw_state("ready", number)
             player = RemotePlayer(self._match(trial, state, [0], Limits(nodes=NODES)), 0, self.processes, [])
@@ -153,26 +157,32 @@ class ProgramCheck(NamedTuple):
                 player.make_agent()
             except Forfeit as forfeit:
                 message = f"{forfeit.ending.reason}: {forfeit.ending.message}"
-                raise _violation(trial, "ready", "a start is answered by ready", "ready", message) from forfeit
-            except IsolationError as refused:  # it does not support observations
-                raise _violation(trial, "ready", "it plays from what a seat observes", "observe", str(refused)) from refused
+                raise _violation(trial, "ready", "must answer `start` with `ready`", "ready", message) from forfeit
+            except IsolationError as refused:  # the agent does not support observations
+                raise _violation(
+                    trial, "ready", "must be able to play with observations", "`observe` in `can`", str(refused)
+                ) from refused
             finally:
                 player.leave()
 
     def plays(self) -> None:
-        """Play against random players from every seat, then from positions of random play in all seats."""
+        """Let the agent play in each seat against random players, and then in all seats from positions that random play has
+        reached.
+        """
         limits = Limits(nodes=NODES, moves=MOVES)
         for number in range(self.matches):
             trial, state = self._draw_state("plays", number)
             self._play_match(trial, state, [number % self.game.players], limits)
             if not isinstance(self.game, Puzzle):
-                rng = trial.rng
-                with suppress(GameError):  # always over before: the match begins at its position
-                    state = play_opening(self.game, state, rng.randrange(1, MAX_RANDOM_PLIES), rng)
+                plies = trial.rng.randrange(1, MAX_RANDOM_PLIES)
+                stepper = Stepper.of(self.game, state, plies, f"check/{trial.play}", 0)
+                while legal := stepper.turn():
+                    stepper.advance(trial.rng.choice(legal))
+                state = state if stepper.over else stepper.state
                 self._play_match(trial, state, range(self.game.players), limits)
 
     def repeats(self) -> None:
-        """Play a match, then again in the same process and in a new one."""
+        """Play a match, then play it again in the same process and in a new one."""
         limits = Limits(nodes=NODES, moves=MOVES)
         trial, state = self._draw_state("repeats", 0)
         first = self._play_match(trial, state, [0], limits)
@@ -185,7 +195,9 @@ class ProgramCheck(NamedTuple):
             _check_same(trial, first, again, process)
 
     def limits(self) -> None:
-        """Play a few moves under each of the limits. An agent that reports no nodes passes the node limit."""
+        """Let the agent play a few moves under each of the limits. An agent that reports no nodes passes the check of the node
+        limit.
+        """
         trial, state = self._draw_state("limits", 0)
         for limits in self.kept:
             record = self._play_match(trial, state, [0], replace(limits, moves=LIMIT_MOVES))
@@ -193,14 +205,14 @@ class ProgramCheck(NamedTuple):
                 if limits.nodes is not None and decision.seat == 0 and decision.nodes > limits.nodes:
                     trial.actions = list(record.actions[:ply])
                     most, reported = f"at most {limits.nodes} nodes", f"{decision.nodes:,} reported"
-                    raise _violation(trial, "limits", "keeps limits.nodes", most, reported)
+                    raise _violation(trial, "limits", "must keep limits.nodes", most, reported)
 
     def _draw_state(self, check: str, number: int) -> tuple[Trial, State]:
         trial = Trial(f"{self.seat.agent} on {name_of(self.game)}", self.seed, number, check=check)
-        return trial, self.game.initial(position_stream(f"check/{trial.play}"))
+        return trial, self.game.initial(Stream.of_position(f"check/{trial.play}"))
 
     def _match(self, trial: Trial, state: State, seats: Sequence[int], limits: Limits) -> Match:
-        """Return the match of a trial: the agent in some seats, random players in the others."""
+        """Return the match of a trial, with the agent in some seats and random players in the others."""
         puzzle = isinstance(self.game, Puzzle)
         given = self.seat.limits
         own = replace(self.seat, limits=replace(limits, memory_mb=given.memory_mb, start_seconds=given.start_seconds))
@@ -217,13 +229,13 @@ class ProgramCheck(NamedTuple):
         trial.actions = list(record.actions)
         if record.termination in (*FAULTS, "void"):
             got = f"{record.termination}: {record.message}"
-            raise _violation(trial, trial.check, "plays without a fault", "an ending that is nobody's fault", got)
+            raise _violation(trial, trial.check, "must play without a fault", "an ending without a fault", got)
         return record
 
 
 def _check_same(trial: Trial, first: Record, again: Record, process: str) -> None:
-    """Check that two matches are equal. A violation shows the first different action."""
-    what = f"the same answers from {process}"
+    """Check that two matches are equal. A violation shows the first action that differs."""
+    what = f"must give the same answers in {process}"
     if again.answer != first.answer:
         raise _violation(trial, "repeats", what, f"{first.answer}, as the first time", str(again.answer))
     for ply, (one, other) in enumerate(zip_longest(first.actions, again.actions, fillvalue="the end")):

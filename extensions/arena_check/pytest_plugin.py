@@ -1,13 +1,15 @@
-"""A pytest plugin for the tests of an author's own plugin: games and agents as fixtures, and conformance as a marker.
+"""A pytest plugin with which authors test their own plugins. It provides games and agents as fixtures, and a marker for the
+conformance kit.
 
 `@pytest.mark.arena(game=..., agent=..., heuristic=..., seed=0, matches=..., patience=10, check=True)` runs the conformance kit
-before the test's body: on a heuristic and its game, or else on an agent and the game (or every suitable installed one), or else
-on a game. Each is a class, an object, or the name of a plugin, either installed or listed in the ini option `arena_plugins`. A
-call that takes longer than `patience` seconds is ended, and fails. `check=False` leaves the kit out. The fixtures `arena_game`
-and `arena_agent` come from the marker, or else from the ini options of the same names. `arena_registry` contains everything
-that is installed.
+before the body of the test. If the marker names a heuristic, the kit checks the heuristic on its game. Otherwise, if it names an
+agent, the kit checks the agent on the named game, or on every suitable installed game. Otherwise, it checks the game. Game, agent
+and heuristic are each given as a class, an object or a name. A name is looked up in the installed plugins and in those that the
+ini option `arena_plugins` lists. A call that takes longer than `patience` seconds is ended, and the test fails. With
+`check=False`, the kit does not run. The fixtures `arena_game` and `arena_agent` come from the marker, or from the ini options
+with the same names. `arena_registry` contains everything that is installed.
 
-In a project that uses none of these, only the top-level names of arena are imported.
+In a project that uses neither the marker nor a fixture, only the top-level names of arena are imported.
 """
 
 from __future__ import annotations
@@ -29,28 +31,32 @@ NAMES = ("game", "agent", "heuristic", "seed", "matches", "patience", "check")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the ini options."""
-    parser.addini("arena_plugins", "plugin files, relative to the ini file, or modules, beside the installed ones", type="args")
-    parser.addini("arena_game", "the game of the fixture arena_game where no marker names one", default="")
-    parser.addini("arena_agent", "the agent of the fixture arena_agent where no marker names one", default="")
+    parser.addini(
+        "arena_plugins",
+        "plugins to load in addition to the installed ones: files, relative to the ini file, or modules",
+        type="args",
+    )
+    parser.addini("arena_game", "the game of the fixture arena_game if no marker names one", default="")
+    parser.addini("arena_agent", "the agent of the fixture arena_agent if no marker names one", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
     config.addinivalue_line(
         "markers",
-        "arena(game, agent, heuristic, seed=0, matches, patience=10, check=True): hold what is named to arena's conformance kit",
+        "arena(game, agent, heuristic, seed=0, matches, patience=10, check=True): run arena's conformance checks on them",
     )
 
 
 @pytest.fixture(scope="session")
 def arena_registry(pytestconfig: pytest.Config) -> Registry:
-    """Everything that the installed plugins and those of the ini option `arena_plugins` bring."""
+    """Everything that is defined by the installed plugins and by the plugins in the ini option `arena_plugins`."""
     return _call(lambda: _registry(pytestconfig))
 
 
 @pytest.fixture
 def arena_game(request: pytest.FixtureRequest) -> Game:
-    """The game that the marker `arena` or the ini option `arena_game` names, made with its default parameters."""
+    """The game that the marker `arena` or the ini option `arena_game` names, created with its default parameters."""
     given = _marker_arguments(request.node).get("game") or request.config.getini("arena_game")
     if not given:
         pytest.fail("arena_game: expected @pytest.mark.arena(game=...) or the ini option arena_game", pytrace=False)
@@ -68,7 +74,7 @@ def arena_agent(request: pytest.FixtureRequest) -> Agent:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Run the conformance kit as requested by a test's marker, before the test itself."""
+    """Run the conformance kit before a test that has the marker."""
     if item.get_closest_marker("arena") is not None:
         marked = _marker_arguments(item)
         if marked.get("check", True):
@@ -76,19 +82,22 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 
 def _marker_arguments(item: pytest.Item) -> Mapping[str, Any]:
-    """Return the arguments of the marker. A test's marker overrides its class's, which overrides its module's."""
+    """Return the arguments of the marker. The marker of a test overrides the marker of its class, which overrides the marker of
+    its module.
+    """
     found: dict[str, Any] = {}
     for marker in reversed(list(item.iter_markers("arena"))):
         unknown = [name for name in marker.kwargs if name not in NAMES]
         if marker.args or unknown:
             wrong = ", ".join([*map(repr, marker.args), *unknown])
-            pytest.fail(f"@pytest.mark.arena: expected {', '.join(NAMES)} with =, got {wrong}", pytrace=False)
+            expected = f"expected keyword arguments from {', '.join(NAMES)}"
+            pytest.fail(f"@pytest.mark.arena: {expected}; got {wrong}", pytrace=False)
         found.update(marker.kwargs)
     return found
 
 
 def _conform(marked: Mapping[str, Any], config: pytest.Config) -> None:
-    from arena.api.games import info_of
+    from arena.api.games import HeuristicInfo
     from arena_check.agent_checks import check_agent
     from arena_check.game_checks import check_game
     from arena_check.heuristic_checks import check_heuristic
@@ -98,7 +107,7 @@ def _conform(marked: Mapping[str, Any], config: pytest.Config) -> None:
     heuristic = marked.get("heuristic")
     how = {name: marked[name] for name in ("seed", "matches", "patience") if name in marked}
     if heuristic is not None:
-        info = info_of(heuristic)
+        info = HeuristicInfo.of(heuristic)
         board = _game(game or (info and info.game) or "", config)
         known = _registry(config).heuristic(board.name, heuristic) if isinstance(heuristic, str) else heuristic
         check_heuristic(known, board, **how)
@@ -112,7 +121,7 @@ def _conform(marked: Mapping[str, Any], config: pytest.Config) -> None:
 
 
 def _registry(config: pytest.Config) -> Registry:
-    """Return the registry of this run, loaded at the first call."""
+    """Return the registry of this test run, which the first call loads."""
     from arena import load_plugins
 
     if _REGISTRY not in config.stash:
@@ -142,7 +151,9 @@ def _agent(given: Any, config: pytest.Config) -> Agent:
 
 
 def _split_parameters(given: Any) -> tuple[Any, dict[str, Any]]:
-    """Split a name, a class or an object from the parameters of a mapping such as {"name": "nim", "heap": 7}."""
+    """Split a mapping such as {"name": "nim", "heap": 7} into its name and its parameters. A name, a class or an object has no
+    parameters.
+    """
     if not isinstance(given, Mapping):
         return given, {}
     key = "agent" if "agent" in given else "name"
@@ -150,7 +161,9 @@ def _split_parameters(given: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _call(call: Callable[[], Value]) -> Value:
-    """Return the value of a call. An error of arena fails the test with its message alone, without frames of arena."""
+    """Return the value of a call. If arena raises an error, the test fails with the message of the error, without frames of
+    arena.
+    """
     from arena import ArenaError
     from arena_check.finding import Violation
 

@@ -1,7 +1,5 @@
-"""A second process that repeats the plays of a check with other string hashes, so that results that depend on them differ.
-
-`python -m arena_check.second_process PLUGIN...` loads plugins and answers lines of JSON. For [kind, name, game, seed, matches]
-it returns the position and the actions of each play, or null if they cannot be played.
+"""A second process that repeats the plays of a check with other string hashes. If the plays depend on string hashes, the second
+process plays differently.
 """
 
 import os
@@ -14,30 +12,29 @@ from typing import Self
 from arena import Game, Registry, load_plugins
 from arena.api.errors import Interrupted
 from arena.api.games import name_of
-from arena.api.processes import take_pipes
-from arena.api.spec import Key
+from arena.api.processes import PythonProcess
 from arena_check.agent_checks import agent_setups
 from arena_check.finding import Finding, Violation
 from arena_check.trial import Trial, walk
 from arena_check.verdicts import Verdict
 from arena_isolation.child import ChildLost
-from arena_isolation.helper import Helper, pack, serve
+from arena_isolation.helper_process import Helper, pack, serve
 
 MAX_ANSWER_BYTES = 1 << 20
 HASHES = "PYTHONHASHSEED"
 """Environment variable that determines string hashes."""
 MAX_PLAYS = 2
-"""Maximum number of compared plays."""
+"""Maximum number of plays that are compared."""
 MAX_ACTIONS = 200
 """Maximum number of actions in a play of a game."""
 ANSWER_SECONDS = 60.0
-PROMISE = "what is chosen follows the order of a set, or the hash of a text"
+PROMISE = "the choice depends on the order of a set, or on the hash of a text"
 
 Plays = list[list[str]]
 
 
 class SecondProcess:
-    """Starts at the first request, and ends with the block."""
+    """The second process. It starts at the first request, and ends at the end of the `with` block."""
 
     def __init__(self, registry: Registry, plugins: Sequence[str]) -> None:
         self._registry = registry
@@ -53,10 +50,11 @@ class SecondProcess:
         if self._helper is not None:
             self._helper.end()
 
-    def verdict(self, key: Key, game: Game, check: str, seed: int, matches: int) -> Verdict | None:
-        """Compare plays of a game, or of an agent on it, with this process's plays; None if they are the same.
+    def verdict(self, key: tuple[str, ...], game: Game, check: str, seed: int, matches: int) -> Verdict | None:
+        """Let the second process repeat the plays of a game, or of an agent in the game. Return a verdict if they differ from the
+        plays in this process; None if they are the same.
 
-        If they cannot be played, here or there, the result is None, too: the other checks report the reason.
+        The result is also None if one of the processes cannot play, because the other checks report the reason.
         """
         question = key[0], key[1], name_of(game), seed, min(matches, MAX_PLAYS)
         with suppress(ChildLost, OSError):
@@ -82,12 +80,14 @@ class SecondProcess:
 
 
 def other_hashes() -> str:
-    """Return a value of PYTHONHASHSEED that differs from this process's."""
+    """Return a value of PYTHONHASHSEED that differs from the value of this process."""
     return "2" if os.environ.get(HASHES) == "1" else "1"
 
 
 def plays(registry: Registry, kind: str, name: str, game: str, seed: int, matches: int) -> Plays | None:
-    """Return the position and the actions of some plays of a game, or of an agent on it; None if they cannot be played."""
+    """Return the position and the actions of some plays of a game, or of an agent in the game; None if an exception prevents
+    them.
+    """
     try:
         if kind == "agent":
             (setup,) = agent_setups(name, game, registry)
@@ -107,14 +107,14 @@ def plays(registry: Registry, kind: str, name: str, game: str, seed: int, matche
 
 
 def main(plugins: Sequence[str]) -> None:
-    """Answer requests until there are no more. Plugins' output is discarded, because the first process has shown it."""
-    pipes = take_pipes()
+    """Answer requests until there are no more. The output of plugins is discarded, because the first process has shown it."""
+    pipes = PythonProcess.take_pipes()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     registry = load_plugins(plugins)
     serve(lambda question: pack(plays(registry, *question)), *pipes)
-    os._exit(0)  # plugins may have left threads
+    os._exit(0)  # plugins may have left threads behind
 
 
 if __name__ == "__main__":

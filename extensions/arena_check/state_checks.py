@@ -1,6 +1,8 @@
-"""Checks of single states and their actions: they are values, and their texts can be read back.
+"""Checks of single states and their actions: it must be possible to hash, pickle and compare them by value, and to parse their
+texts.
 
-Includes a puzzle's views for local and genetic search: random states, neighbours, and views that change in place.
+The methods of a puzzle for local and genetic search are checked here too: random states, neighbours, and views (objects that
+change a state in place).
 """
 
 from collections.abc import Callable
@@ -13,11 +15,11 @@ from arena_check.trial import Trial, copy_value
 VIEWS = ("random_state", "neighbors", "local", "mutate", "crossover")
 """Optional methods of a puzzle for local and genetic search."""
 LOCAL_VIEW = ("cost", "propose", "delta", "apply", "state")
-"""Required members of a local view."""
+"""The required members of a view for local search."""
 
 
 class PlayedStep(NamedTuple):
-    """One action of a play, and the earlier results of the game's methods."""
+    """One action of a play, and the results that the methods of the game returned at that time."""
 
     trial: Trial
     state: State
@@ -35,57 +37,57 @@ def drawn_twice(trial: Trial, what: str, function: Callable[..., State], *argume
 
 
 def check_value(trial: Trial, state: State) -> State:
-    """Check that a state is a value, and return a copy."""
+    """Check that a state can be hashed, pickled and compared by value. Return a copy of it."""
     trial.call("states must be hashable: hash(state)", hash, state)
-    copy = trial.call("states must pickle", copy_value, state)
+    copy = trial.call("pickling a state", copy_value, state)
     trial.expect(copy == state and hash(copy) == hash(state), "states must compare by value", state, copy)
     return copy
 
 
 def check_notation(game: Game, trial: Trial, state: State) -> None:
-    """Check that a state has a text that can be read back."""
+    """Check that a state has a text, and that parsing this text returns the state."""
     text = trial.call("format_state", game.format_state, state)
     plain = isinstance(text, str) and text != "" and "\n" not in text
-    trial.expect(plain, "format_state gives one line", "one line of text", repr(text))
+    trial.expect(plain, "format_state must return one line of text", "one line of text", repr(text))
     parsed = trial.call(f"parse_state of {text!r}", game.parse_state, text)
-    trial.expect(parsed == state, f"parse_state reads {text!r} back", state, parsed)
+    trial.expect(parsed == state, f"parse_state must read {text!r} back", state, parsed)
 
 
 def check_actions(game: Game, trial: Trial, state: State, legal: list[Action]) -> None:
-    """Check that actions are values, in a fixed order without duplicates."""
+    """Check that actions can be hashed, pickled and compared by value, and have a fixed order without duplicates."""
     for action in legal:
         trial.call(f"actions must be hashable: hash({action!r})", hash, action)
-    copies = trial.call("actions must pickle", copy_value, legal)
+    copies = trial.call("pickling the actions", copy_value, legal)
     trial.expect(
         copies == legal and list(map(hash, copies)) == list(map(hash, legal)), "actions must compare by value", legal, copies
     )
     if legal:
         again = trial.legal(game, copy_value(state))
-        trial.expect(legal == again, "actions come in another order the second time", legal, again)
-    trial.expect(len(set(legal)) == len(legal), "actions come twice", "no duplicates", legal)
+        trial.expect(legal == again, "actions come in a different order the second time", legal, again)
+    trial.expect(len(set(legal)) == len(legal), "actions lists an action twice", "no duplicates", legal)
 
 
 def check_action_notation(game: Game, trial: Trial, state: State, legal: list[Action]) -> None:
-    """Check that each action has a text that can be read back."""
+    """Check that each action has its own text, and that parsing this text returns the action."""
     texts = [trial.call("format_action", game.format_action, state, action) for action in legal]
     for text in texts:
         plain = isinstance(text, str) and text == text.strip() != "" and "\n" not in text
-        trial.expect(plain, "format_action gives one line", "one line of text", repr(text))
-    trial.expect(len(set(texts)) == len(texts), "format_action gives two actions one text", "different texts", texts)
+        trial.expect(plain, "format_action must return one line of text", "one line of text", repr(text))
+    trial.expect(len(set(texts)) == len(texts), "format_action returns the same text for two actions", "different texts", texts)
     for action, text in zip(legal, texts, strict=True):
         parsed = trial.call(f"parse_action of {text!r}", game.parse_action, state, text)
-        trial.expect(parsed == action, f"parse_action reads {text!r} back", action, parsed)
+        trial.expect(parsed == action, f"parse_action must read {text!r} back", action, parsed)
 
 
 def is_solved(puzzle: Puzzle, trial: Trial, state: State) -> bool:
-    """Return a puzzle's answer for a state. Raises Violation unless it is a boolean."""
+    """Return True if a state is solved according to `is_goal`. Raises Violation if `is_goal` does not return a boolean."""
     solved = trial.call("is_goal", puzzle.is_goal, state)
-    trial.expect(isinstance(solved, bool), "is_goal tells yes or no", "True or False", solved)
+    trial.expect(isinstance(solved, bool), "is_goal must return True or False", "True or False", solved)
     return solved
 
 
 def check_local_search(puzzle: Puzzle, trial: Trial, position: State) -> None:
-    """Check every view of a puzzle, in some of its states."""
+    """Check every method for local search that a puzzle has, in some of its states."""
     states = [position] if any(overrides(puzzle, view) for view in VIEWS) else []
     if overrides(puzzle, "random_state"):
         states = [drawn_twice(trial, "random_state", puzzle.random_state)]
@@ -98,7 +100,7 @@ def check_local_search(puzzle: Puzzle, trial: Trial, position: State) -> None:
         if overrides(puzzle, "neighbors"):
             for neighbor in trial.list_values("neighbors", puzzle.neighbors, state)[:50]:
                 _check_complete(puzzle, trial, neighbor)
-                trial.expect(neighbor != state, "a state is not its own neighbor", "another state", neighbor)
+                trial.expect(neighbor != state, "a state must not be its own neighbor", "another state", neighbor)
         if overrides(puzzle, "local"):
             _check_view(puzzle, trial, state)
         if overrides(puzzle, "mutate"):
@@ -119,20 +121,22 @@ def _check_view(puzzle: Puzzle, trial: Trial, state: State) -> None:
     rng = trial.rng
     view = trial.call("local", puzzle.local, state)
     lacking = trial.list_values("local", lambda: [name for name in LOCAL_VIEW if not hasattr(view, name)])
-    trial.expect(not lacking, f"a local view has {', '.join(LOCAL_VIEW)}", "all of them", f"no {', '.join(lacking)}")
+    trial.expect(not lacking, f"a local view must have {', '.join(LOCAL_VIEW)}", "all of them", f"no {', '.join(lacking)}")
     place = _place(trial, view)
-    trial.expect(place == state, "a fresh local view is at its state", state, place)
+    trial.expect(place == state, "a new view from local must be in the state from which it was made", state, place)
     for _ in range(20):
         move = trial.call("propose", view.propose, rng)
         before, place = _cost(trial, view), _place(trial, view)
         change = _finite(trial, "delta", trial.call("delta", view.delta, move))
         looked = _cost(trial, view), _place(trial, view)
-        trial.expect(looked == (before, place), "delta only looks", (before, place), looked)
+        trial.expect(looked == (before, place), "delta must not change the view", (before, place), looked)
         trial.call("apply", view.apply, move)
         after = _cost(trial, view)
-        trial.expect(abs(after - before - change) < 1e-9, "apply changes the cost by delta", before + change, after)
+        trial.expect(
+            abs(after - before - change) < 1e-9, "apply must change the cost by the value of delta", before + change, after
+        )
         fresh = _cost(trial, trial.call("local", puzzle.local, _place(trial, view)))
-        trial.expect(abs(fresh - after) < 1e-9, "the cost of a view is that of its state", fresh, after)
+        trial.expect(abs(fresh - after) < 1e-9, "a new view of the same state must have the same cost", fresh, after)
 
 
 def _place(trial: Trial, view: Any) -> State:
@@ -144,5 +148,5 @@ def _cost(trial: Trial, view: Any) -> float:
 
 
 def _finite(trial: Trial, what: str, value: Any) -> float:
-    trial.expect(isinstance(value, (int, float)) and isfinite(value), f"{what} is a number", "a finite number", value)
+    trial.expect(isinstance(value, (int, float)) and isfinite(value), f"{what} must be a number", "a finite number", value)
     return float(value)

@@ -1,4 +1,4 @@
-"""Finds threads that still run after the code that started them has returned."""
+"""Finds threads that are still running after the code that started them has returned."""
 
 import sys
 import threading
@@ -14,17 +14,25 @@ POOL_FILE = "concurrent/futures/thread.py"
 
 
 def find_lingering(before: Collection[threading.Thread] = ()) -> dict[threading.Thread, str | None]:
-    """Return the threads that were started since `before` and still run, without this one, the main one, and idle ones of a pool.
+    """Return the threads that are running and are not in `before`. This thread, the main thread, idle threads of a pool, and
+    the threads of arena itself, which watch and compile searches, are left out.
 
-    Each comes with the place of its function, as `file:line` of its author, or None if it only runs Python's own code.
+    Each thread comes with the place in the author's code that it is running, as `file:line`; or with None if it runs only code of
+    Python itself.
     """
+
+    def stays(thread: threading.Thread) -> bool:
+        frames = _list_frames(thread)
+        packages = [str(frame.f_globals.get("__name__")).partition(".")[0] for frame in frames]
+        files = [frame.f_code.co_filename.replace("\\", "/") for frame in frames]
+        return any(name.startswith("arena") for name in packages) or any(name.endswith(POOL_FILE) for name in files)
+
     known = {*before, threading.current_thread(), threading.main_thread()}
     new = [thread for thread in threading.enumerate() if thread not in known]
     return {
         thread: next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_find_authors(thread))), None)
         for thread in new
-        if _find_authors(thread)
-        or not any(frame.f_code.co_filename.replace("\\", "/").endswith(POOL_FILE) for frame in _list_frames(thread))
+        if _find_authors(thread) or not stays(thread)
     }
 
 
@@ -32,8 +40,8 @@ def find_lingering(before: Collection[threading.Thread] = ()) -> dict[threading.
 def collect_deaths(*, last: bool = False) -> Iterator[list[BaseException]]:
     """Collect exceptions of threads inside the block instead of writing them to stderr.
 
-    If this is the `last` work of the process, the collection continues for threads that still run, because they may die at any
-    time. The command line does not wait for them.
+    If this is the `last` work of the process, exceptions are collected even after the block, because threads that are still
+    running may raise at any time. The command line does not wait for these threads.
     """
     died: list[BaseException] = []
     before = threading.excepthook

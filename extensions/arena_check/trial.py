@@ -1,4 +1,4 @@
-"""Random play in which plugins are checked. It records its actions, so that a violation can list them."""
+"""Random play during which plugins are checked. The actions are recorded, so that a violation can list them."""
 
 import pickle
 import random
@@ -18,15 +18,17 @@ from arena_check.patience import CallTooLong, overdue
 Value = TypeVar("Value")
 
 PLAY = "play"
-"""Name of the check of the methods required for play. It is active if no other check is."""
+"""Name of the check for the methods that every play needs. It is the current check whenever no other check is running."""
 SEEDS = 2**63
 MAX_VALUE_CHARACTERS = 300
 """Maximum length of a value in a message, in characters."""
 MAX_ACTIONS = 100_000
-"""Maximum number of actions in a state. A longer list is reported, and not created."""
+"""Maximum number of actions in a state. If there are more, this is reported as a fault, and the rest is not read."""
 
 Watcher = Callable[["Trial", str, str | None], None]
-"""Called before each call of a plugin with the play, the name of the function, and the state's text if it is a decision."""
+"""A function that is called before each call of a plugin, with the play, the name of the function and, for a decision, the text
+of the state.
+"""
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
@@ -42,13 +44,13 @@ def watch_calls(watcher: Watcher) -> Iterator[None]:
 
 @dataclass(slots=True)
 class CheckLog:
-    """The checks that have passed somewhere, and the checks that are known to fail."""
+    """The checks that have passed in some state, and the checks that are known to fail."""
 
     passed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
-    """A further violation of one of these raises Abandoned instead of Violation."""
+    """Checks that are known to fail. If one of them fails again, Abandoned is raised instead of Violation."""
     over: bool = False
-    """True if nothing more is called, because a call has not returned or has left a thread running."""
+    """True if the plugin is not called any more, because a call has not returned in time or has left a thread running."""
 
 
 @dataclass(slots=True)
@@ -58,7 +60,7 @@ class Trial:
     subject: str
     seed: int
     number: int
-    """Play k of a seed is play 0 of the seed plus k."""
+    """The number of the play, from 0. Play k with the seed s is the same as play 0 with the seed s + k."""
     log: CheckLog = field(default_factory=CheckLog)
     actions: list[str] = field(default_factory=list)
     plies: int | None = None
@@ -67,12 +69,12 @@ class Trial:
     check: str = PLAY
 
     def now(self) -> "Trial":
-        """Return the play up to now; later actions are not included."""
+        """Return the play up to this moment; later actions are not included."""
         return replace(self, plies=len(self.actions))
 
     @contextmanager
     def checking(self, name: str) -> Iterator[None]:
-        """Run one check. If it meets a known fault, the play continues after the block."""
+        """Run one check inside the block. If the check meets a known fault, the play continues after the block."""
         before, self.check = self.check, name
         try:
             yield
@@ -84,7 +86,7 @@ class Trial:
 
     @contextmanager
     def after(self, action: str) -> Iterator[None]:
-        """Check the successor by `action` without playing it."""
+        """Check the successor that `action` leads to, without playing the action."""
         self.actions.append(action)
         try:
             yield
@@ -100,7 +102,7 @@ class Trial:
 
     @property
     def rng(self) -> random.Random:
-        """A fresh generator of this play; always with the same numbers."""
+        """Return a new generator for this play. It always yields the same numbers."""
         return random.Random(str(self.play))
 
     def expect(self, holds: bool, what: str, expected: object, got: object) -> None:
@@ -109,7 +111,9 @@ class Trial:
             raise self.violation(what, expected, got)
 
     def violation(self, what: str, expected: object, got: object) -> Violation | Abandoned:
-        """Return the exception for a broken promise, with everything to reproduce it; Abandoned if the check is known to fail."""
+        """Return the exception for a broken promise, with everything that is needed to reproduce it; Abandoned if the check is
+        known to fail.
+        """
         if self.check in self.log.failed:
             return Abandoned()
         actions = tuple(self.actions[: self.plies])
@@ -135,7 +139,7 @@ class Trial:
             value = function(*arguments)
         except (Violation, Abandoned):
             raise
-        except Interrupted as interrupt:  # users interrupt slow checks: name the running one
+        except Interrupted as interrupt:  # users interrupt slow checks: name the one that was running
             if not any(self.subject in note for note in getattr(interrupt, "__notes__", ())):
                 place = describe(interrupt).partition(" (")[2].rstrip(")")
                 finding = Finding(self.subject, self.check, self.check, "", "", self.play, 1, self.position, tuple(self.actions))
@@ -149,13 +153,13 @@ class Trial:
         return value
 
     def tell(self, what: str, asked_at: Callable[[], str | None] | None = None) -> None:
-        """Report the call of a plugin's function to the watcher. `asked_at` returns the state of a decision."""
+        """Report a call of a plugin's function to the watcher. For a decision, `asked_at` returns the state as text."""
         watcher = _watcher.get()
         if watcher is not None:
             watcher(self, what, None if asked_at is None else asked_at())
 
     def on_time(self) -> None:
-        """Raise Violation if a call did not return in time, even if it swallowed the exception that ended it."""
+        """Raise Violation if a call did not return in time, even if the plugin swallowed the exception that ended the call."""
         late: CallTooLong | None = overdue()
         if late is not None:
             self.log.over = True
@@ -163,35 +167,35 @@ class Trial:
             raise self.violation(f"{late.call} {NO_RETURN}", expected, f"none; it was at {late.place}") from late
 
     def list_values(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return the values of a plugin's function as a list.
+        """Return the values that a function of a plugin yields, as a list.
 
-        Raises Violation if it raises, does not return in time, returns no iterable, or yields more than MAX_ACTIONS values,
-        which are not all awaited.
+        Raises Violation if the function raises, does not return in time, returns something that is not iterable, or yields more
+        than MAX_ACTIONS values. In the last case, the remaining values are not read.
         """
         given = self.call(what, function, *arguments)
-        self.expect(isinstance(given, Iterable), f"{what} gives a list", "a list or a tuple", given)
+        self.expect(isinstance(given, Iterable), f"{what} must return a list", "a list or a tuple", given)
         values = self.call(what, lambda: list(islice(given, MAX_ACTIONS + 1)))
         few = len(values) <= MAX_ACTIONS
-        self.expect(few, f"{what} gives too many", f"at most {MAX_ACTIONS:,}", f"more, from {_short(given)}")
+        self.expect(few, f"{what} returns too many values", f"at most {MAX_ACTIONS:,}", f"more, from {_short(given)}")
         return values
 
     def text(self, game: Game, state: State, action: Action) -> str:
-        """Return the text of an action. Raises Violation as `call` does."""
+        """Return the text of an action. Raises Violation like `call`."""
         return str(self.call("format_action", game.format_action, state, action))
 
     def legal(self, game: Game, state: State) -> list[Action]:
-        """Return the actions of a state. Raises Violation as `call` does, or if they are not a sequence or more than
+        """Return the actions of a state. Raises Violation like `call`, and if they are not a sequence or there are more than
         MAX_ACTIONS.
         """
         given = self.call("actions", game.actions, state)
-        self.expect(isinstance(given, Sequence), "actions gives a sequence", "a list or a tuple", given)
+        self.expect(isinstance(given, Sequence), "actions must return a sequence", "a list or a tuple", given)
         number = self.call("actions", len, given)
-        self.expect(number <= MAX_ACTIONS, "actions gives too many", f"at most {MAX_ACTIONS:,} actions", f"{number:,}")
+        self.expect(number <= MAX_ACTIONS, "actions returns too many actions", f"at most {MAX_ACTIONS:,} actions", f"{number:,}")
         return list(given)
 
     @contextmanager
     def own_randomness(self, what: str) -> Iterator[None]:
-        """Raise Violation if the global generator is used or seeded in the block."""
+        """Raise Violation if the global random generator is used or seeded inside the block."""
         before = random.getstate()
         random.seed("a seed that nobody else would choose")
         unused = random.getstate()
@@ -201,13 +205,13 @@ class Trial:
         finally:
             random.setstate(before)
         with self.checking("randomness"):
-            self.expect(not used, f"{what} uses the global random generator", "only the generator handed in", "random.*")
+            self.expect(not used, f"{what} uses the global random generator", "only the given generator", "random.*")
 
 
 def given_game(game: Game | type[Game] | str) -> Game:
-    """Return a game, given by its name, its class or itself. Raises Violation if it cannot be created."""
+    """Return the game that is given as a name, a class or an object. Raises Violation if the game cannot be created."""
     kind = load_plugins().game(game) if isinstance(game, str) else game
-    return Trial(name_of(kind), 0, 0).call("the game cannot be made", kind) if isinstance(kind, type) else kind
+    return Trial(name_of(kind), 0, 0).call("making the game", kind) if isinstance(kind, type) else kind
 
 
 def copy_value(value: Value) -> Value:
@@ -217,8 +221,8 @@ def copy_value(value: Value) -> Value:
 
 
 def position_text(game: Game, state: State) -> str | None:
-    """Return the text of a position for a message; None if it has no text of one line."""
-    # the check of the notation reports an exception
+    """Return the text of a position for a message; None if the text is missing or has several lines."""
+    # An exception is reported by the check of the notation.
     text = call_foreign(lambda: _short(game.format_state(copy_value(state))), lambda _: "\n")
     return None if "\n" in text else text
 
@@ -241,7 +245,7 @@ def walk(game: Game, trial: Trial, longest: int) -> Iterator[tuple[State, Action
 
 
 def play_matches(start: Trial, matches: int, subject: str, check: Callable[[Trial], None]) -> None:
-    """Let `check` play matches with the plugin `subject`, and skip matches that end by known faults."""
+    """Let `check` play matches with the plugin `subject`. A known fault ends its match, and the next match begins."""
     for number in range(matches):
         trial = Trial(start.subject, start.seed, number, start.log, check="the game")
         with suppress(Abandoned):
@@ -251,7 +255,7 @@ def play_matches(start: Trial, matches: int, subject: str, check: Callable[[Tria
 
 
 def some_action(trial: Trial, legal: Sequence[Action]) -> None:
-    """Check that a state that is not terminal has an action."""
+    """Check that there is a legal action, because the state is not terminal."""
     trial.expect(len(legal) > 0, "a state that is not terminal has no actions", "at least one action", legal)
 
 

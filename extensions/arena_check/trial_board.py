@@ -1,5 +1,8 @@
-"""A board of `arena try`: played until its time is up, with built-in agents as rivals, and an entry's place on it."""
+"""The boards of `arena try`. Agents play on a board against built-in agents until the time is up; then the place of an entry is
+printed.
+"""
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -7,61 +10,54 @@ from time import monotonic
 from typing import IO, Any, NamedTuple
 
 from arena import CHANCE, Agent, ArenaError, Game, Registry, Spec, play, run
-from arena.api.cli import room
+from arena.api.cli import Terminal
 from arena.api.errors import escape_controls
-from arena.api.match import steps
-from arena.api.results import (
-    Leaderboard,
-    Row,
-    Tally,
-    count_pairs,
-    describe_board,
-    estimate_score,
-    figures,
-    folded,
-    leaderboard,
-    render,
-)
+from arena.api.match import Step
+from arena.api.results import BoardInfo, Leaderboard, PairedGames, Tally, TextTable, figures
 from arena.api.run import PlayedMatch
 from arena.api.spec import load_spec
-from arena.stats import Pair, swapped
-from arena_catalog.catalogue import text_width
+from arena.stats import Pair
+from arena_catalog.catalogue import choose_games, text_width
 from arena_check.check_process import CheckProgress
 
 PUZZLE_NODES = 5_000
 GAME_NODES = (200, 1_500)
 """Minimum and maximum node limit of a decision in a game."""
 PLIES_SEEN = 2
-"""Number of plies for which the nodes of a decision suffice. `lookahead` needs this many, and has no move otherwise."""
+"""The node limit of a decision suffices to search this many plies. With fewer, `lookahead` would not find a move."""
 MAX_MOVES = 200
 ROUNDS = 20
 """Maximum number of rounds of a board."""
 MAX_CRASHES = 3
-"""A board ends after this many crashes of the tried agent."""
+"""A board ends after this many crashes of the agent that is tried."""
 
 MIN_PAIRS = 5
-"""Minimum number of game pairs to tell two entries apart: 0.05 ** (1 / 5) is above one half, 0.05 ** (1 / 4) is not."""
+"""Minimum number of game pairs that can distinguish two entries. If one entry wins all pairs, the lower bound of its score is
+0.05 ** (1 / pairs). This bound is above one half for 5 pairs, but not for 4.
+"""
 SURE_SUPERIORITY = 0.975
-"""Likelihood of superiority that tells two entries apart if there are no game pairs: three or more at one table."""
-TOO_FEW_PAIRS = "scores against"
-"""Text for a result of too few pairs that differ."""
+"""If there are no game pairs, as in games with three or more seats, two entries are distinguished if one is better with at least
+this likelihood.
+"""
+TOO_FEW_PAIRS = "has played too few different games for a verdict against"
+"""The text for results that come from too few different pairs."""
 
 
 class Enough(Exception):
-    """Ends a board when its time is up, or after MAX_CRASHES."""
+    """Ends a board when its time is up, or after MAX_CRASHES crashes."""
 
 
 class Tried(NamedTuple):
-    """A leaderboard with the pairs of games that its tests use."""
+    """A leaderboard, and the game pairs on which its tests are based."""
 
     board: Leaderboard
     pairs: Mapping[tuple[str, str], Sequence[Pair]]
-    """Game pairs of every two entries, in either order; empty for games of more than two seats."""
+    """The game pairs of every two entries, keyed by the two in either order; empty for games with more than two seats."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialBoard:
-    """The boards of one tried thing, until `until` on the monotonic clock."""
+    """The boards on which one plugin is tried. Their matches end at the time `until` of the monotonic clock."""
 
     registry: Registry
     file: str
@@ -71,14 +67,25 @@ class TrialBoard:
     until: float
     progress: CheckProgress
     only: tuple[str, ...] = ()
-    """Games for agents; empty for all that they can play."""
+    """The games in which agents are tried; if empty, all games that they can play."""
     told: set[str] = field(default_factory=set)
-    """Remarks below the boards so far. Each is printed once."""
+    """The remarks that were printed below the boards so far. No remark is printed twice."""
+
+    as_json: bool = False
+    """True if only the reports are printed, as lines of JSON."""
+
+    def report(self, **values: Any) -> None:
+        """Print values as a line of JSON, if JSON is wanted."""
+        if self.as_json:
+            self.progress.clear()
+            print(json.dumps(values), file=self.out, flush=True)
 
     def say(self, text: str = "") -> None:
-        """Print a part of the result, wrapped to the terminal."""
+        """Print a part of the result, wrapped to the width of the terminal. Nothing is printed if JSON is wanted."""
         self.progress.clear()
-        print(escape_controls(folded(text, room(self.out))), file=self.out, flush=True)
+        if self.as_json:
+            return
+        print(escape_controls(TextTable.fold(text, Terminal(self.out).room)), file=self.out, flush=True)
 
     @property
     def width(self) -> int:
@@ -88,31 +95,32 @@ class TrialBoard:
     def games(self, agent: type[Agent]) -> list[Game]:
         """Return the games that an agent can play with their default parameters. Raises ArenaError if there are none.
 
-        Games of the file come first, then games of requested plugins, then the built-in ones.
+        Games of the file come first, then games of requested plugins, then a few built-in games. There are only a few, because
+        with more boards each would have too few matches.
         """
-        fitting, sources = self.registry.games_for(agent), self.registry.sources
-        asked = [name for name in fitting if sources["game", name].asked]
-        asked.sort(key=lambda name: sources["game", name].name != self.file)
-        if not fitting:
+        chosen, sources = choose_games(self.registry, agent)[0], self.registry.sources
+        if not chosen:
             raise ArenaError(f"{self.file}: no game fits; name the plugin of its game: --plugin GAME.py")
-        return [fitting[name] for name in [*asked, *[name for name in fitting if sources["game", name].own]]]
+        names = [name for name in chosen if sources["game", name].asked or sources["game", name].own]
+        return [chosen[name] for name in sorted(names, key=lambda name: sources["game", name].name != self.file)]
 
     def nodes(self, game: Game) -> int:
-        """Return the node limit of a decision. In a game it suffices for a search of PLIES_SEEN plies, within GAME_NODES.
+        """Return the node limit of a decision. In a game, the limit suffices for a search of PLIES_SEEN plies, but stays within
+        GAME_NODES.
 
-        The number of actions is the maximum in a random match.
+        For this, every state is assumed to have as many actions as the state with the most actions in a random match.
         """
         if game.players == 1:
             return PUZZLE_NODES
         record = play(game, ["random"] * game.players, seed=self.seed, limits={"moves": MAX_MOVES})
-        states = [step.state for step in steps(game, record)]
+        states = [step.state for step in Step.follow(game, record)]
         asked = [state for state in states if not game.is_terminal(state) and game.to_move(state) is not CHANCE]
         widest: int = max([len(game.actions(state)) for state in asked], default=0)
         fewest, most = GAME_NODES
         return min(most, max(fewest, sum([int(widest**ply) for ply in range(1, PLIES_SEEN + 1)])))
 
     def spec(self, game: Game, agents: Sequence[str | Mapping[str, Any]]) -> Spec:
-        """Return the spec of a board: a game with its default parameters, ROUNDS rounds."""
+        """Return the spec of a board: a game with its default parameters, and ROUNDS rounds."""
         keys = {
             "name": "try",
             "game": game.name,
@@ -124,9 +132,9 @@ class TrialBoard:
         return load_spec(keys, plugins=self.plugins)
 
     def play(self, spec: Spec, seconds: float, watched: str | None = None) -> Tried:
-        """Play for `seconds`, print the leaderboard of whole rounds, and return it with its game pairs.
+        """Play for `seconds`, print the leaderboard of the finished rounds, and return it with its game pairs.
 
-        Matches of an unfinished round count if it is the first, or if the entry `watched` has crashed MAX_CRASHES times.
+        An unfinished round counts only if it is the first round, or if the entry `watched` has crashed MAX_CRASHES times.
         """
         self.progress.at(f"trying {self.file} on {spec.boards[0].title}", spec.boards[0].name)
         until = monotonic() + seconds
@@ -146,57 +154,61 @@ class TrialBoard:
         a_round = spec.boards[0].size // ROUNDS
         finished_rounds = max(1, len(played) // a_round)  # all matches count if no round is finished
         whole = played if crashes == MAX_CRASHES else played[: finished_rounds * a_round]
-        tally = Tally(replace(describe_board(spec.boards[0]), size=len(whole)))  # no round is missing
+        tally = Tally(replace(BoardInfo.of(spec.boards[0]), size=len(whole)))  # so that no round is missing
         for one in whole:
             tally.add(one.number, one.pairing, one.record)
-        board = leaderboard(tally, finished=True)
+        board = Leaderboard.of(tally, finished=True)
         self.say()
         shown = replace(board, cross=None, remarks=tuple([one for one in board.remarks if one not in self.told]))
         self.told.update(board.remarks)
-        self.say(render(replace(spec, name=self.file), [shown], width=room(self.out)))
+        self.say(Leaderboard.render(replace(spec, name=self.file), [shown], width=Terminal(self.out).room))
         if crashes == MAX_CRASHES:
-            self.say(f"{watched} crashed {MAX_CRASHES} times, which is enough.")
+            self.say(f"{watched} crashed {MAX_CRASHES} times, so no more games were played.")
         elif len(whole) < ROUNDS * a_round:
             rounds = f"{finished_rounds} round{'s' * (finished_rounds != 1)}"
             matches = rounds if len(whole) >= a_round else f"{len(whole)} of the {a_round} matches of a round"
-            self.say(f"{matches} in the time of a try.")
-        budget = f"Each decision has {spec.boards[0].seats[0].limits.nodes:,} nodes; `arena run SPEC` takes any `limits`."
+            self.say(f"The time was enough for {matches}.")
+        budget = f"Each decision may search {spec.boards[0].seats[0].limits.nodes:,} nodes; `limits` in a spec allows more."
         if budget not in self.told:
             self.told.add(budget)
             self.say(budget)
         labels = tally.sheet.labels
         there = {(labels[one], labels[two]): pairs for (one, two), pairs in tally.matches.pairings().items()}
-        return Tried(board, there | {(two, one): [swapped(pair) for pair in pairs] for (one, two), pairs in there.items()})
+        return Tried(board, there | {(two, one): [pair.swapped() for pair in pairs] for (one, two), pairs in there.items()})
 
 
 def place(board: Leaderboard, label: str) -> str:
-    """Return the place as `place 2 of 6`, and `shared` if another entry has it, too. A failed entry has none."""
+    """Return the place as text such as `place 2 of 6`; `shared` is added if another entry has the same place. A failed entry has
+    no place.
+    """
     row = row_of(board, label)
     if row.get("failures"):
         matches = row["games"] if board.kind == "versus" else row["attempts"]
         what = "game" if board.kind == "versus" else "attempt"
-        return f"no place, since it failed in {row['failures']:,} of {matches:,} {what}{'s' * (matches != 1)}"
+        return f"no place, because it failed in {row['failures']:,} of {matches:,} {what}{'s' * (matches != 1)}"
     shared = sum(other["rank"] == row["rank"] for other in board.rows) > 1
     return f"place {row['rank']} of {len(board.rows)}{', shared' if shared else ''}"
 
 
 def against_each(tried: Tried, label: str) -> str:
-    """Return the entries that it beats, loses to and cannot be told from, with its scores. After too few pairs, only scores.
+    """Return a sentence with the scores of an entry. The sentence says which entries this entry beats, which it loses to, and
+    which cannot be distinguished from it. If there are too few pairs, it has only the scores.
 
-    It uses the 95 % interval of its share of the points, computed from game pairs as in `arena compare`.
+    These statements are based on the 95 % interval of the share of the points, which is computed from game pairs as in `arena
+    compare`.
     """
     board = tried.board
     labels = [row["agent"] for row in board.rows]
     scores = board.cross[labels.index(label)] if board.cross else ()
-    groups: dict[str, list[str]] = {"beats": [], "loses to": [], "cannot be told from": [], TOO_FEW_PAIRS: []}
+    groups: dict[str, list[str]] = {"beats": [], "loses to": [], "cannot be distinguished from": [], TOO_FEW_PAIRS: []}
     for other, score in zip(labels, scores, strict=True):
         if score is not None:
             groups[_compare(tried, label, other)].append(f"{other} ({percent(score)})")
     results = "; ".join([f"{word} {', '.join(names)}" for word, names in groups.items() if names])
-    few = ", in too few pairs that differ to tell" if groups[TOO_FEW_PAIRS] else ""
-    games = row_of(board, label)["games"] // max(1, len(labels) - 1)
+    games = row_of(board, label)["games"] // max(1, sum(score is not None for score in scores))
     number, unit = (games // 2, "pair") if tried.pairs and games > 1 else (games, "game")
-    return f"{results}{few}; {number} {unit}{'s' * (number != 1)}{' of games' * (unit == 'pair')} against each"
+    games_each = f"{number} {unit}{'s' * (number != 1)}{' of games' * (unit == 'pair')}"
+    return f"{results}; the percentages are its scores in {games_each} against each agent"
 
 
 def _compare(tried: Tried, label: str, other: str) -> str:
@@ -207,18 +219,18 @@ def _compare(tried: Tried, label: str, other: str) -> str:
             return TOO_FEW_PAIRS
         above, below = sure > SURE_SUPERIORITY, sure < 1 - SURE_SUPERIORITY
     else:
-        worth = estimate_score(pairs)
-        if sum(count_pairs(pairs)) < MIN_PAIRS or worth.score_low is None or worth.score_high is None:
+        worth = PairedGames.estimate_score(pairs)
+        if sum(PairedGames.count_pairs(pairs)) < MIN_PAIRS or worth.score_low is None or worth.score_high is None:
             return TOO_FEW_PAIRS
         above, below = worth.score_low > 0.5, worth.score_high < 0.5
-    return "beats" if above else "loses to" if below else "cannot be told from"
+    return "beats" if above else "loses to" if below else "cannot be distinguished from"
 
 
-def row_of(board: Leaderboard, label: str) -> Row:
+def row_of(board: Leaderboard, label: str) -> dict[str, Any]:
     """Return the row of one entry."""
     return next(row for row in board.rows if row["agent"] == label)
 
 
 def percent(share: float | None) -> str:
-    """Format a share for a sentence."""
+    """Format a share as a percentage for a sentence."""
     return figures.share(share, 0)

@@ -1,5 +1,6 @@
-"""The command `try`: checks the contents of a plugin file and plays them, for a few seconds in all."""
+"""The command `try`: checks the contents of a plugin file and lets them play, all within a few seconds."""
 
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,31 +12,34 @@ from typing import Any
 import click
 
 from arena import Agent, ArenaError, Game, PluginError, Record, play
-from arena.api.cli import load, plugin_option, results_alone, say, seed_option
+from arena.api.cli import load, plugin_option, results_alone, say
 from arena.api.errors import Interrupted, describe
-from arena.api.games import find_refusal, find_traits, join_traits, make_default
-from arena.api.match import seat_identity, steps
+from arena.api.games import Abilities, Traits, make_default
+from arena.api.match import Step, canonical
 from arena.api.results import Leaderboard, figures
-from arena.api.spec import Key, is_file, source_line
+from arena.api.spec import PluginPlace, source_line
 from arena_catalog.catalogue import default_games, describe_obstacle, engine_lines
 from arena_check.check import contents_of, find_games
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_run import CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS, CallTooLong, Patience
+from arena_check.positions import agents_of, positions_option, read_positions, report_positions
+from arena_check.report_lines import format_option
 from arena_check.second_process import SecondProcess
 from arena_check.threads import collect_deaths
 from arena_check.trial_board import MAX_MOVES, TrialBoard, against_each, percent, place, row_of
 from arena_isolation.command import called, need_startable
+from arena_setup.options import seed_option
 from arena_setup.words import command_of
 
 CHECK_MATCHES = 5
 """Number of matches in the first check."""
 TRY_SECONDS = 6.0
-"""Time for everything in a file, not counting the checks."""
+"""Seconds for everything in a file, not counting the checks."""
 MAX_MATCH_LINES = 60
-"""A match of at most this many lines is shown in full; for a longer one, the first and the last states."""
+"""The maximum number of lines of a match that is shown in full. If a match is longer, its first and last states are shown."""
 NONE = "none"
-"""Represents the absence of a heuristic in labels."""
+"""The word in the label of an agent that plays without a heuristic."""
 
 
 @click.command("try")
@@ -45,33 +49,55 @@ NONE = "none"
     "games",
     multiple=True,
     metavar="NAME",
-    help="What agents are checked on and play, instead of all they can; may be repeated.",
+    help="Check and try agents on this game only, instead of all that they can play; may be repeated.",
 )
-@seed_option("For everything random.")
+@seed_option("Seed of all random numbers.")
+@format_option
+@positions_option
 @plugin_option
-def try_(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...]) -> int:
-    """Check a plugin file, let what it brings play for a few seconds, and say where it stands.
+def try_(file: str, games: tuple[str, ...], seed: int, positions: str | None, plugins: tuple[str, ...], style: str) -> int:
+    """Check a plugin file, let its parts play for a few seconds, and print their standing.
 
-    An agent in another language is a PROGRAM: a file that can be started, or a command with its arguments in quotes.
+    PROGRAM is an agent in another language: an executable file, or a command with its arguments in quotes.
     """
+    as_json = style == "json"
+    if as_json and positions is not None:
+        raise click.UsageError("--format json cannot be used with --positions")
     note = SharedNote.inherited()
     if note is None:
         named = [word for game in games for word in ("--game", game)]
+        named += ["--format", style] if as_json else []
         loaded = [word for plugin in plugins for word in ("--plugin", plugin)]
-        return supervise(["try", file, *named, "--seed", str(seed), *loaded], resume=False)
+        asked = [] if positions is None else ["--positions", positions]
+        return supervise(["try", file, *named, "--seed", str(seed), *asked, *loaded], resume=False, as_json=as_json)
     progress = CheckProgress(note, sys.stderr)
     with progress.watching():
-        return _try(file, games, seed, plugins, progress)
+        return _try(file, games, seed, positions, plugins, progress, as_json=as_json)
 
 
-def _try(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...], progress: CheckProgress) -> int:
+def _try(
+    file: str,
+    games: tuple[str, ...],
+    seed: int,
+    positions: str | None,
+    plugins: tuple[str, ...],
+    progress: CheckProgress,
+    *,
+    as_json: bool,
+) -> int:
+    exercises = None if positions is None else read_positions(positions)
     with results_alone() as out, collect_deaths(last=True):
         program = command_of(file)
         if program is not None:
-            try_program(TrialBoard(load(plugins), file, plugins, seed, out, monotonic() + TRY_SECONDS, progress, games), program)
+            attempt = TrialBoard(
+                load(plugins), file, plugins, seed, out, monotonic() + TRY_SECONDS, progress, games, as_json=as_json
+            )
+            try_program(attempt, program)
             return 0
-        if not is_file(file):
-            raise PluginError(file, "expected a Python file or a program; `arena show` and `arena check` take names")
+        if not PluginPlace(file).is_file:
+            raise PluginError(
+                file, "expected a Python file or a program; for the name of an agent, use `arena show` or `arena check`"
+            )
         registry = load((*plugins, file))
         kinds = list(TRIES)
         found = sorted(
@@ -81,14 +107,17 @@ def _try(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...],
         asked = find_games(registry, games, found, file)
         with SecondProcess(registry, [*plugins, file]) as second:
             how, alone = CheckOptions(seed, CHECK_MATCHES), len(found) == 1
-            check = CheckRun(registry, file, how, plugins, out, progress, second, asked, brief=True, alone=alone)
-            if [key for key, value in found if not check.passes(key, value)]:  # all of them are checked
+            check = CheckRun(registry, file, how, plugins, out, progress, second, asked, brief=True, alone=alone, as_json=as_json)
+            if [key for key, value in found if not check.passes(key, value)]:  # a list, so that every object is checked
                 return 1
+        if exercises is not None:
+            report_positions(exercises, agents_of(found), registry, (*plugins, file), out)
         tried = [(key, value) for key, value in found if key[0] in TRIES]
-        board = TrialBoard(registry, file, (*plugins, file), seed, out, monotonic(), progress, games)
+        board = TrialBoard(registry, file, (*plugins, file), seed, out, monotonic(), progress, games, as_json=as_json)
         try:
             with Patience(CALL_SECONDS):
-                # Each gets an equal share of the time. Budgets count nodes: only the number of matches depends on the clock.
+                # Each object gets an equal share of the time. Budgets count nodes, so only the number of matches depends on the
+                # clock.
                 for key, value in tried:
                     progress.begin(key, source_line(value), None)
                     TRIES[key[0]](replace(board, until=monotonic() + TRY_SECONDS / len(tried)), key, value)
@@ -100,10 +129,10 @@ def _try(file: str, games: tuple[str, ...], seed: int, plugins: tuple[str, ...],
     return 0
 
 
-def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
-    """Print the built-in agents that can play a game, a leaderboard of some of them, and a match."""
+def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> None:
+    """Print which built-in agents can play a game, a leaderboard with some of them, and a match."""
     game = kind()
-    attempt.say(f"\n{key[1]} is {join_traits(find_traits(game))}")
+    attempt.say(f"\n{key[1]} is {Traits.of(game)}")
     for line in engine_lines(game):
         attempt.say(line)
     agents = {name: agent for name, agent in attempt.registry.agents.items() if attempt.registry.sources["agent", name].own}
@@ -111,15 +140,15 @@ def try_game(attempt: TrialBoard, key: Key, kind: type[Game]) -> None:
     fitting = [name for name, reason in reasons.items() if reason is None]
     furnished = [name for name in fitting if make_default(agents[name], lambda _: None) is None or agents[name].waits]
     ready = [name for name in fitting if name not in furnished]
-    attempt.say(_wrap(f"can play it: {', '.join(ready) or 'nobody'}", attempt.width))
+    attempt.say(_wrap(f"can play it: {', '.join(ready) or 'no agent'}", attempt.width))
     if furnished:
-        attempt.say(_wrap(f"can, with a file, a program or a server: {', '.join(furnished)}", attempt.width))
+        attempt.say(_wrap(f"can play it with a file, a program or a server of yours: {', '.join(furnished)}", attempt.width))
     obstacles: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         if reason is not None:
             obstacles.setdefault(reason, []).append(name)
     for obstacle, names in obstacles.items():
-        attempt.say(_wrap(f"cannot ({obstacle}): {', '.join(names)}", attempt.width))
+        attempt.say(_wrap(f"cannot play it ({obstacle}): {', '.join(names)}", attempt.width))
     rivals = attempt.registry.list_references(game)
     if len(rivals) < game.players:
         return
@@ -138,9 +167,9 @@ def _wrap(text: str, width: int) -> str:
 
 
 def _draw_states(game: Game, record: Record, width: int) -> list[str]:
-    """Return the states of a match, each under its preceding action. If there are too many lines, the middle is left out."""
+    """Return the states of a match, each below the action that led to it. If there are too many lines, the middle is left out."""
     frames = []
-    for step in steps(game, record):
+    for step in Step.follow(game, record):
         who = "" if game.players == 1 or step.seat is None else f"{record.labels[step.seat]}: "
         heading = "the answer\n" if step.number < 0 else "" if step.action is None else f"{who}{step.action}\n"
         frames.append(heading + indent(game.render(step.state), "  "))
@@ -151,8 +180,10 @@ def _draw_states(game: Game, record: Record, width: int) -> list[str]:
     return [*frames[:3], "\n".join(wrap(f"... {actions} ...", width)), *frames[-3:]]
 
 
-def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) -> None:
-    """Print for every agent a leaderboard with this heuristic, the default one and none, and a sentence on it."""
+def try_heuristic(attempt: TrialBoard, key: tuple[str, ...], heuristic: Callable[..., Any]) -> None:
+    """Print a leaderboard for every reference agent that uses heuristics, and a sentence about it. On the leaderboard, the agent
+    plays with this heuristic, with the default heuristic, and without a heuristic.
+    """
     game = attempt.registry.game(key[1])()
     for line in engine_lines(game, heuristic):
         attempt.say(f"\n{key[2]}: {line}")
@@ -166,8 +197,8 @@ def try_heuristic(attempt: TrialBoard, key: Key, heuristic: Callable[..., Any]) 
         entries.append({"agent": agent, "heuristic": key[2], "label": f"{agent} with {NONE}"})
         spec = attempt.spec(game, entries)
         seats = list(spec.boards[0].seats)
-        bare = seats[-1]  # without a heuristic: a spec's file always sets one if the game has any
-        identity = seat_identity(bare.agent, {}, None, bare.limits, bare.label)
+        bare = seats[-1]  # the agent without a heuristic, which a spec file cannot express
+        identity = canonical(json.loads(bare.identity) | {"heuristic": None})
         seats[-1] = replace(bare, evaluation=None, heuristic=None, identity=identity)
         spec = replace(spec, boards=(replace(spec.boards[0], seats=tuple(seats)),))
         board = attempt.play(spec, seconds).board
@@ -190,46 +221,55 @@ def _describe_effect(board: Leaderboard, agent: str, names: list[str]) -> str:
     return f"{agent} solves {', '.join(shares)}."
 
 
-def try_agent(attempt: TrialBoard, key: Key, agent: type[Agent]) -> None:
-    """Print a leaderboard and the agent's place for every game that it can play or that was requested, until the time is up."""
+def try_agent(attempt: TrialBoard, key: tuple[str, ...], agent: type[Agent]) -> None:
+    """Print a leaderboard and the place of the agent for every requested game or, without requested games, for a few games that
+    it can play. Games for which the time does not suffice are named at the end.
+    """
     asked = default_games(attempt.registry, attempt.only)
     for game in asked:
-        reason = find_refusal(agent, game)
+        reason = Abilities(agent).find_refusal(game)
         if reason is not None:
             raise ArenaError(f"--game {game.name}: {reason}")
-    _play_boards(attempt, key[1], key[1], asked or attempt.games(agent))
-    attempt.say(
-        f"\nnext: arena check {attempt.file} --watch, or a tournament of your own: arena run SPEC --plugin {attempt.file}"
-    )
+    games = asked or attempt.games(agent)
+    _play_boards(attempt, key[1], key[1], games)
+    others = [name for name in attempt.registry.games_for(agent) if name not in {game.name for game in games}]
+    if others and not asked:
+        attempt.say(f"\n--game NAME plays another game: {', '.join(others)}")
+    attempt.say(f"\nnext: check it after each save: arena check {attempt.file} --watch")
+    attempt.say(f"      play a tournament of your own: arena run SPEC --plugin {attempt.file}")
 
 
 def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:
-    """Print a leaderboard and the program's place for every requested game.
+    """Print a leaderboard and the place of the program for every requested game.
 
-    Raises ArenaError if no game was requested, or if the program cannot be started.
+    Raises ArenaError if no game was requested or the program cannot be started.
     """
     in_spec = f"{{agent: {{command: [{', '.join(command)}]}}}}"
-    manual = f"in a spec it is {in_spec}; docs/how-to/other-languages.md has the protocol and whole programs"
+    manual = f"in a spec, write {in_spec}; `arena docs other-languages` has the protocol and complete programs"
     need_startable(attempt.file, command, f"arena try 'node {attempt.file}' --game tic-tac-toe; {manual}")
     if not attempt.only:
         example = f"arena try {quote(attempt.file)} --game tic-tac-toe"
-        raise ArenaError(f"{attempt.file}: a program; say what it plays, as in {example}; {manual}")
+        raise ArenaError(f"{attempt.file} is a program; name the game that it plays, as in {example}; {manual}")
     label = called(command)
     entry: dict[str, Any] = {"agent": {"command": list(command)}, "label": label, "limits": {"seconds": CALL_SECONDS}}
     _play_boards(attempt, label, entry, default_games(attempt.registry, attempt.only))
-    attempt.say(f"\nnext: a tournament of your own; {manual}")
+    attempt.say(f"\nnext: play a tournament of your own; {manual}")
 
 
 def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any], games: Sequence[Game]) -> None:
-    """Print a leaderboard of an entry and its rivals and the entry's place for every game, until the time is up.
+    """Print, for one game after the other until the time is up, a leaderboard with an entry and its rivals, and the place of the
+    entry.
 
-    After several boards all places are printed once more, a line a board.
+    After several boards, all places are printed once more, with a line for each board.
     """
     places = []
     for number, game in enumerate(games):
         left = attempt.until - monotonic()
         if left <= 0 and number:
-            attempt.say(f"\nno time left for {', '.join(other.name for other in games[number:])}; --game NAME tries one alone")
+            attempt.say(
+                f"\nnot played, because the time ran out: {', '.join(other.name for other in games[number:])}; "
+                "--game NAME plays only that one"
+            )
             break
         rivals = [name for name in attempt.registry.list_references(game) if name != label]
         tried = attempt.play(attempt.spec(game, [entry, *rivals]), max(0.0, left) / (len(games) - number), watched=label)
@@ -241,13 +281,22 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
             solved = f"it solves {percent(row['solved'])} of {row['attempts']}"
             words = f"{placed}; {solved}, with {row['nodes_per_attempt'] or 0:,.0f} nodes each."
         faults = [
-            f"It lost {fault.count} by {fault.kind}: {fault.message}." for fault in tried.board.failures if fault.agent == label
+            f"It lost {fault.count} of them by {fault.kind}: {fault.message}."
+            for fault in tried.board.failures
+            if fault.agent == label
         ]
         attempt.say(f"\n{' '.join([words, *faults])}")
+        row = row_of(tried.board, label)
+        plain = {key: value for key, value in row.items() if value is None or isinstance(value, (bool, int, float, str))}
+        attempt.report(game=game.name, agent=label, entries=len(tried.board.rows), faults=faults, row=plain)
         places.append(placed)
     if len(places) > 1:
         attempt.say("\n" + "\n".join(places))
 
 
-TRIES: dict[str, Callable[[TrialBoard, Key, Any], None]] = {"game": try_game, "heuristic": try_heuristic, "agent": try_agent}
-"""Kinds of things to try, in this order: heuristics belong to games, and agents use both."""
+TRIES: dict[str, Callable[[TrialBoard, tuple[str, ...], Any], None]] = {
+    "game": try_game,
+    "heuristic": try_heuristic,
+    "agent": try_agent,
+}
+"""The kinds of objects to try, in this order: heuristics belong to games, and agents use both."""

@@ -1,4 +1,4 @@
-"""A suite of checks run to its end: a verdict for every promise, or the first violation as an exception."""
+"""Runs a suite of checks to its end. The result is a verdict for every promise, or the first violation as an exception."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,16 +14,16 @@ class Verdict:
     """The result of checking one promise."""
 
     check: str
-    """Name, such as `returns`."""
+    """The name of the check, such as `returns`."""
     promise: str
-    """The promise, or why it could not be checked."""
+    """The promise, or the reason why it could not be checked."""
     violation: Violation | None = None
-    """The violation found; None if there is none."""
+    """The violation that was found; None if there is none."""
     reached: bool = True
-    """False if no play came far enough to check the promise."""
+    """False if no play got far enough to check the promise."""
 
     ended: bool = False
-    """True if nothing was checked after it, because a call has not returned or has left a thread running."""
+    """True if no check follows, because a call has not returned in time or has left a thread running."""
 
     @property
     def kept(self) -> bool:
@@ -35,8 +35,9 @@ class Verdict:
 class CheckSuite:
     """The checks of one game, agent or heuristic.
 
-    `play` plays `matches` matches from `seed`, and raises Violation for every fault that is not in the log. `reproduce`
-    prepares a search for fewer actions. `promises` are the checks by name.
+    `play` plays `matches` matches, the first with the seed `seed`, and raises Violation for every fault that is not in the log.
+    `reproduce` prepares a search for fewer actions that show a fault. `promises` has the properties to be checked, by the names
+    of their checks.
     """
 
     play: Callable[[int, int, CheckLog], None]
@@ -47,7 +48,9 @@ class CheckSuite:
     patience: float
 
     def passed(self) -> tuple[str, ...]:
-        """Play, and return the names of the checks that were made. Raises Violation, with few actions, for the first fault."""
+        """Play, and return the names of the checks that were made. Raises Violation for the first fault, with as few actions as
+        possible.
+        """
         log = CheckLog()
         violation = self._first(self.seed, self.matches, log)
         if violation is not None:
@@ -55,7 +58,7 @@ class CheckSuite:
         return tuple([name for name in self.promises if name in log.passed])
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Play repeatedly, each time past the known faults, and yield a verdict for every promise."""
+        """Play repeatedly, each time continuing past the known faults, and yield a verdict for every promise."""
         log = CheckLog()
         found: dict[str, Violation] = {}
         while (violation := self._first(self.seed, self.matches, log)) is not None and violation.finding.check not in found:
@@ -67,7 +70,7 @@ class CheckSuite:
             if name in found or name in log.passed:
                 yield Verdict(name, promise, found.get(name), ended=log.over and name in found)
             else:
-                yield Verdict(name, "not reached", reached=False)
+                yield Verdict(name, "not checked: play did not get this far", reached=False)
 
     def _first(self, seed: int, matches: int, log: CheckLog) -> Violation | None:
         try:
@@ -80,10 +83,10 @@ class CheckSuite:
         return None
 
     def _replayable(self, violation: Violation, log: CheckLog) -> Violation:
-        """Return the violation with few actions, and with a seed and a number of matches that reproduce it."""
+        """Return the violation with fewer actions, and with a seed and a number of matches that reproduce it."""
         with Patience(min(SHORTENING_CALL_SECONDS, self.patience)):
             finding = shorten(violation.finding, self.reproduce)
-        if not log.over:  # after a call that does not return, another play would use the full timeout again
+        if not log.over:  # if a call does not return, another play would wait for the full timeout again
             again = self._first(finding.seed, 1, CheckLog(failed=set(log.failed)))
             if again is None or again.finding.rule != finding.rule:
                 finding = replace(finding, seed=self.seed, matches=self.matches)

@@ -1,4 +1,4 @@
-"""The address of a cluster, as `--cluster` takes it."""
+"""The address of a cluster, as given to `--cluster`."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
-from arena.api.errors import ClusterError
+from arena_cluster.engine import ClusterError
 
 EXPECTED_ADDRESS = "expected tcp://HOST:PORT, tls://HOST:PORT, a scheduler file or local:N"
 MAX_LOCAL_WORKERS = 1024
@@ -14,27 +14,27 @@ _URL = re.compile(r"(?P<protocol>\w+)://(?P<host>\[[0-9a-fA-F:.%\w]+\]|[^\s:/\[\
 
 
 _EXPOSED = (
-    "{} is neither encrypted nor protected: whoever reaches that port can read along, and run programs on every machine of the "
-    "cluster and on this one; use tls://, or a network of your own"
+    "{} has neither encryption nor authentication: any program that reaches this port can read all traffic, and run code on this "
+    "machine and on every machine of the cluster; use tls://, or a private network"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A scheduler, or a number of workers to start on this machine."""
+    """The address of a scheduler, or a number of workers to start on this machine."""
 
     given: str
-    """The user's text."""
+    """The text that the user gave."""
     url: str = ""
-    """URL of the scheduler; empty if there is none yet."""
+    """The URL of the scheduler; empty if there is none yet."""
     workers: int = 0
-    """Number of workers to start here; 0 if there is a scheduler."""
+    """The number of workers to start on this machine; 0 if there is a scheduler."""
     file: str | None = None
-    """The scheduler file, if the address came from one."""
+    """The scheduler file, if the address was read from one."""
 
     @property
     def encrypted(self) -> bool:
-        """True if both ends are authenticated and the connection is encrypted."""
+        """True if the connection is encrypted and both of its ends are authenticated."""
         return self.url.startswith("tls://")
 
     @property
@@ -49,22 +49,22 @@ class Address:
 
     @property
     def exposed(self) -> bool:
-        """True if others can listen or take part, because the connection is not encrypted and not limited to this machine."""
+        """True if others could listen or take part, because the connection is neither encrypted nor limited to this machine."""
         if not self.url or self.encrypted or self.host == "localhost":
             return False
         try:
             return not ip_address(self.host.partition("%")[0]).is_loopback
-        except ValueError:  # a name, which may mean any machine
+        except ValueError:  # a host name, which may stand for any machine
             return True
 
     @property
     def warning(self) -> str | None:
-        """Warning for an exposed address; None for any other."""
+        """The warning about an exposed address; None for any other address."""
         return _EXPOSED.format(self.url) if self.exposed else None
 
 
 def address_of(given: str) -> Address:
-    """Parse an address. ClusterError says how it is wrong."""
+    """Parse an address. Raises ClusterError, with the fault, if it is invalid."""
     kind, colon, number = given.partition(":")
     if kind == "local" and colon:
         if not number.isascii() or not number.isdecimal() or not 1 <= int(number) <= MAX_LOCAL_WORKERS:
@@ -96,14 +96,14 @@ def _of_file(given: str) -> str:
     except FileNotFoundError:
         raise ClusterError(f"{where}: no such file; {EXPECTED_ADDRESS}") from None
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not text"
         raise ClusterError(
             f"{where}: cannot be read: {reason}; expected what `dask scheduler --scheduler-file` writes"
         ) from error
     try:
         said = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ClusterError(f"{where}: no JSON: {error}; expected what `dask scheduler --scheduler-file` writes") from error
+        raise ClusterError(f"{where}: not JSON: {error}; expected what `dask scheduler --scheduler-file` writes") from error
     url = said.get("address") if isinstance(said, dict) else None
     if not isinstance(url, str):
         raise ClusterError(f"{where}: names no address; expected what `dask scheduler --scheduler-file` writes")

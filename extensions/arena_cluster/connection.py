@@ -1,4 +1,4 @@
-"""Connects to a scheduler, or explains clearly why that fails."""
+"""Connects to a scheduler. When that fails, it explains why."""
 
 import logging
 import queue
@@ -14,25 +14,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from arena.api.cli import install_command
-from arena.api.errors import ClusterError
 from arena_cluster.address import Address
+from arena_cluster.engine import ClusterError
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
 T = TypeVar("T")
 ANSWER_SECONDS = 10.0
-"""Seconds to wait for a scheduler's first answer."""
+"""Seconds to wait for the first answer of a scheduler."""
 GREETING_SECONDS = 3.0
-"""Seconds in which a scheduler must send its greeting. It normally takes less than a millisecond."""
+"""Seconds within which a scheduler must send its greeting. Normally this takes less than a millisecond."""
+TLS_SECONDS = 2.0
+"""Seconds within which a server must begin TLS."""
 GREETING_LENGTH_BYTES = 8
 MAX_GREETING_BYTES = 1 << 20
-USE_TLS = "TLS is spoken there; use tls:// and the certificates of the cluster"
+USE_TLS = "the scheduler uses TLS; use tls:// and the certificates of the cluster"
 _OPTIONS = ("distributed.comm.tls.ca-file", "distributed.comm.tls.client.cert", "distributed.comm.tls.client.key")
 
 
 def connect(address: Address) -> tuple["Client", "LocalCluster | None"]:
-    """Return a client of the scheduler at an address, and the cluster if it was started here. Raises ClusterError on failure."""
+    """Return a client of the scheduler at an address, and the cluster if it was started on this machine. Raises ClusterError if
+    this fails.
+    """
     try:
         import distributed
     except ImportError as error:
@@ -48,13 +52,13 @@ def _start_cluster(address: Address) -> tuple["Client", "LocalCluster"]:
     quiet = {"logging": {"distributed": "critical", "tornado": "critical", "asyncio": "critical"}}
     cluster = None
     try:
-        with dask.config.set(quiet), _delay_interrupts():  # the workers inherit both
+        with dask.config.set(quiet), _delay_interrupts():  # the workers inherit the configuration and the blocked signal
             cluster = LocalCluster(
                 n_workers=address.workers,
                 threads_per_worker=1,
-                memory_limit=0,  # matches are played in separate processes
+                memory_limit=0,  # no limit, because matches are played in separate processes
                 host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",  # any port: there may be another cluster
+                dashboard_address="127.0.0.1:0",  # any free port, because there may be another cluster
                 silence_logs=logging.CRITICAL,
                 preload="arena_cluster.deaf",
             )
@@ -71,11 +75,11 @@ def _start_cluster(address: Address) -> tuple["Client", "LocalCluster"]:
 
 @contextmanager
 def _delay_interrupts() -> Iterator[None]:
-    """Delay Ctrl-C, because a half-started cluster prints many errors when it is interrupted.
+    """Delay Ctrl-C inside the block, because a cluster that is interrupted while it starts prints many errors.
 
-    Threads and processes that start in the block never receive the signal; see `arena_cluster.deaf`.
+    Threads and processes that are started in the block never receive the signal; see `arena_cluster.deaf`.
     """
-    resource_tracker.ensure_running()  # it would unblock the signal if it started later
+    resource_tracker.ensure_running()  # if the tracker started later, it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -87,27 +91,27 @@ def _connect_to(address: Address) -> "Client":
     from distributed import Client
     from distributed.security import Security
 
-    security = Security()  # from Dask's own configuration
+    security = Security()  # it reads the configuration of Dask
     if address.encrypted:
         named = (security.tls_ca_file, security.tls_client_cert, security.tls_client_key)
         for option, value in zip(_OPTIONS, named, strict=True):
             variable = f"DASK_{option.upper().replace('.', '__').replace('-', '_')}"
             where = f"--cluster {address.given}: {option}"
-            if value is None and not option.endswith("key"):  # it may be in the file of the certificate
+            if value is None and not option.endswith("key"):  # the key may be in the file of the certificate
                 raise ClusterError(f"{where} is not set; set it in Dask's configuration, or {variable} to the path of the file")
             if value is not None and "-----BEGIN" not in value and not Path(value).is_file():
                 raise ClusterError(f"{where}: no such file: {value}; see Dask's configuration, or {variable}")
     _probe(address)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about versions of Dask's dependencies; relevant ones are compared later
+            warnings.simplefilter("ignore")  # Dask warns of other versions; arena compares those that matter later
             return call_within(
                 3 * ANSWER_SECONDS,
                 lambda: Client(
                     address.url, security=security, timeout=ANSWER_SECONDS, set_as_default=False, name="arena", **_CODECS
                 ),
             )
-    except Exception as error:  # a stranger can make Dask fail in any way
+    except Exception as error:  # a server that is not a scheduler can make Dask fail in any way
         raise ClusterError(_why_not(address, error)) from error
 
 
@@ -132,16 +136,18 @@ def call_within(seconds: float, call: Callable[[], T]) -> T:
 
 
 _CODECS: dict[str, Any] = {"deserializers": ["dask", "msgpack", "error"]}
-"""Codecs of results. They exclude pickles, which would run code of a node. (Dask always unpickles exceptions of tasks.)"""
+"""The codecs that may encode results. Pickle is not among them, because it would run code from a node. (Dask itself always
+unpickles the exceptions of tasks.)
+"""
 
 
 def _probe(address: Address) -> None:
-    """Raise ClusterError if nothing listens at the address. Faster than Dask, which retries for long."""
+    """Raise ClusterError if no server listens at the address. This is faster than Dask, which retries for a long time."""
     where = f"--cluster {address.given}"
     stale = ""
     if address.file is not None:
-        where = f"{where}: it names {address.url}"
-        stale = "; the file is stale: start the scheduler with --scheduler-file once more, and it is written anew"
+        where = f"{where}: the file names the scheduler {address.url}"
+        stale = "; the file is out of date: start the scheduler with --scheduler-file again, which rewrites it"
     try:
         with socket.create_connection((address.host, address.port), timeout=ANSWER_SECONDS) as connection:
             greets = address.encrypted or _greets(connection)  # a TLS server waits for the client to begin
@@ -151,20 +157,21 @@ def _probe(address: Address) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         hint = stale or "; expected a scheduler, as `dask scheduler` starts one"
-        raise ClusterError(f"{where}: nobody answers there: {reason}{hint}") from error
+        raise ClusterError(f"{where}: nothing answers there: {reason}{hint}") from error
     if not greets:
         if _speaks_tls(address):
             raise ClusterError(f"{where}: {USE_TLS}")
         raise ClusterError(
-            f"{where}: what answers there is no Dask scheduler{stale or '; expected one, as `dask scheduler` starts it'}"
+            f"{where}: the server there is not a Dask scheduler{stale or '; expected one, as `dask scheduler` starts it'}"
         )
 
 
 def _greets(connection: socket.socket) -> bool:
-    """Return True if the server sends the greeting of a Dask scheduler: the length of a short message, 8 bytes, little-endian.
+    """Return True if the server sends the greeting of a Dask scheduler. It begins with the length of a short message in 8 bytes,
+    little-endian.
 
-    Without this check, any server would be taken for a scheduler. `HTTP/1.1` would announce three exbibytes, and Dask would
-    hang on a silent server.
+    Without this check, any server would be taken for a scheduler. The bytes `HTTP/1.1` would announce a message of three
+    exbibytes, and Dask would wait for ever on a silent server.
     """
     connection.settimeout(GREETING_SECONDS)
     said = b""
@@ -180,17 +187,17 @@ def _greets(connection: socket.socket) -> bool:
 
 
 def _why_not(address: Address, error: Exception) -> str:
-    """Explain why there is no client although the port is open."""
+    """Return the reason why no client could connect although the port is open."""
     where = f"--cluster {address.given}"
     speaks = _speaks_tls(address)
     if address.encrypted and not speaks:
-        return f"{where}: no TLS is spoken there; use tcp://, or start scheduler and workers with TLS"
+        return f"{where}: the scheduler does not use TLS; use tcp://, or start scheduler and workers with TLS"
     if not address.encrypted and speaks:
         return f"{where}: {USE_TLS}"
     root = _root(error)
     if address.encrypted and isinstance(root, ssl.SSLError):
-        return f"{where}: the two ends do not trust each other: {root}; expected certificates of the same authority on both"
-    return f"{where}: what answers there is no Dask scheduler that this Dask can speak to: {' '.join(str(root).split())}"
+        return f"{where}: the two sides do not trust each other's certificates: {root}; use the same authority on both"
+    return f"{where}: the server there is not a Dask scheduler that this Dask can speak to: {' '.join(str(root).split())}"
 
 
 def _root(error: BaseException) -> BaseException:
@@ -203,12 +210,12 @@ def _root(error: BaseException) -> BaseException:
 def _speaks_tls(address: Address) -> bool:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # no data is sent: this only identifies the server
+    context.verify_mode = ssl.CERT_NONE  # no data is sent; this only identifies the server
     try:
-        plain = socket.create_connection((address.host, address.port), timeout=2.0)
+        plain = socket.create_connection((address.host, address.port), timeout=TLS_SECONDS)
         with closing(plain), closing(context.wrap_socket(plain, server_hostname=address.host)):
             return True
     except ssl.SSLError as error:
-        return error.reason is not None and "ALERT" in error.reason  # it demanded a certificate, in TLS
+        return error.reason is not None and "ALERT" in error.reason  # the server required a certificate
     except OSError:
         return False

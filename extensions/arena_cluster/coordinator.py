@@ -1,4 +1,4 @@
-"""The coordinator divides a schedule among the nodes of a cluster and passes on the played matches."""
+"""The coordinator. It divides a schedule among the nodes of a cluster and passes on the matches that they have played."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -9,33 +9,37 @@ from secrets import token_hex
 from time import monotonic
 
 from arena import Record, Spec
-from arena.api.errors import ClusterError, escape_line
-from arena.api.run import Backlog, Batch, Scheduled, make_unplayed
+from arena.api.errors import escape_line
+from arena.api.run import Backlog, Batch, MatchRunner, Scheduled
 from arena_cluster import wire
-from arena_cluster.engine import Engine, Order, Reply
+from arena_cluster.engine import ClusterError, Engine, Order, Reply
 
 POLL_SECONDS = 0.25
 """Seconds between two checks for nodes that have joined or left."""
 MAX_REASON_CHARACTERS = 600
-"""Maximum length of a node's reason for a refusal, in characters."""
+"""The maximum length, in characters, of the reason that a node gives for a refusal."""
 ALONE_NOTICE_SECONDS = 5.0
-"""After this many seconds without a node, a notice is printed."""
+"""The number of seconds without a node after which a notice is printed."""
 MAX_LOST_ORDERS = 10
-"""A node is refused after this many lost orders in a row for each of its threads."""
+"""A node is refused after this many lost orders in a row, multiplied by the number of its threads. (An order is a job that was
+sent to a node.)
+"""
 OVERDUE_SECONDS = 60.0
-"""After this many seconds, an order that should have taken far less is also given to an idle node."""
+"""An order that takes longer than this, and far longer than usual, is also given to an idle node."""
 OVERDUE_FACTOR = 10
-"""An order is overdue if it takes this multiple of the usual time of its matches."""
+"""An order is overdue if it takes more than this multiple of the usual time for its matches."""
 JOB_SECONDS = 1.0
-"""Target duration of a job in seconds: long compared with Dask's overhead (about 2 ms per task), short compared with the run."""
+"""The target duration of a job in seconds. It is long compared with the overhead of Dask (about 2 ms per task) and short compared
+with the run.
+"""
 MAX_JOB_MATCHES = 5000
 """Maximum number of matches in a job."""
 QUICK_SECONDS = 5.0
-"""Jobs that take longer than this are not queued at a busy node, because another node may become idle first."""
+"""A job that takes longer than this is not queued at a busy node, because another node may become idle first."""
 MAX_NODES_LOST = 2
-"""Number of nodes that may be lost while they play the same match."""
+"""A match is given up if this many nodes were lost while they played it."""
 ORDERS_AHEAD_PER_THREAD = 2
-"""Orders for each thread of a node: one in progress and one waiting, so that the node is never idle."""
+"""The number of orders for each thread of a node: one in progress and one waiting, so that the node is never idle."""
 
 Finished = tuple[Scheduled, Record]
 Say = Callable[[str], object]
@@ -43,21 +47,21 @@ Say = Callable[[str], object]
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """Matches that are sent out together."""
+    """Matches that are sent to a node together."""
 
     matches: list[Scheduled]
     lost: int = 0
-    """Number of nodes that were lost while they played it."""
+    """The number of nodes that were lost while they played this job."""
     orders: set[str] = field(default_factory=set)
-    """Keys of its current orders: usually one, or two if the first is long overdue."""
+    """The keys of its current orders: usually one, and two if the first one is long overdue."""
 
 
 @dataclass(slots=True)
 class Pace:
-    """Average time of a match so far, which determines the size of a job."""
+    """The average time of a match so far. It determines the size of a job."""
 
     seconds: float | None = None
-    """Recent time of a match; None before the first."""
+    """The average time of recent matches; None before the first match."""
     size: int = 1
 
     def note(self, matches: int, seconds: float) -> None:
@@ -68,12 +72,12 @@ class Pace:
 
     @property
     def quick(self) -> bool:
-        """True if a job is so short that the next one may wait at the node."""
+        """True if jobs are so short that the next one may wait at a node while the node still plays."""
         return self.seconds is not None and self.seconds * self.size <= QUICK_SECONDS
 
 
 class JobQueue:
-    """The backlog of some nodes as jobs, with the number of nodes that each job has lost."""
+    """Divides the waiting matches into jobs. For each job, it knows how many nodes were lost while they played it."""
 
     def __init__(self, take: Callable[[int], Batch], total: int | None) -> None:
         self.pace = Pace()
@@ -81,23 +85,24 @@ class JobQueue:
         self._suspects: deque[Job] = deque()
 
     def next(self, threads: int) -> Job | None:
-        """Return the next job for a node with this many threads; None if there is nothing to play now."""
+        """Return the next job for a node with this many threads; None if there is nothing to play at the moment."""
         if self._suspects:
             return self._suspects.popleft()
         matches = self._backlog.share(self.pace.size, threads)
         return Job(matches) if matches else None
 
     def put_back(self, job: Job) -> None:
-        """Take back a job that no node has begun."""
+        """Take back a job that no node has begun to play."""
         if job.lost:
             self._suspects.append(job)
         else:
             self._backlog.put_back(job.matches)
 
     def lost(self, job: Job) -> Scheduled | None:
-        """Take back a job whose node was lost while it played. If a match has now lost its second node, return that match.
+        """Take back a job whose node was lost while it played. If two nodes have now been lost while they played the same match,
+        return this match.
 
-        If the job has several matches, it is unknown which one was being played, so each is played alone from now on.
+        If the job has several matches, it is unknown which of them was being played, so each is played alone from now on.
         """
         if len(job.matches) == 1 and job.lost + 1 >= MAX_NODES_LOST:
             return job.matches[0]
@@ -105,24 +110,24 @@ class JobQueue:
         return None
 
     def any_left(self) -> bool:
-        """Return whether there is something to play now. If necessary, take a match from the schedule to find out."""
+        """Return True if there is something to play now. To find out, a match may be taken from the schedule."""
         return bool(self._suspects) or self._backlog.any_left()
 
     @property
     def over(self) -> bool:
-        """True if the schedule has no more matches, except matches to be repeated."""
+        """True if the schedule has no more matches, not counting matches that have to be repeated."""
         return self._backlog.over
 
 
 @dataclass(slots=True, eq=False)
 class Sent:
-    """An order on its way."""
+    """An order that was sent to a node."""
 
     job: Job
     ids: Sequence[str]
     node: str
     told: bool
-    """True if the parcel was sent with it."""
+    """True if the parcel (the description of the tournament) was sent with it."""
     since: float = field(default_factory=monotonic)
 
     def __str__(self) -> str:
@@ -132,31 +137,32 @@ class Sent:
 
 @dataclass(slots=True, eq=False)
 class NodeState:
-    """A node and the orders sent to it."""
+    """A node, and the orders that were sent to it."""
 
     threads: int
     orders: dict[str, Sent] = field(default_factory=dict)
-    """By key, in the order in which the node plays them."""
+    """The orders by key, in the order in which the node plays them."""
     lost: int = 0
-    """Number of orders in a row that were lost on the way."""
+    """The number of orders in a row that were lost on the way."""
 
 
 class Coordinator:
     """Plays the matches of a spec on the nodes of an engine.
 
-    `parcel` contains the spec. `take` and `total` come from the schedule, as in `Pool`: the code that iterates over `play` must
-    report each result to the schedule before it asks for the next. Nothing is recorded twice. Only the reply to a current order
-    counts, and if a match is in two orders, the first reply counts. A match gets a second order if nothing else is left to play
-    and its first order is long overdue: then an idle node gets it, too (the backup tasks of Dean and Ghemawat, MapReduce, OSDI
+    `parcel` contains the spec. `take` and `total` come from the schedule, as in `WorkerPool`. Code that iterates over `play` must
+    report each result to the schedule before it requests the next one. No match is recorded twice. Only the reply to a current
+    order counts, and if a match is in two orders, the first reply counts. If nothing else is left to play and an order is long
+    overdue, an idle node gets the matches of this order in a second order (the backup tasks of Dean and Ghemawat, MapReduce, OSDI
     2004).
 
-    If a node is lost, each match that it was playing loses one of two tries. All its orders are sent to other nodes. A match
-    that loses its second node is a `crash` of its agent if it has only one agent. With several agents it is void, because the
-    agent to move is unknown. (If an agent crashes the process in which it plays, its node detects this, and no node is lost.)
+    If a node is lost, all its orders are sent to other nodes. A match that the node was playing is tried once more. If a second
+    node is lost while it plays this match, the match ends. With a single agent, it is recorded as a `crash` of this agent; with
+    several agents, it is void, because it is unknown which agent was to move. (If an agent crashes the process in which it plays,
+    the node detects this and is not lost.)
 
-    A node is refused if it has another version of anything, or if it sends an invalid record. `say` is called with the reason,
-    and the node gets nothing more. ClusterError is raised if no node is left. Apart from that, nodes are trusted: no match is
-    played a second time for verification.
+    A node is refused if any of its versions differs, or if it sends an invalid record. `say` is called with the reason, and the
+    node gets no more orders. ClusterError is raised if no node is left. Apart from that, nodes are trusted: no match is played a
+    second time to verify it.
 
     `check` is called about every POLL_SECONDS. An exception from it ends the iteration.
     """
@@ -182,20 +188,20 @@ class Coordinator:
         self._jobs = JobQueue(take, total)
         self._nodes: dict[str, NodeState] = {}
         self._room: dict[str, None] = {}
-        """Nodes that can take more orders, the longest-waiting first."""
+        """The nodes that can take more orders, with the node that has waited longest first."""
         self._out: dict[str, Sent] = {}
         self._refused: dict[str, str] = {}
         self.threads = 0
-        """Number of matches that all nodes together play at a time."""
+        """The number of matches that all nodes together can play at the same time."""
         self.alone = False
         """True if there has been no node for some time."""
         self._number = 0
         self._alone_since: float | None = monotonic()
         self._heard = monotonic()
-        """Time of the last reply; infinite after the notice that no replies come."""
+        """The time of the last reply; infinite after the notice that there are no replies."""
 
     def play(self) -> Generator[Finished, None, None]:
-        """Yield every match with its record as it arrives, in no particular order. Only one thread may iterate.
+        """Yield every match with its record when the record arrives, in no particular order. Only one thread may iterate.
 
         Closing the iterator cancels all current orders and makes the nodes forget the tournament. Raises ClusterLost if the
         cluster is gone.
@@ -205,7 +211,7 @@ class Coordinator:
                 self._check()
                 for change in self._engine.changes():
                     yield from self._part_from(change.node, leave=change.leave)
-                    self._refused.pop(change.node, None)  # a node that rejoins may be a different one
+                    self._refused.pop(change.node, None)  # a node that joins again may be a different one
                     if change.threads:
                         self._nodes[change.node] = NodeState(change.threads)
                         self.threads += change.threads
@@ -213,9 +219,7 @@ class Coordinator:
                 self._hand_out()
                 if not self._out and not self._jobs.any_left():
                     if not self._jobs.over:
-                        raise RuntimeError(
-                            "the schedule waits for results although all have been given; tell it each before the next"
-                        )
+                        raise RuntimeError("the schedule waits for results; report each result before you ask for the next match")
                     break
                 for reply in self._engine.replies(POLL_SECONDS):
                     self._heard = monotonic()
@@ -225,7 +229,7 @@ class Coordinator:
             self._engine.close(self._run)
 
     def staff(self) -> str:
-        """Return the number of workers and of their threads as text. Safe to call from any thread."""
+        """Return the number of workers and of their threads as text. It may be called from any thread."""
         workers, threads = len(self._nodes), self.threads
         found = "no worker" if not workers else "1 worker" if workers == 1 else f"{workers:,} workers"
         return found if threads == workers else f"{found} of {threads:,} threads"
@@ -233,7 +237,7 @@ class Coordinator:
     # Orders
 
     def _hand_out(self) -> None:
-        """Send jobs to nodes as long as there are both."""
+        """Send jobs to nodes as long as there are jobs and nodes with room."""
         while self._room:
             node = next(iter(self._room))
             del self._room[node]
@@ -248,11 +252,11 @@ class Coordinator:
         for node in [node for node in self._room if not self._nodes[node].orders]:  # nothing else is left to play
             late = self._find_overdue(node)
             if late is not None:
-                self._say(f"{late}; {node} plays what is overdue, too")
+                self._say(f"{late}; {node} plays the overdue matches as well")
                 self._send(late.job, node, told=False)
 
     def _find_overdue(self, node: str | None) -> Sent | None:
-        """Return the oldest order that is long overdue, has no second order, and is with another node."""
+        """Return the oldest order at another node that is long overdue and has no second order."""
         now = monotonic()
         for sent in self._out.values():
             if now - sent.since < OVERDUE_SECONDS:
@@ -298,10 +302,10 @@ class Coordinator:
             answer = self._reader.read(body, sent.job.matches, sent.ids)
         except wire.Invalid as invalid:
             self._put_back(sent.job)
-            self._refuse(sent.node, f"sent what is no answer: {invalid}")
+            self._refuse(sent.node, f"sent an invalid answer: {invalid}")
             return
         if answer.records is not None:
-            for key in sent.job.orders:  # orders of another node for the same matches
+            for key in sent.job.orders:  # another node may have a second order for the same matches
                 other = self._out.pop(key)
                 del self._nodes[other.node].orders[key]
                 self._room[other.node] = None
@@ -313,13 +317,13 @@ class Coordinator:
             self._send(sent.job, sent.node, told=True)
         else:
             self._put_back(sent.job)
-            reason = answer.refused or "asks for what it was told"
+            reason = answer.refused or "asks for a file that it already has"
             self._refuse(sent.node, escape_line(reason)[:MAX_REASON_CHARACTERS])
 
     # Nodes
 
     def _part_from(self, node: str, *, leave: bool) -> Iterator[Finished]:
-        """Drop a node and handle its orders. Unless it left in good order, the orders that it was playing are blamed."""
+        """Drop a node and handle its orders. If the node was lost, one of the orders that it was playing may be the cause."""
         state = self._nodes.pop(node, None)
         if state is None:
             return
@@ -335,7 +339,7 @@ class Coordinator:
                 yield from self._blame(sent)
 
     def _put_back(self, job: Job) -> None:
-        if not job.orders:  # else another node is still playing it
+        if not job.orders:  # otherwise another node is still playing it
             self._jobs.put_back(job)
 
     def _blame(self, sent: Sent) -> Iterator[Finished]:
@@ -343,15 +347,15 @@ class Coordinator:
         if culprit is not None:
             message = "two machines of the cluster were lost while they played this match"
             if len(culprit.pairing.seats) == 1 and not self._spec.boards[culprit.board].native:
-                yield culprit, make_unplayed(self._spec, culprit, "crash", 0, message)
+                yield culprit, MatchRunner.make_unplayed(self._spec, culprit, "crash", 0, message)
             else:
-                yield culprit, make_unplayed(self._spec, culprit, message=f"{message}; whose turn it was is not known")
+                yield culprit, MatchRunner.make_unplayed(self._spec, culprit, message=f"{message}; the seat to move is not known")
 
     def _refuse(self, node: str, reason: str) -> None:
-        """Refuse a node: it gets no more orders."""
+        """Refuse a node, so that it gets no more orders."""
         self._refused[node] = reason
         for _ in self._part_from(node, leave=True):
-            raise AssertionError("nobody is blamed for leaving")
+            raise AssertionError("internal error: a node that was asked to leave lost a match")
         if not self._nodes:
             listed = "\n".join([f"  {name}: {why}" for name, why in self._refused.items()])
             raise ClusterError(f"no machine of the cluster can play {self._spec.name}:\n{listed}")
@@ -367,12 +371,12 @@ class Coordinator:
             self._alone_since, self.alone = inf, True
         late = self._find_overdue(None) if monotonic() - self._heard > OVERDUE_SECONDS else None
         if late is not None:
-            self._say(f"{late}, and from nobody anything has come since; still waiting")
+            self._say(f"{late}, and no other node has answered since; still waiting")
             self._heard = inf
 
 
 _NOBODY = "no worker on the cluster yet; waiting for one to join: dask worker ADDRESS --nthreads 1"
 _NOBODY_LEFT = (
     "no worker is left on the cluster; waiting for one to join: dask worker ADDRESS --nthreads 1 "
-    "(where a scheduler is started again, its workers must be, too)"
+    "(after a restart of the scheduler, restart its workers as well)"
 )

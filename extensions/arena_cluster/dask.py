@@ -1,7 +1,9 @@
-"""Dask as the engine: an order is a task that may run on one worker only.
+"""The engine that uses Dask. An order (matches that one node plays together) is a Dask task that may run only on one particular
+worker.
 
-For this reason Dask itself never repeats an order on another worker. The coordinator does, because it knows the consequences.
-Calls that may block while a scheduler is silent run in threads. The thread of the coordinator never waits for the network.
+So Dask itself never repeats an order on another worker. The coordinator decides about repetitions, because it knows the
+consequences. Calls that may block while a scheduler is silent run in separate threads, and the thread of the coordinator never
+waits for the network.
 """
 
 import atexit
@@ -13,11 +15,11 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from arena.api.errors import ClusterLost, describe
+from arena.api.errors import describe
 from arena_cluster import node as nodes, wire
 from arena_cluster.address import Address
 from arena_cluster.connection import call_within, connect
-from arena_cluster.engine import Change, Order, Reply
+from arena_cluster.engine import Change, ClusterLost, Order, Reply
 from arena_cluster.parcel import versions
 
 if TYPE_CHECKING:
@@ -26,38 +28,40 @@ if TYPE_CHECKING:
 SCHEDULER_SILENCE_SECONDS = 10.0
 """Seconds without an answer after which a scheduler counts as lost."""
 PULSE_POLL_SECONDS = 5.0
-"""Seconds between two queries of the scheduler for the last heartbeat of each worker."""
+"""Seconds between two questions to the scheduler about the last heartbeat of each worker."""
 WORKER_SILENCE_SECONDS = 30.0
 """Seconds of silence after which a worker counts as lost. Dask itself waits for 5 to 10 minutes."""
 POLL_SECONDS = 1.0
-"""Seconds between two queries for the list of workers."""
+"""Seconds between two requests for the list of workers."""
 END_SECONDS = 5.0
 """Timeout for disconnecting, in seconds."""
 
 
 class Workers:
-    """The connected workers, from the scheduler's events and from its answers. The two may arrive in either order."""
+    """The connected workers, known from events of the scheduler and from its answers. Events and answers may arrive in either
+    order.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._there: dict[str, int] = {}
         self._gone: dict[str, float] = {}
-        """Times of departures. Each is kept as long as an older answer may still list the worker."""
+        """The times at which workers left. Each is kept as long as an older answer may still list the worker."""
         self._changes: list[Change] = []
 
     def changes(self) -> Sequence[Change]:
-        """Changes since the last call, in order."""
+        """Return the changes since the last call, in order."""
         with self._lock:
             changes, self._changes = self._changes, []
         return changes
 
     def again(self) -> None:
-        """Report all connected workers once more with the next changes, for a new reader."""
+        """Report all connected workers again among the next changes, for a new coordinator."""
         with self._lock:
             self._changes = [Change(address, number) for address, number in self._there.items()]
 
     def seen(self, threads: Mapping[str, int], asked: float) -> None:
-        """Add an answer with the connected workers. `asked` is the time of the question."""
+        """Process an answer of the scheduler that lists the connected workers. `asked` is the time at which it was requested."""
         with self._lock:
             for address in self._there.keys() - threads.keys():
                 self._leave(address, leave=False)
@@ -79,39 +83,40 @@ class Workers:
 
 
 class Pulses:
-    """Detects workers that have been silent for long: frozen, disconnected, or on a machine that went down.
+    """Detects workers that have been silent for a long time: frozen, disconnected, or on a machine that went down.
 
-    It only matters whether a heartbeat's time has changed, and not its value, because the clocks of machines differ.
+    The clocks of machines differ. So it only matters whether the time of the last heartbeat changes; its value does not matter.
     """
 
     def __init__(self) -> None:
         self.still: frozenset[str] = frozenset()
-        """Workers that count as lost until the next heartbeat."""
+        """Workers that count as lost until their next heartbeat."""
         self.due = 0.0
-        """Time of the next query."""
+        """The time of the next question."""
         self._last: dict[str, tuple[float, float]] = {}
-        """For each worker, the scheduler's time, and since when it has had this value."""
+        """For each worker, the time of its last heartbeat as reported by the scheduler, and the time since which this value has
+        not changed."""
 
     def take(self, heard: Mapping[str, float], now: float) -> None:
-        """Note the time of each worker's last heartbeat."""
+        """Note the time of the last heartbeat of each worker."""
         self.due = now + PULSE_POLL_SECONDS
         before = self._last
         self._last = {
             address: before[address] if address in before and before[address][0] == last else (last, now)
             for address, last in heard.items()
         }
-        silence = max(WORKER_SILENCE_SECONDS, len(heard) / 20)  # Dask limits heartbeats to 200 a second in all
+        silence = max(WORKER_SILENCE_SECONDS, len(heard) / 20)  # Dask limits heartbeats to 200 per second in total
         self.still = frozenset([address for address, (_, since) in self._last.items() if now - since > silence])
 
     def restart(self) -> None:
-        """Start over, because the scheduler was away."""
+        """Start again, because the scheduler has been away."""
         self.still = frozenset()
         self._last = {}
 
 
 @contextmanager
 def dask_engine(address: Address) -> Iterator["DaskEngine"]:
-    """Provide the engine at an address for the duration of the block. Raises ClusterError if there is none."""
+    """Connect to the scheduler at an address, and provide the engine while the block runs. Raises ClusterError if this fails."""
     with _silence_logs(), _allow_large_parcels():
         client, cluster = connect(address)
         engine = DaskEngine(client, cluster, address)
@@ -123,10 +128,10 @@ def dask_engine(address: Address) -> Iterator["DaskEngine"]:
 
 @contextmanager
 def _allow_large_parcels() -> Iterator[None]:
-    """Suppress Dask's warning about parcels above 10 MB. Each is sent to a node only once."""
+    """Suppress the warning of Dask about parcels above 10 MB. Each parcel is sent to a node only once."""
     try:
         from dask import config
-    except ImportError:  # reported when the connection is made
+    except ImportError:  # this is reported when the connection is made
         yield
         return
     with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
@@ -135,7 +140,7 @@ def _allow_large_parcels() -> Iterator[None]:
 
 @contextmanager
 def _silence_logs() -> Iterator[None]:
-    """Silence Dask's logging. Arena reports the relevant events, each in one line."""
+    """Silence the logging of Dask. Arena reports the relevant events itself, each in one line."""
     with suppress(ImportError):
         import distributed  # noqa: F401 - sets its loggers up
     names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado", "asyncio")]
@@ -147,7 +152,7 @@ def _silence_logs() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        interrupted = True  # threads that still start a cluster must print nothing after the command's last line
+        interrupted = True  # threads that still start a cluster must not print after the last line of the command
         raise
     finally:
         if not interrupted:
@@ -156,7 +161,7 @@ def _silence_logs() -> Iterator[None]:
 
 
 class DaskEngine:
-    """A Dask cluster, seen by its client."""
+    """A Dask cluster, as seen by its client."""
 
     def __init__(self, client: "Client", cluster: "LocalCluster | None", address: Address) -> None:
         self._client = client
@@ -167,7 +172,7 @@ class DaskEngine:
         self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
         self._workers = Workers()
         self._heard = 0
-        """Number of answers of the scheduler."""
+        """The number of answers from the scheduler so far."""
         self._noted = 0
         self._silence = 0.0
         self._lost = False
@@ -184,7 +189,7 @@ class DaskEngine:
         scheduler.
         """
         now = monotonic()
-        elapsed, self._asked = min(now - self._asked, 1.0), now  # time in which this process itself was stopped counts little
+        elapsed, self._asked = min(now - self._asked, 1.0), now  # this process itself may have been stopped
         self._silence = 0.0 if self._heard != self._noted else self._silence + elapsed
         self._noted = self._heard
         if self._silence > SCHEDULER_SILENCE_SECONDS:
@@ -192,12 +197,12 @@ class DaskEngine:
             scheduler = self._address.url or self._address.given
             raise ClusterLost(
                 f"the scheduler {scheduler} has not answered for {SCHEDULER_SILENCE_SECONDS:.0f} s; "
-                "see whether it runs, start it again if need be, and go on with the same command"
+                "check that it runs, restart it if necessary, and continue with the same command"
             )
         return self._workers.changes()
 
     def send(self, order: Order, node: str) -> None:
-        """Give an order to a worker."""
+        """Send an order to a worker."""
         plain: dict[str, Any] = {
             "key": order.key,
             "run": order.run,
@@ -209,7 +214,7 @@ class DaskEngine:
             future = self._client.submit(
                 nodes.play, plain, key=order.key, workers=[node], allow_other_workers=False, pure=False, retries=0
             )
-        except Exception:  # the scheduler is gone, or will soon reconnect
+        except Exception:  # the connection is lost, for good or for a short time
             self._replies.put(Reply(order.key))
             return
         self._futures[order.key] = future
@@ -223,7 +228,7 @@ class DaskEngine:
                 future.release()
 
     def replies(self, seconds: float) -> Sequence[Reply]:
-        """Return the replies that have arrived. Wait for the first one, but at most `seconds`."""
+        """Return the replies that have arrived. If there are none, wait for the first one, but at most `seconds`."""
         found: list[Reply] = []
         with suppress(queue.Empty):
             found.append(self._replies.get(timeout=seconds))
@@ -234,9 +239,9 @@ class DaskEngine:
         return found
 
     def close(self, run: str) -> None:
-        """Cancel all orders and make every worker forget the tournament. It takes END_SECONDS at most.
+        """Cancel all orders and make every worker forget the tournament. This takes at most END_SECONDS.
 
-        The next tournament gets all connected workers as its first changes.
+        For the next tournament, all connected workers are reported again as changes.
         """
         for key in list(self._futures):
             self.drop(key)
@@ -251,11 +256,11 @@ class DaskEngine:
         self._wake.set()
         self._done.put(None)
         if not self._lost:
-            with suppress(Exception):  # the scheduler complains about a client that leaves while it listens
+            with suppress(Exception):  # the scheduler complains if a client that listens leaves
                 self._client.unsubscribe_topic("all")
         _try_within(lambda: self._client.close(timeout=END_SECONDS), 2.0 if self._lost else END_SECONDS)
         if self._cluster is not None:
-            with suppress(ImportError):  # at exit Dask would close it again, and Ctrl-C would interrupt that
+            with suppress(ImportError):  # Dask would close it again at exit, and Ctrl-C would interrupt that
                 from distributed.deploy.spec import close_clusters
 
                 atexit.unregister(close_clusters)
@@ -264,7 +269,7 @@ class DaskEngine:
     # In separate threads
 
     def _ask(self) -> None:
-        """Query the scheduler repeatedly for its workers."""
+        """Ask the scheduler for its workers, again and again."""
         listening = False
         pulses = Pulses()
         while not self._over.is_set():
@@ -276,10 +281,10 @@ class DaskEngine:
                     listening = True
                 threads = self._client.nthreads()
                 if began >= pulses.due:
-                    # Not scheduler_info(), which leaves workers out in some versions.
+                    # This does not use scheduler_info(), because some versions leave out workers.
                     found = self._client.sync(self._client.scheduler.identity)
                     pulses.take({address: worker["last_seen"] for address, worker in found["workers"].items()}, began)
-            except Exception:  # the scheduler does not answer, and after a restart it does not know this client
+            except Exception:  # the scheduler does not answer, or does not know this client after a restart
                 listening = False
                 pulses.restart()
             else:
@@ -288,7 +293,7 @@ class DaskEngine:
             self._wake.wait(POLL_SECONDS)
 
     def _take_event(self, event: tuple[float, Any]) -> None:
-        """Process an event of the scheduler. Called in the thread of Dask's client."""
+        """Process an event from the scheduler. This is called in the thread of the Dask client."""
         said = event[1]
         action = said.get("action") if isinstance(said, dict) else None
         if action == "remove-worker":
@@ -313,7 +318,7 @@ class DaskEngine:
                 return
             finished = {future.key: future for future in done if future.status == "finished"}
             bodies: Mapping[str, Any] = {}
-            with suppress(Exception):  # lost on the way
+            with suppress(Exception):  # the results were lost on the way
                 bodies = self._client.gather(finished, errors="skip")
             for future in done:
                 body = bodies.get(future.key)
@@ -321,7 +326,7 @@ class DaskEngine:
 
 
 def _failure(future: "Future") -> Reply:
-    """Return the reply for a task without a result."""
+    """Return the reply for a task that has no result."""
     if future.status != "error":
         return Reply(future.key)
     try:
@@ -331,13 +336,15 @@ def _failure(future: "Future") -> Reply:
         if isinstance(error, KilledWorker):
             return Reply(future.key, killed=True)
         if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] == "arena":
-            return Reply(future.key, failed=f"arena {versions()['arena']} is not installed there; install it on every machine")
+            return Reply(
+                future.key, failed=f"arena {versions()['arena']} is not installed on the node; install it on every machine"
+            )
         return Reply(future.key, failed="gave no reason" if error is None else describe(error))
-    except BaseException as error:  # the node's exception may be anything, and this thread must go on
+    except BaseException as error:  # the exception from the node may be anything, and this thread must continue
         return Reply(future.key, failed=f"its failure cannot be read: {type(error).__name__}")
 
 
 def _try_within(call: Callable[[], object], seconds: float = END_SECONDS) -> None:
-    """Run a call that may hang or fail. Ignore it in both cases."""
+    """Run a call that may hang or fail. Return after `seconds` at most, and ignore errors."""
     with suppress(Exception):
         call_within(seconds, call)

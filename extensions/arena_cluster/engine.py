@@ -1,60 +1,72 @@
-"""The coordinator's interface to a cluster: nodes join and leave, orders go out, replies come in. Dask is one such engine."""
+"""The interface between the coordinator and a cluster. Nodes join and leave, orders are sent, and replies arrive.
+`arena_cluster.dask` implements it.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from arena import ArenaError
+from arena.api.errors import PlayersLost
 from arena.api.run import Scheduled
+
+
+class ClusterError(ArenaError):
+    """A cluster cannot be reached, or none of its machines can play the match."""
+
+
+class ClusterLost(PlayersLost, ClusterError):
+    """The scheduler of a cluster has disappeared during a run. All matches played so far are stored."""
 
 
 class Order(NamedTuple):
     """Matches that one node plays together."""
 
     key: str
-    """Made from the identities of its matches and the number of earlier orders."""
+    """The key, which is computed from the ids of its matches and the number of earlier orders."""
     run: str
-    """Id of the tournament. A node keeps its parcel for all orders of the run."""
+    """The id of the tournament. A node keeps the parcel for all orders of the run."""
     matches: Sequence[Scheduled]
     parcel: bytes | None = None
-    """The parcel of the tournament, if the node has asked for it."""
+    """The parcel (the packed description of the tournament), if the node has asked for it."""
 
 
 class Change(NamedTuple):
     """A node has joined or left."""
 
     node: str
-    """Its address."""
+    """The address of the node."""
     threads: int
-    """Number of orders that it plays at a time; 0 if it has left."""
+    """The number of orders that the node plays at the same time; 0 if it has left."""
     leave: bool = False
-    """True if it left in good order, so that no match is to blame."""
+    """True if the node has left in an orderly way, so that no match can have caused this."""
 
 
 class Reply(NamedTuple):
-    """The reply to an order: a body, or the reason for its absence. Without either, it was lost on the way."""
+    """The reply to an order: an answer, or the reason why there is none. Without either, the answer was lost on the way."""
 
     key: str
     body: bytes | None = None
-    """The node's answer."""
+    """The answer of the node."""
     failed: str | None = None
-    """Why the node could not even begin."""
+    """The reason why the node could not begin."""
     killed: bool = False
-    """True if nodes were lost over it, and the cluster has given up."""
+    """True if the cluster has given up this order, because nodes were lost while they played it."""
 
 
 class Engine(Protocol):
-    """A cluster. All calls come from one thread and raise ClusterLost if the cluster is gone."""
+    """A cluster. All methods are called from one thread, and they raise ClusterLost if the cluster is gone."""
 
     def changes(self) -> Sequence[Change]:
         """Return the nodes that have joined or left since the last call, in order. The first call returns all nodes."""
 
     def send(self, order: Order, node: str) -> None:
-        """Give an order to a node."""
+        """Send an order to a node."""
 
     def drop(self, key: str) -> None:
-        """Cancel an order. Its reply is ignored if it still arrives."""
+        """Cancel an order. If its reply still arrives, it is ignored."""
 
     def replies(self, seconds: float) -> Sequence[Reply]:
         """Return the replies that have arrived. Wait for the first one, but at most `seconds`."""
 
     def close(self, run: str) -> None:
-        """Cancel all orders, and make every node forget the tournament."""
+        """Cancel all orders and make every node forget the tournament."""

@@ -1,7 +1,7 @@
-"""The code that entries bring, for a node: which files are sent, and their places on the node.
+"""Prepares the code that entries bring, so that nodes can load it: chooses the files to send, and where a node puts them.
 
-Each version has a folder of its own, in which its files have the same relative paths as at the coordinator. So a file finds the
-same neighbours as at home, no entry finds the code of another, and messages about files do not depend on the node.
+Each version has a separate folder, in which its files have the same relative paths as at the coordinator. So a file finds the
+same files beside it, no entry finds the code of another entry, and messages about files do not depend on the node.
 """
 
 import os
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena import Spec
-from arena.api.errors import ClusterError
 from arena.api.match import Seat
-from arena.api.spec import make_absolute, resolve_place
+from arena.api.spec import PluginPlace
+from arena_cluster.engine import ClusterError
 from arena_isolation.command import COMMAND
 from arena_isolation.versions import (
     CODE,
@@ -29,37 +29,37 @@ from arena_isolation.versions import (
 )
 
 ENTRIES_FOLDER = "entries"
-"""The folder in a parcel for the code of entries."""
+"""The folder for the code of entries in a parcel (the description of a tournament that is sent to a node)."""
 MAX_FILE_BYTES = 32 << 20
-"""Maximum size in bytes of one sent file, and of all data of an entry."""
+"""The maximum size in bytes of one file that is sent, and of all data of an entry."""
 MAX_DATA_FILES = 1000
-"""Maximum number of data files of an entry."""
+"""The maximum number of data files of an entry."""
 
 
 class File(NamedTuple):
     """A file to send."""
 
     name: str
-    """Its path in the folder of the parcel."""
+    """The path in the folder of the parcel."""
     original: str
-    """Its path at the coordinator."""
+    """The path at the coordinator."""
     content: bytes
     executable: bool
 
 
 class SentVersion(NamedTuple):
-    """A plugin of an entry, or another version of one, in a parcel."""
+    """The plugin of an entry, or another version of a plugin, in a parcel."""
 
     agent: str
     version: PluginVersion
-    """The version at the coordinator."""
+    """The version as it is at the coordinator."""
     folder: str
-    """Its folder in the parcel."""
+    """The folder for the version in the parcel."""
     path: tuple[str, ...]
-    """The folders at the coordinator from which it imports, in order."""
+    """The folders at the coordinator from which the version imports, in order."""
 
     def move_to(self, parcel: Path) -> PluginVersion:
-        """Return the version for a parcel that lies in the folder `parcel`."""
+        """Return the version as it is in a parcel that was written into the folder `parcel`."""
         version, base = self.version, parcel / self.folder
         file = f"{base}{version.file}"
         plugin = file if version.plugin == version.file else version.plugin
@@ -68,25 +68,25 @@ class SentVersion(NamedTuple):
 
 
 class EntryCode(NamedTuple):
-    """All code that entries of a spec bring."""
+    """All code that the entries of a spec bring."""
 
     versions: Sequence[SentVersion]
     programs: Mapping[str, str]
-    """Self-contained programs: their paths at the coordinator, mapped to their paths in the parcel."""
+    """Self-contained programs: a mapping from their paths at the coordinator to their paths in the parcel."""
     described: Described
-    """Descriptions of plugins. With them a node need not ask the plugins again."""
+    """Descriptions of plugins. With them, a node need not ask the plugins again."""
 
 
 def file_of(name: str, place: Path, what: str) -> File:
     """Return a file to send. Raises ClusterError if it cannot be sent."""
-    hint = "put it where every machine finds it, and install it there"
+    hint = "install it on every machine"
     try:
         if place.is_dir():
             raise ClusterError(f"{what} cannot be sent to the cluster: it is a folder; install it on every machine as a package")
         size = place.stat().st_size
         if size > MAX_FILE_BYTES:
             raise ClusterError(
-                f"{what} cannot be sent to the cluster: {size:,} bytes, at most {MAX_FILE_BYTES:,} are sent; {hint}"
+                f"{what} cannot be sent to the cluster: it has {size:,} bytes, and at most {MAX_FILE_BYTES:,} are sent; {hint}"
             )
         return File(name, str(place.resolve()), place.read_bytes(), os.access(place, os.X_OK))
     except OSError as error:
@@ -94,7 +94,7 @@ def file_of(name: str, place: Path, what: str) -> File:
 
 
 def entry_code(spec: Spec) -> tuple[EntryCode, list[File]]:
-    """Return the code that entries of a spec bring, and its files."""
+    """Return the code that the entries of a spec bring, and its files."""
     versions, files = _versions(spec)
     programs: dict[str, str] = {}
     for seat in [seat for board in spec.boards for seat in board.seats if seat.program is not None]:
@@ -109,7 +109,7 @@ def entry_code(spec: Spec) -> tuple[EntryCode, list[File]]:
 
 
 def _versions(spec: Spec) -> tuple[list[SentVersion], list[File]]:
-    """Return the plugins of entries and other versions of plugins, each once, and their files."""
+    """Return the plugins that entries bring and the other versions of plugins, each of them once, and their files."""
     seats: dict[tuple[str, PluginVersion], list[Seat]] = {}
     for seat in [seat for board in spec.boards for seat in board.seats]:
         version = None if seat.program is None else version_in(seat.program)
@@ -125,7 +125,7 @@ def _versions(spec: Spec) -> tuple[list[SentVersion], list[File]]:
             others = [Path(other.file) for _, other in seats if other.file != version.file]
             sent.update(_data(version, spec.document.folder.resolve(), others))
         files += [_file(folder, one, using[0].label) for one in sorted(sent)]
-        path = []  # the folders from which it imports the sent files
+        path = []  # the folders from which the version imports files that are sent
         own = None if version.moved is None else Path(version.moved[1])
         beside = [file for file in code if str(file) != version.file]
         for entry in moved_path(version.moved):
@@ -137,7 +137,9 @@ def _versions(spec: Spec) -> tuple[list[SentVersion], list[File]]:
 
 
 def is_laid_out(word: str) -> bool:
-    """Return whether a word is the full path of a file in a self-contained folder, which holds only the file and its needs."""
+    """Return True if a word is the full path of a file in a self-contained folder, which has only this file and the files that it
+    needs.
+    """
     try:
         return os.path.isabs(word) and Path(word).is_file() and (Path(word).parent / LAID_OUT).is_file()  # noqa: PTH117
     except (OSError, ValueError):  # not a path
@@ -145,12 +147,13 @@ def is_laid_out(word: str) -> bool:
 
 
 def share_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> dict[str, Any]:
-    """Return the facts about the code that readers of a spec need after its parcel is unpacked, as `Spec.shared`.
+    """Return, in the form of `Spec.shared`, the facts about the code that are needed to read the spec after the parcel has been
+    unpacked.
 
     `plugins` maps the places of the organiser's plugins at the coordinator to their places on the node.
     """
     here = [(sent, sent.move_to(parcel)) for sent in code.versions]
-    home = {resolve_place(place): resolve_place(name) for place, name in plugins.items()}
+    home = {PluginPlace(place).real: PluginPlace(name).real for place, name in plugins.items()}
     moved = SharedCode(
         _move_descriptions(code, parcel, plugins),
         {(sent.agent, sent.version.submitted, sent.version.text): version for sent, version in here},
@@ -160,8 +163,10 @@ def share_code(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> dic
 
 
 def _move_descriptions(code: EntryCode, parcel: Path, plugins: Mapping[str, str]) -> Described:
-    """Return the descriptions of plugins with the places of the unpacked parcel, from which processes load them."""
-    names = {make_absolute(place): make_absolute(name) for place, name in plugins.items()}
+    """Return the descriptions of plugins. Their keys have the paths in the unpacked parcel, from which processes load the
+    plugins.
+    """
+    names = {PluginPlace(place).absolute: PluginPlace(name).absolute for place, name in plugins.items()}
     found: dict[tuple[str, ...], Told] = {}
     for sent in code.versions:
         home, here = sent.version.plugin, sent.move_to(parcel).plugin
@@ -173,15 +178,16 @@ def _move_descriptions(code: EntryCode, parcel: Path, plugins: Mapping[str, str]
 
 
 def _file(folder: str, place: Path, label: str) -> File:
-    """Return a file of an entry under its path at the coordinator. Links keep their own names."""
+    """Return a file of an entry with its path at the coordinator. Symbolic links keep their own names."""
     return file_of(f"{folder}{place}", place, f"{place.name} of {label}")._replace(original=str(place))
 
 
 def _data(version: PluginVersion, spec: Path, others: Iterable[Path]) -> list[Path]:
-    """Return the data beside a version's file that it may read outside a sandbox, if its folder is its own; none if too large.
+    """Return the data files of a version: the files in its folder, which it may read when it plays outside a sandbox. The result
+    is empty if the folder does not belong to the version alone, or if the files are too large.
 
-    Its folder is its own if it is a revision, or if it is below `spec` (the folder of the spec) and contains none of the
-    `others`, directly or in subfolders.
+    A folder belongs to a version alone if it is the folder of a revision, or if it is below `spec` (the folder of the spec) and
+    neither it nor its subfolders contain any of the `others`.
     """
     revision = version.moved is not None and version.moved[0]
     folder = (Path(version.file).parent if version.moved is None else Path(version.moved[1])).resolve()

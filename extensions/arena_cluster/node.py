@@ -1,7 +1,8 @@
-"""The node's side: the code that runs an order inside a Dask worker.
+"""The code of a node, which plays orders inside a Dask worker.
 
-A node asks for a tournament's parcel when it gets its first order. It compares its own versions with the coordinator's, and
-then keeps the spec and its worker processes from order to order. All its answers are JSON, see `arena_cluster.wire`.
+When a node gets its first order for a tournament, it asks for the parcel. It compares the versions of its software with those of
+the coordinator. Then it keeps the spec and its worker processes from order to order. All its answers are JSON, see
+`arena_cluster.wire`.
 """
 
 import os
@@ -18,8 +19,8 @@ from typing import Any, NamedTuple, cast
 
 from arena import ArenaError, Record, Spec, SpecError, load_plugins
 from arena.api.errors import describe
-from arena.api.run import Batch, Scheduled, WorkerPool, check_isolations, take_fingerprints
-from arena.api.spec import ENVIRONMENT, forget_below, module_name, reload_spec
+from arena.api.run import Batch, Fingerprint, MatchRunner, Scheduled, WorkerPool
+from arena.api.spec import PluginPlace, PythonFile, reload_spec
 from arena_cluster import wire
 from arena_cluster.entry_code import share_code
 from arena_cluster.parcel import Parcel, lay_out, programs, start_fault, unpack_parcel, versions
@@ -27,106 +28,120 @@ from arena_isolation.command import COMMAND
 from arena_isolation.sandbox import SandboxError
 
 NOT_SENT_HINT = (
-    "what the code of an entry reads is sent along if its file has a folder of its own; or install it on every machine"
+    "the files that the code of an entry reads are sent only if this code has a folder of its own; "
+    "otherwise install them on every machine"
 )
-"""Hint if a spec is valid at the coordinator but not on a node."""
+"""The hint in the message about a spec that is valid at the coordinator but not on a node."""
 IDLE_SECONDS = 30.0
-"""Maximum idle time of a worker process in seconds, so that nothing stays behind after a coordinator is gone."""
+"""A worker process that has been idle for this many seconds is ended. So no process is left over when the coordinator is gone."""
 
 
 GUARDED_WORKER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("worker_parent.py")))
-"""Command of a worker with a process between it and this one."""
+"""The command that starts a worker with a process between the worker and this process; see `arena_cluster.worker_parent`."""
 
 
 class Disagrees(ArenaError):
-    """A node differs from the coordinator; the message names the difference."""
+    """A node differs from the coordinator in something that matters. The message names the difference."""
 
 
 def check_versions(wanted: Mapping[str, str]) -> None:
-    """Raise Disagrees if the version of arena or Python differs from the coordinator's."""
+    """Raise Disagrees if the version of arena or Python differs from the coordinator."""
     here = versions()
     for name in ("arena", "Python"):
         if here[name] != wanted.get(name):
-            raise Disagrees(f"{name} {here[name]} there, {wanted.get(name)} here; install the same on both")
+            raise Disagrees(
+                f"the node has {name} {here[name]}, this machine {wanted.get(name)}; install the same version on both"
+            )
     if here != wanted:
-        raise Disagrees(f"arena {here['arena']} there and here, but its source differs; install the same on both")
+        raise Disagrees(
+            f"the node and this machine have arena {here['arena']}, but not the same source code; install the same source on both"
+        )
 
 
 def check_installed(parcel: Parcel) -> None:
-    """Raise Disagrees if an installed plugin of the spec is missing or has another version. Called before the spec is loaded."""
+    """Raise Disagrees if an installed plugin that the spec uses is missing or has another version. This is called before the spec
+    is loaded.
+    """
     there = {plugin.source.name: plugin for plugin in load_plugins(environ=False).plugins}
     for name, wanted in parcel.fingerprints.items():
         if wanted.version is None:
             continue
         found = there.get(name)
         if found is None:
-            raise Disagrees(f"plugin {name} {wanted.version} is not installed there; install it on every machine")
+            raise Disagrees(f"plugin {name} {wanted.version} is not installed on the node; install it on every machine")
         if found.problem is not None:
-            raise Disagrees(f"plugin {name} cannot be loaded there: {found.problem}")
+            raise Disagrees(f"plugin {name} cannot be loaded on the node: {found.problem}")
         if found.source.version != wanted.version:
             raise Disagrees(
-                f"plugin {name}: version {found.source.version} there, {wanted.version} here; install the same on both"
+                f"plugin {name}: the node has version {found.source.version}, this machine {wanted.version}; "
+                "install the same on both"
             )
 
 
 def check_isolation(spec: Spec) -> None:
-    """Raise Disagrees if an agent requires a sandbox and there is none that holds."""
+    """Raise Disagrees if an agent requires a sandbox and no sandbox works here."""
     try:
-        check_isolations(spec)
+        MatchRunner.check_isolations(spec)
     except SandboxError as error:
-        raise Disagrees(f"agents play in a sandbox, and there is none there: {error}") from error
+        raise Disagrees(f"agents play in a sandbox, which does not work on the node: {error}") from error
 
 
 def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
-    """Raise Disagrees if the source of anything that the spec uses differs. `folder` contains the parcel."""
+    """Raise Disagrees if the source of anything that the spec uses differs. `folder` has the files of the parcel."""
     wanted = parcel.fingerprints
     inside = {str(folder / name): name for name in parcel.organiser.values()}
-    home = {here: word for word, here in spec.shared.get(COMMAND, {}).items()}  # of the programs that were sent along
+    home = {here: word for word, here in spec.shared.get(COMMAND, {}).items()}  # the programs that were sent with the parcel
     started = [seat.program for board in spec.boards for seat in board.seats if seat.program is not None]
     for command in [program.command for program in started if program.command]:
         inside[" ".join(command)] = " ".join([home.get(word, word) for word in command])
-    there = {inside.get(name, name): found for name, found in take_fingerprints(spec).items()}
+    there = {inside.get(name, name): found for name, found in Fingerprint.take_all(spec).items()}
     for name in sorted(wanted.keys() | there.keys()):
         if name not in there or name not in wanted:
-            raise Disagrees(f"{name} is used {'here' if name in wanted else 'there'} alone; install the same plugins on both")
+            raise Disagrees(
+                f"only {'this machine' if name in wanted else 'the node'} uses {name}; install the same plugins on both"
+            )
         if there[name].version != wanted[name].version:
-            raise Disagrees(f"{name}: version {there[name].version} there, {wanted[name].version} here; install the same on both")
+            raise Disagrees(
+                f"{name}: the node has version {there[name].version}, this machine {wanted[name].version}; "
+                "install the same on both"
+            )
         if there[name].hashes != wanted[name].hashes:
-            raise Disagrees(f"{name} differs from the one here, by the hash of its source; install the same on both")
+            raise Disagrees(f"{name} on the node and on this machine have different source code; install the same on both")
 
 
 def check_programs(spec: Spec, wanted: Sequence[bool]) -> None:
-    """Raise Disagrees if a program does not start here but does start at the coordinator, as `wanted` says (see `starting`).
+    """Raise Disagrees if a program does not start here although it starts at the coordinator.
 
-    It may read neighbouring files that are not sent along. Without this check its agent would lose every match by a crash.
+    `wanted` says, for each program, whether it starts at the coordinator (see `starting`). A program may need files that are not
+    sent. Without this check, its agent would then lose every match by a crash.
     """
     for one, starts in zip(programs(spec), wanted, strict=True):
         fault = start_fault(*one) if starts else None
         if fault is not None:
             command = " ".join(one[0].command or ())
             raise Disagrees(
-                f"{command} starts here and not there: {fault}; what it reads beside its own file is not sent along: "
-                "put all into one file, or install it on every machine"
+                f"{command} starts on this machine, but not on the node: {fault}; only its own file is sent, not the other "
+                "files that it reads: put everything into one file, or install it on every machine"
             )
 
 
 class OrderResult(NamedTuple):
-    """Records of an order."""
+    """The records for an order."""
 
     records: list[Record]
-    """One for every match, in order."""
+    """One record for every match, in order."""
     seconds: float
 
 
 class NodeSlot:
-    """One worker process, kept from order to order. If it dies, another one replaces it, as in `WorkerPool`."""
+    """One worker process that is kept from order to order. When it dies, another process replaces it, as in `WorkerPool`."""
 
     def __init__(self, spec: Spec) -> None:
         self._waiting: deque[Scheduled] = deque()
         self._check: Callable[[], None] | None = None
 
         def take(size: int) -> Batch:
-            """Take the next matches of the order. Between two orders the pool waits."""
+            """Take the next matches of the order. Between two orders, the pool waits in this method."""
             return Batch([self._waiting.popleft() for _ in range(min(size, len(self._waiting)))]) or Batch.WAIT
 
         def check() -> None:
@@ -138,7 +153,7 @@ class NodeSlot:
         self.idle_since = monotonic()
 
     def play(self, matches: Sequence[Scheduled], check: Callable[[], None]) -> OrderResult:
-        """Play matches. An exception from `check` ends the slot for good, and so does an ArenaError of the pool."""
+        """Play matches and return their records. If `check` raises an exception or the pool raises ArenaError, the slot ends."""
         began = monotonic()
         self._check = check
         self._waiting.extend(matches)
@@ -156,7 +171,7 @@ class NodeSlot:
 
 
 class Withdrawn(Exception):
-    """The order was cancelled while it was played."""
+    """The order was cancelled while it was being played."""
 
 
 class NodeTournament:
@@ -166,16 +181,18 @@ class NodeTournament:
         self._folder = folder
         check_installed(parcel)
         lay_out(parcel, folder)
-        os.environ.pop(ENVIRONMENT, None)  # the coordinator decides what is loaded, here and in workers
+        os.environ.pop(PluginPlace.ENVIRONMENT, None)  # the coordinator decides what plugins are loaded, here and in workers
         self._renamed: dict[str, str] = {}
-        """Names of the parcel's files, of their modules and of their folders: the names here, mapped to the coordinator's."""
+        """Maps the names of the files in the parcel, of their modules and of their folders on this node to the names at the
+        coordinator.
+        """
         for file in parcel.files:
             here, there = (folder / file.name).resolve(), Path(file.original)
-            self._renamed |= {str(here): str(there), module_name(here): module_name(there)}
+            self._renamed |= {str(here): str(there), PluginPlace.module_name(here): PluginPlace.module_name(there)}
         self._renamed |= {str(folder / sent.folder): "" for sent in parcel.entries.versions}
         sent = {name: str(folder / name) for name in parcel.organiser.values()}
         plugins = {place: sent[name] for place, name in parcel.organiser.items()}
-        try:  # only their own processes load code of entries, as at the coordinator
+        try:  # the code of entries is loaded only by separate processes, as at the coordinator
             self.spec = reload_spec(
                 replace(parcel.document, folder=folder),
                 [sent.get(name, name) for name in parcel.plugins],
@@ -193,7 +210,7 @@ class NodeTournament:
         self._over = False
 
     def play(self, matches: Sequence[Scheduled], check: Callable[[], None]) -> tuple[list[Record], float]:
-        """Play matches in a worker process of this tournament. Return their records in order, and the seconds it took."""
+        """Play matches in a worker process of this tournament. Return their records in order, and the time in seconds."""
         with self._lock:
             slot = self._idle.pop() if self._idle else None
             self._busy += 1
@@ -216,7 +233,7 @@ class NodeTournament:
         return records, played.seconds
 
     def end_idle(self, seconds: float) -> bool:
-        """End worker processes that have been idle for `seconds`. Return whether none is left and nothing is being played."""
+        """End worker processes that have been idle for `seconds`. Return True if none is left and nothing is being played."""
         with self._lock:
             old = [slot for slot in self._idle if monotonic() - slot.idle_since >= seconds]
             self._idle = [slot for slot in self._idle if slot not in old]
@@ -226,13 +243,13 @@ class NodeTournament:
         return empty
 
     def end(self) -> None:
-        """End all worker processes (busy ones as soon as they are done), and remove the files."""
+        """End all worker processes (busy ones after they have finished), and remove the files."""
         with self._lock:
             self._over = True
         self.end_idle(0.0)
-        for place in self.spec.plugins:  # the next tournament has its plugins elsewhere, and imports them anew
-            sys.modules.pop(module_name(Path(place)), None)
-        forget_below(self._folder)
+        for place in self.spec.plugins:  # the next tournament has its plugins in other files, so they must be imported again
+            sys.modules.pop(PluginPlace.module_name(Path(place)), None)
+        PythonFile.forget_below(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _translate(self, text: str | None) -> str | None:
@@ -244,13 +261,13 @@ class NodeTournament:
 
 
 _tournaments: dict[str, NodeTournament] = {}
-"""Tournaments of this process, by their runs."""
+"""The tournaments of this process; the keys are ids of runs."""
 _guard = threading.Lock()
 _sweeper: threading.Timer | None = None
 
 
 def play(order: Mapping[str, Any]) -> bytes:
-    """Play an order, given as plain values. This is the task that Dask runs. The answer is JSON.
+    """Play an order that is given as plain values. This is the task that Dask runs. The answer is JSON.
 
     Raises Withdrawn if the order is cancelled meanwhile.
     """
@@ -270,7 +287,7 @@ def play(order: Mapping[str, Any]) -> bytes:
 
 
 def forget(run: str) -> None:
-    """End the rest of a tournament on this node."""
+    """Remove what is left of a tournament on this node."""
     with _guard:
         tournament = _tournaments.pop(run, None)
     if tournament is not None:
@@ -278,14 +295,14 @@ def forget(run: str) -> None:
 
 
 def _find_tournament(run: str, parcel: bytes | None) -> NodeTournament | None:
-    """Return the tournament of a run, and create it from the parcel if necessary; None if the parcel must be requested."""
+    """Return the tournament of a run. If necessary, it is created from the parcel; None if the parcel has to be requested."""
     with _guard:
         if run not in _tournaments:
             if parcel is None:
                 return None
             from distributed import get_worker
 
-            # inside the folder of the Dask worker, which removes it
+            # Dask removes the folder of its worker, and this folder with it.
             folder = Path(tempfile.mkdtemp(prefix="arena-", dir=get_worker().local_directory)).resolve()
             try:
                 _tournaments[run] = NodeTournament(unpack_parcel(parcel), folder)
@@ -297,7 +314,7 @@ def _find_tournament(run: str, parcel: bytes | None) -> NodeTournament | None:
 
 
 def _make_check(key: str) -> Callable[[], None]:
-    """Return a check that raises Withdrawn once nothing waits for the order: it was cancelled, or its coordinator is gone."""
+    """Return a function that raises Withdrawn if the order was cancelled or its coordinator is gone."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -318,7 +335,7 @@ def _sweep_later() -> None:
 
 
 def _sweep() -> None:
-    """Forget tournaments that have been silent for long. If one continues after all, its parcel is sent again."""
+    """Forget tournaments that have not been used for long. When one of them continues later, its parcel is sent again."""
     with _guard:
         for run, tournament in list(_tournaments.items()):
             if tournament.end_idle(IDLE_SECONDS):

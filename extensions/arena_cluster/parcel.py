@@ -1,4 +1,6 @@
-"""The description of a tournament for a node, in one piece: the spec, its files, and its other requirements."""
+"""Parcels. A parcel is the description of a tournament that is sent to a node in one piece: the spec, its files, and other
+requirements.
+"""
 
 import os
 import pickle
@@ -14,53 +16,61 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena import Spec, __version__
-from arena.api.errors import EXTENSIONS
 from arena.api.match import Program
-from arena.api.run import Fingerprint, take_fingerprints
-from arena.api.spec import Document, find_beside, is_file, list_asked, resolve_place
+from arena.api.run import Fingerprint
+from arena.api.spec import Document, PluginPlace, PythonFile
 from arena_cluster.entry_code import EntryCode, File, entry_code, file_of, is_laid_out
 from arena_isolation.agent_process import AgentLost, AgentProcess, NoAgentProcess
 from arena_isolation.sandbox import SandboxError
 
+PLAYING = ("arena", "arena_cluster", "arena_compiled", "arena_isolation", "arena_pairings", "arena_solution")
+"""The packages that a node needs for playing matches, in addition to the plugins."""
+
 PLUGINS_FOLDER = "plugins"
-"""Folder in a parcel for plugins. Each is in a separate folder, because two plugins may have the same name."""
+"""The folder in a parcel that has the plugins. Each plugin is in a separate folder, because two plugins may have the
+same name.
+"""
 
 
 class Parcel(NamedTuple):
-    """A tournament for a node."""
+    """A tournament, packed for a node."""
 
     document: Document
     seed: int | str
     plugins: Sequence[str]
-    """Plugins beside the installed ones, in order: paths in the folder of the parcel, or modules."""
+    """The plugins to load in addition to the installed ones, in order. Each is a path in the folder of the parcel, or a
+    module.
+    """
     files: Sequence[File]
     organiser: Mapping[str, str]
-    """Sent plugins: their places at the coordinator, mapped to their paths in the folder of the parcel."""
+    """The plugins that are sent: a mapping from their places at the coordinator to their paths in the folder of the parcel."""
     entries: EntryCode
     fingerprints: Mapping[str, Fingerprint]
-    """Fingerprints of every plugin and program that the spec uses. Sent files are listed under their paths in the parcel."""
+    """The fingerprints of every plugin and program that the spec uses. Files that are sent are listed by their paths in the
+    parcel.
+    """
     starting: Sequence[bool]
-    """For every program of the spec, whether it starts at the coordinator."""
+    """For every program in the spec, whether it starts at the coordinator."""
 
 
 def pack_parcel(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> bytes:
-    """Pack the parcel of a spec. `code` are the fingerprints of the playing code, by default of its current state.
+    """Pack the parcel for a spec. `code` has the fingerprints of the code that plays; by default they are computed now.
 
     Raises ClusterError if something cannot be sent.
     """
-    places = list_asked(spec.plugins)
+    places = PluginPlace.list_asked(spec.plugins)
     plugins, sent = [], []
     for number, place in enumerate(places):
-        if is_file(place):
+        if PluginPlace(place).is_file:
             name = f"{PLUGINS_FOLDER}/{number}/{Path(place).name}"
             sent.append(file_of(name, Path(place), f"plugin {place}"))
             plugins.append(name)
         else:
             plugins.append(place)
     inside = {place: name for place, name in zip(places, plugins, strict=True) if place != name}
-    found = _rename_fingerprints(spec, take_fingerprints(spec) if code is None else code, inside)
+    found = _rename_fingerprints(spec, Fingerprint.take_all(spec) if code is None else code, inside)
     entries, brought = entry_code(spec)
-    values = {key: value for key, value in spec.document.values.items() if key != "plugins"}  # they are all in `plugins`
+    values = {key: value for key, value in spec.document.values.items() if key != "plugins"}  # all plugins are in `plugins`
     document = replace(spec.document, values=values, folder=Path(), places={}, keys={}, faults=())
     files = [*sent, *_files_of_programs(spec), *_files_of_options(spec), *brought]
     parcel = Parcel(document, spec.seed, plugins, files, inside, entries, found, starting(spec))
@@ -68,21 +78,25 @@ def pack_parcel(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> by
 
 
 def _rename_fingerprints(spec: Spec, code: Mapping[str, Fingerprint], inside: Mapping[str, str]) -> dict[str, Fingerprint]:
-    """Rename fingerprints to the names within a parcel. Code of an entry keeps the entry's name, even if others share it."""
+    """Return fingerprints under the names of the files in a parcel, instead of the names of the files here. Fingerprints of the
+    code of an entry keep their names, even if entries share the code.
+    """
     versions = [(seat.agent, seat.program.version) for board in spec.boards for seat in board.seats if seat.program]
     own = {(version.source, f"agent {agent} {version.mark}") for agent, version in versions if version is not None}
-    names = {resolve_place(place): name for place, name in inside.items()}
+    names = {PluginPlace(place).real: name for place, name in inside.items()}
     found: dict[str, Fingerprint] = {}
     for name, fingerprint in code.items():
         for key, digest in fingerprint.hashes.items():
-            within = name if (name, key) in own else names.get(resolve_place(name), name)
+            within = name if (name, key) in own else names.get(PluginPlace(name).real, name)
             known = found.get(within)
             found[within] = Fingerprint(fingerprint.version, {**(known.hashes if known else {}), key: digest})
     return found
 
 
 def unpack_parcel(data: bytes) -> Parcel:
-    """Unpack a parcel. It comes from the coordinator, which can run any code on a node anyway."""
+    """Unpack a parcel. Unpickling is safe because the parcel comes from the coordinator, which can run any code on a
+    node anyway.
+    """
     parcel: Parcel = pickle.loads(zlib.decompress(data))  # noqa: S301 - see above
     return parcel
 
@@ -99,9 +113,11 @@ def lay_out(parcel: Parcel, folder: Path) -> None:
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Return the versions that must be the same on all machines. `arena source` is a hash of the core and its extensions."""
+    """Return the versions that must be the same on all machines. `arena source` is a hash of the code of the packages
+    in PLAYING.
+    """
     whole = blake2b(digest_size=8)
-    for name in ("arena", *(f"arena_{name}" for name in EXTENSIONS)):
+    for name in PLAYING:
         found = find_spec(name)
         for place in map(Path, (found and found.submodule_search_locations) or ()):
             for file in sorted(place.rglob("*.py")):
@@ -110,7 +126,8 @@ def versions() -> Mapping[str, str]:
 
 
 def _files_of_programs(spec: Spec) -> list[File]:
-    """Return the files that commands name by paths below the folder of the spec, with the neighbouring imports of Python files.
+    """Return the files that commands name by paths below the folder of the spec. If such a file is a Python file, the files that
+    it imports from its own folder are included.
 
     Files in other places must already exist on the node.
     """
@@ -124,7 +141,7 @@ def _files_of_programs(spec: Spec) -> list[File]:
                 name = os.path.normpath(word)
                 if Path(word).is_absolute() or name.startswith("..") or not place.is_file():
                     continue
-                for file in {place, *find_beside(place)}:
+                for file in {place, *PythonFile(place).find_beside()}:
                     sent = os.path.normpath(Path(name).parent / file.relative_to(place.parent))
                     found[sent] = file_of(sent, file, f"program {word}")
     return list(found.values())
@@ -151,17 +168,17 @@ Starting = tuple[Program, int | None, str]
 
 
 def starting(spec: Spec) -> list[bool]:
-    """Return for every program of a spec, in order, whether it starts here. Each is started, and stopped after its first
-    answer.
+    """Return, for every program in a spec, whether it starts here. Each program is started, and stopped after its
+    first answer.
     """
     return [start_fault(*one) is None for one in programs(spec)]
 
 
 def programs(spec: Spec) -> Iterator[Starting]:
-    """Yield the programs of a spec, each once, in an order that follows from the spec.
+    """Yield every program in a spec once, in an order that depends only on the spec.
 
-    Self-contained programs are left out. All their files are sent, and an entry that refuses to start there must not make the
-    node refused.
+    Self-contained programs are left out: all their files are sent, and the node must not be refused because such an entry does
+    not start.
     """
     seen = set()
     for board in spec.boards:
@@ -175,7 +192,7 @@ def programs(spec: Spec) -> Iterator[Starting]:
 
 
 def start_fault(program: Program, memory_mb: int | None, isolation: str) -> str | None:
-    """Return why a program does not start here; None if it does."""
+    """Return the reason why a program does not start here; None if it does."""
     try:
         AgentProcess(program, memory_mb, isolation).end()
     except AgentLost as gone:

@@ -1,4 +1,4 @@
-"""Players on a cluster, for one run or for a ladder. A ladder keeps one connection for all seasons."""
+"""Plays on a cluster, for one run or for a ladder. A ladder keeps one connection for all its seasons."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -6,16 +6,15 @@ from types import TracebackType
 from typing import Self
 
 from arena import Record, Spec
-from arena.api.errors import ClusterError
-from arena.api.run import Batch, Fingerprint, Matches, MatchQueue, Scheduled
+from arena.api.run import Batch, Fingerprint, MatchQueue, Scheduled
 from arena_cluster.address import address_of
 from arena_cluster.coordinator import Coordinator
 from arena_cluster.dask import dask_engine
-from arena_cluster.engine import Engine
+from arena_cluster.engine import ClusterError, Engine
 from arena_cluster.parcel import pack_parcel
 
 ORDERS_PER_THREAD = 2
-"""Waiting matches are divided into this many orders for each thread of the cluster, so that no node gets all of them."""
+"""The waiting matches are divided into this many orders for each thread of the cluster, so that no node gets all of them."""
 
 
 class RunPlayers:
@@ -28,7 +27,7 @@ class RunPlayers:
         self._note = note
         self._coordinator: Coordinator | None = None
 
-    def play(self, queue: MatchQueue) -> Matches:
+    def play(self, queue: MatchQueue) -> Generator[tuple[Scheduled, Record], None, None]:
         """Yield the matches of a queue with their records."""
         total = self._spec.size if self._spec.exact else None
         self._coordinator = Coordinator(self._spec, self._parcel, self._engine, queue.take, self._note, total=total)
@@ -41,7 +40,7 @@ class RunPlayers:
 
 @contextmanager
 def connect(address: str, spec: Spec, code: Mapping[str, Fingerprint], note: Callable[[str], object]) -> Iterator[RunPlayers]:
-    """Connect to the cluster at an address for the duration of the block. Raises ClusterError if there is none."""
+    """Connect to the cluster at an address while the block runs. Raises ClusterError if there is none."""
     found = address_of(address)
     parcel = pack_parcel(spec, code)
     if found.warning is not None:
@@ -51,9 +50,9 @@ def connect(address: str, spec: Spec, code: Mapping[str, Fingerprint], note: Cal
 
 
 class ClusterPlayers:
-    """Plays seasons on a cluster, given by the user's address. `note` is called with each event once.
+    """Plays the seasons of a ladder on a cluster, whose address the user gives. `note` is called once for each event.
 
-    Only one thread at a time may call its methods.
+    Only one thread at a time may call the methods.
     """
 
     def __init__(self, address: str, note: Callable[[str], object]) -> None:
@@ -65,9 +64,9 @@ class ClusterPlayers:
         self._told = ""
 
     def connect(self) -> Engine:
-        """Return the engine, reconnected if the connection was closed. Raises ClusterError if there is no cluster."""
+        """Return the engine. If the connection was closed, connect again. Raises ClusterError if there is no cluster."""
         if self._engine is None:
-            address = address_of(self._address)  # a restarted scheduler may have rewritten its file
+            address = address_of(self._address)  # after a restart, the scheduler may have written its file again
             if address.warning is not None:
                 self.tell(address.warning)
             self._engine = self._connection.enter_context(dask_engine(address))
@@ -81,11 +80,11 @@ class ClusterPlayers:
 
     @property
     def alone(self) -> bool:
-        """Whether a season waits for a first or another worker to join."""
+        """Return True if a season is waiting for a worker to join."""
         return self._coordinator is not None and self._coordinator.alone
 
     def tell(self, text: str) -> None:
-        """Report a text, unless it repeats the last one."""
+        """Report a text, unless it is the same as the last one."""
         if text != self._told:
             self._told = text
             self._note(text)
@@ -98,10 +97,10 @@ class ClusterPlayers:
         waiting: Callable[[], int],
         check: Callable[[], None],
     ) -> Generator[tuple[Scheduled, Record], None, None]:
-        """Yield every match from `take` with its record. `waiting` returns how many matches of its plan are left.
+        """Yield every match from `take` with its record. `waiting` returns the number of matches of the plan that are left.
 
-        `check` is called several times a second, and an exception from it ends the iteration. Raises ClusterError if the
-        cluster is gone or if none of its nodes can play. `spec` and `code` describe the season.
+        `check` is called several times a second, and an exception from it ends the iteration. Raises ClusterError if the cluster
+        is gone or if none of its nodes can play. `spec` and `code` describe the season.
         """
 
         def fair(size: int) -> Batch:

@@ -1,21 +1,25 @@
-"""Provides the executor of `arena run --cluster`."""
+"""Adds the executor for `arena run --cluster`."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from arena import Spec, hookimpl
-from arena.api.run import Executor, Players
+from arena import hookimpl
+from arena.api.run import Executor
+
+if TYPE_CHECKING:
+    from arena import Spec
+    from arena_cluster.players import RunPlayers
 
 
 @hookimpl
 def arena_executors() -> list[Executor]:
-    """The Dask cluster."""
+    """Return the Dask cluster."""
 
     def open_cluster(
-        address: str, spec: Spec, code: Mapping[str, Any], note: Callable[[str], object]
-    ) -> AbstractContextManager[Players]:
-        from arena_cluster.players import connect  # Dask is heavy
+        address: str, spec: "Spec", code: Mapping[str, Any], note: Callable[[str], object]
+    ) -> AbstractContextManager["RunPlayers"]:
+        from arena_cluster.players import connect  # Dask takes long to import
 
         return connect(address, spec, code, note)
 

@@ -1,81 +1,38 @@
-"""Encoding of matches and records between a node and the coordinator, and the validation of a node's answers.
+"""Encodes matches and records that are sent between a node and the coordinator, and validates the answers of a node.
 
-Answers are JSON, so reading one runs no code. Nodes are trusted, but an error on one must not spoil a store. Every key of a
-record must have the right type and range, and must fit the requested match and the other keys.
+Answers are JSON, so reading one does not run code. Nodes are trusted, but an error on a node must not spoil a store. So every key
+of a record must have the right type and range, and must be consistent with the requested match and the other keys.
 """
 
 import json
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import AllowInfNan, Field, InstanceOf, StrictBool, StrictInt, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from arena import ArenaError, Decision, Limits, Pairing, Record, Search, Spec
+from arena import ArenaError, Decision, Pairing, Record, Spec
 from arena.api.errors import abbreviate
-from arena.api.match import Reason
 from arena.api.run import Scheduled
 from arena.api.spec import explain_faults
 from arena_records.contradictions import find_contradiction
+from arena_records.record_types import RECORD_TYPES, Number
 
-MAX_TIMINGS = 16
-MAX_DECISION_SECONDS = 1e9
-"""Maximum time of a decision. The store keeps nanoseconds as 64-bit integers."""
-
-# An instance, because a strict `str` refuses lone surrogates, which a message may contain, and a strict `float` accepts any
-# int.
-Text = InstanceOf[str]
-Flag = StrictBool
-Count = Annotated[int, Field(strict=True, ge=0, le=Limits.MAX_COUNT)]
-Number = (
-    Annotated[int, Field(strict=True, ge=-Limits.MAX_COUNT, le=Limits.MAX_COUNT)]
-    | Annotated[InstanceOf[float], AllowInfNan(False)]
-)
-Amount = Annotated[Number, Field(ge=0, le=Limits.MAX_COUNT)]
-Seconds = Annotated[float, Field(strict=True, ge=0, le=MAX_DECISION_SECONDS)]
-Amounts = Annotated[
-    dict[Annotated[Text, Field(max_length=Search.MAX_AMOUNT_NAME_CHARACTERS)], Amount], Field(max_length=Search.MAX_AMOUNTS)
-]
-_TYPES: dict[str, Any] = {
-    "id": Text,
-    "game": Text,
-    "position": Text,
-    "labels": tuple[Text, ...],
-    "seed": StrictInt | None,
-    "actions": tuple[Text, ...],
-    "answer": Text | None,
-    "returns": tuple[Number, ...],
-    "solved": Flag | None,
-    "termination": Reason,
-    "seat": Count | None,
-    "message": Text | None,
-    "traceback": Text | None,
-    "moves": Count | None,
-    "cost": Number | None,
-    "fallbacks": Count,
-    "decisions": tuple[tuple[Count, Count, Count, Seconds, Count | None, Number | None, Amounts | None, Count], ...],
-    "drew": tuple[Flag, ...],
-    "timing": Annotated[dict[Text, Flag | Number | list[Number | Text | None] | None], Field(max_length=MAX_TIMINGS)] | None,
-    "adjusted": tuple[Number, ...] | None,
-    "transcript": tuple[tuple[Count, Annotated[Text, Field(max_length=Search.MAX_EXCHANGE_CHARACTERS)]], ...],
-    "parameters": None,  # the coordinator knows them
-}
-"""Type of each key of a record on the wire."""
-_HINT: Any = tuple.__class_getitem__(tuple([_TYPES[key] for key in Record._fields]))
+_HINT: Any = tuple.__class_getitem__(tuple([RECORD_TYPES[key] for key in Record._fields]))
 _ROW: TypeAdapter[tuple[Any, ...]] = TypeAdapter(_HINT)
 _DURATION: TypeAdapter[float] = TypeAdapter(Annotated[Number, Field(ge=0)])
 
 
 class Invalid(ArenaError):
-    """A node has sent an invalid answer to its order. The message names the fault and the match."""
+    """A node has sent an invalid answer to an order. The message names the fault and the match."""
 
 
 class NodeAnswer(NamedTuple):
-    """The answer of a node to an order: one of the three."""
+    """The answer of a node to an order. The node sends records, refuses the tournament, or asks for the parcel."""
 
     records: Sequence[Record] | None = None
     seconds: float = 0.0
     refused: str | None = None
-    """Why the node cannot play this tournament at all."""
+    """The reason why the node cannot play this tournament at all."""
     asks: bool = False
     """True if the node needs the parcel first."""
 
@@ -91,7 +48,7 @@ def matches_of(plain: Sequence[Any]) -> list[Scheduled]:
 
 
 def answer(records: Sequence[Record], seconds: float) -> bytes:
-    """Return the answer of a node that has played."""
+    """Return the answer of a node that has played its order."""
     return _encode({"records": records, "seconds": seconds})
 
 
@@ -116,11 +73,14 @@ class Reader:
         self._spec = spec
 
     def identities(self, asked: Sequence[Scheduled]) -> list[str]:
-        """The ids of matches."""
+        """Return the ids of matches."""
         return [scheduled.match_id(self._spec) for scheduled in asked]
 
     def read(self, body: Any, asked: Sequence[Scheduled], identities: Sequence[str]) -> NodeAnswer:
-        """Read the answer to an order for these matches with their ids. Raises Invalid if it is not one."""
+        """Read the answer to an order for the matches in `asked`, with their ids in `identities`.
+
+        Raises Invalid for a bad answer.
+        """
         said = _decode(body)
         if said.get("asks") is True:
             return NodeAnswer(asks=True)
@@ -154,7 +114,9 @@ class Reader:
         return record._replace(returns=tuple(map(float, record.returns)), decisions=tuple(map(Decision._make, record.decisions)))
 
     def _fault(self, record: Record, scheduled: Scheduled) -> str | None:
-        """Return a value that does not fit the match or the other values; None if all fit."""
+        """Return a description of a value that is not consistent with the match or with the other values; None if all
+        values are.
+        """
         board = self._spec.boards[scheduled.board]
         labels = tuple([board.seats[entry].label for entry in scheduled.pairing.seats])
         for key, got, wanted in (
@@ -165,7 +127,7 @@ class Reader:
             if got != wanted:
                 return f"{key}: expected {abbreviate(wanted)}, got {abbreviate(got)}"
         if record.termination == "adjudicated" and board.adjudication is None:
-            return "termination: expected one without adjudication, which the spec does not want, got adjudicated"
+            return "termination: expected another than adjudicated, since the spec has no adjudication"
         late = record.seat if record.termination == "timeout" else None
         if late is not None and late < len(labels):
             seat = board.seats[scheduled.pairing.seats[late]]
@@ -176,7 +138,7 @@ class Reader:
 
 def _decode(body: Any) -> dict[str, Any]:
     def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is no number")
+        raise ValueError(f"{constant} is not a number")
 
     if not isinstance(body, bytes):
         raise Invalid(f"expected bytes, got {type(body).__name__}")

@@ -1,8 +1,8 @@
-"""Runs between a node and a worker, as the worker's parent: `worker_parent.py PARENT MEMORY bound|free`.
+"""Runs between a node and a worker, as the parent of the worker: `worker_parent.py PARENT MEMORY bound|free`.
 
-An agent that plays in the worker's own process may harm the parent of that process. Here it hits this program, which ends in
-the same way as the worker; the Dask worker above only sees that a worker process has ended. The program is run by its path and
-imports next to nothing, because every worker process has one.
+An agent that plays in the process of the worker could harm the parent of that process. So the parent is not the Dask worker, but
+this program, which ends in the same way as the worker. The Dask worker, which is the parent of this program, only sees that a
+worker process has ended. This program is run by its path and imports very little, because it runs for every worker process.
 """
 
 import os
@@ -16,15 +16,15 @@ POLL_SECONDS = 0.05
 
 
 def main() -> None:
-    """Start the worker, wait for its end or its parent's end, and end in the same way."""
+    """Start the worker, wait until the worker or the parent ends, and end in the same way."""
     parent, memory = int(sys.argv[1]), sys.argv[2]
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the worker's death is copied, but not its core dump
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # this process ends like the worker, but without a core dump of its own
     command = [sys.executable, "-P", "-m", "arena.workers.worker", str(os.getpid()), memory, "bound"]
     worker = os.posix_spawn(command[0], command, os.environ)
     os.close(int(memory))
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)  # the pipes belong to the worker alone: they end with it
+    os.dup2(nowhere, 1)  # only the worker may hold the pipes, so that they end with it
     while os.getppid() == parent:
         ended, status = os.waitpid(worker, os.WNOHANG)
         if ended:

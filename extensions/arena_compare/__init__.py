@@ -1,1 +1,1 @@
-"""The work of the commands compare and stats."""
+"""The implementation of the commands `compare` and `stats`."""

@@ -4,5 +4,5 @@ from arena.api.cli import Command
 
 COMMANDS = [
     Command("compare", "Compare entries of a store, with error bars.", "arena_compare.compare:compare"),
-    Command("stats", "Say what a result is worth, in Elo.", "arena_compare.stats:stats"),
+    Command("stats", "Compute Elo and its interval from counts of games.", "arena_compare.stats:stats"),
 ]

@@ -1,26 +1,34 @@
-"""The command compare: how entries of a store differ, with error bars."""
+"""The command `compare`: shows how entries of a store differ, with error bars."""
 
 import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
 from arena import ArenaError, UnknownName, load_plugins
-from arena.api.cli import format_option, is_given, load, plugin_option, results_alone, room, say
-from arena.api.errors import ExtensionMissing, StoreError
-from arena.api.results import DEFAULT, BoardInfo, Comparison as Measure, Export, Tally, complete, folded, tallies_of
+from arena.api.cli import Terminal, format_option, is_given, load, plugin_option, results_alone, say
+from arena.api.errors import StoreError
+from arena.api.results import BoardInfo, Comparison as Measure, Export, Tally, TextTable, tallies_of
 from arena.api.store import Run, Store
+from arena_compare.across import across_csv, across_document, across_text, flatten, rows_as_csv
+from arena_compare.api import ExplainedComparison
 from arena_compare.comparison import Comparison, GamesComparison, comparisons, corrected, distinct_of, without_refuted
+from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
 from arena_compare.measures import compare_means, gather_rounds
 from arena_compare.puzzle_comparison import attempts_of
 from arena_compare.texts import comparison_text, matrix_cells, matrix_legend, matrix_text
+from arena_records.latex import STYLE as LATEX, escape
+from arena_records.report_key import measures_of
+
+OTHER_ENDINGS = (".txt", ".csv", ".json", ".md", ".pdf", ".png", ".svg")
+"""Endings of file names that the option `-o` refuses."""
 
 Compared = tuple[BoardInfo, list[tuple[Comparison, float]]]
-"""A board, and every comparison on it with its corrected p-value."""
+"""A board with all its comparisons, each with its corrected p-value."""
 
 
 @click.command()
@@ -28,37 +36,44 @@ Compared = tuple[BoardInfo, list[tuple[Comparison, float]]]
 @click.argument("agents", nargs=-1, metavar="AGENT AGENT...")
 @format_option
 @click.option("-o", "--output", "page", metavar="FILE", help="Write a page with plots instead of text.")
-@click.option("--by", metavar="NAME", help="Compare by one measure, such as nodes: its mean difference, round by round.")
+@click.option("--by", metavar="NAME", help="Compare by one measure, such as nodes: the mean difference over all rounds.")
+@click.option("--across", is_flag=True, help="Compare over all boards at once, as a random sample of games or settings.")
 @plugin_option
-def compare(store: str, agents: tuple[str, ...], style: str, page: str | None, by: str | None, plugins: tuple[str, ...]) -> int:
-    """Say how entries of STORE compare, two by two, with error bars: those that are named, or all."""
+def compare(
+    store: str, agents: tuple[str, ...], style: str, page: str | None, by: str | None, across: bool, plugins: tuple[str, ...]
+) -> int:
+    """Compare each pair of the named entries of STORE (default: all entries), with error bars."""
     if is_given("plugins") and by is None:
-        raise click.UsageError("--plugin goes with --by")
-    writer = None if page is None else _writer(Path(page))
-    measure = None
-    if by is not None:
-        measures: dict[str, Measure] = load(plugins).parts["comparison"]
-        if by not in measures:
-            raise UnknownName("measure", by, list(measures))
-        measure = measures[by]
+        raise click.UsageError("--plugin needs --by")
+    if page is not None and Path(page).suffix in OTHER_ENDINGS:
+        raise click.UsageError(
+            f"-o {page}: expected a name that ends in .html or .tex; for other formats, write --format NAME > {page}"
+        )
+    latex = page is not None and Path(page).suffix == ".tex"
+    writer = None if page is None or latex else _writer(Path(page), "domains-page" if across else "comparison-page")
+    measures: dict[str, Measure] | None = None if by is None else load(plugins).parts["comparison"]
     with results_alone() as out:
         with Store.open(store) as opened, opened.snapshot():
             run = opened.last()
-            known = list(dict.fromkeys([label for sheet in run.boards for label in sheet.labels]))
-            for agent in agents:
-                if agent not in known:
-                    raise UnknownName(f"entry of {store}", agent, known)
-            if len(set(agents)) != len(agents) or len(agents) == 1:
-                given = f"got {', '.join(agents)}; there are {', '.join(known)}"
-                raise ArenaError(f"expected two different entries or more, {given}")
-            names = list(agents) or known
+            known_measures = {**measures_of(run), **(measures or {})}
+            if measures is not None and by not in known_measures:
+                raise UnknownName("measure", str(by), list(known_measures))
+            measure = None if measures is None else known_measures[str(by)]
+            names = _choose_entries(store, run, agents)
             tallies = tallies_of(opened, run.boards)
+            if not all(tally.is_complete(ended=run.ended is not None) for tally in tallies):
+                print("note: the run is not finished", file=sys.stderr)
+            if where := (run.spec["values"].get("report") or {}).get("where"):
+                unfiltered = f"the comparison uses all matches, also those that report.where ({where}) leaves out"
+                print(f"note: {unfiltered}", file=sys.stderr)
+            if across:
+                return _compare_across(opened, tallies, names, measure, style, page, writer, out)
             found = _compare_boards(opened, run, tallies, names, measure)
             boards = [(sheet, pairs) for sheet, pairs in found if pairs]
             if not boards:
-                raise StoreError(f"{store}: {' and '.join(names)} have met on no board yet; there is nothing to compare")
-            if not all(complete(tally, ended=run.ended is not None) for tally in tallies):
-                print("note: the run is not finished", file=sys.stderr)
+                raise StoreError(f"{store}: {' and '.join(names)} have not met on any board yet, so there is nothing to compare")
+            if page is not None and latex:
+                return _write_latex(page, "\n\n\n".join(_texts(boards, LATEX, None, by)))
             if page is not None and writer is not None:
                 size = writer.write(Path(page), opened, _boards_of_page(found, by))
                 say(f"{page}: {sum(len(pairs) for _, pairs in found):,} comparisons, {size / 1e6:,.1f} MB")
@@ -66,32 +81,107 @@ def compare(store: str, agents: tuple[str, ...], style: str, page: str | None, b
         if style == "json":
             documents = []
             for sheet, pairs in boards:
-                plain = [{**asdict(pair), "p_value_holm": holm} for pair, holm in pairs]
+                rare = ("remarks", "withheld")  # these keys are left out if they are empty
+                facts = [{key: one for key, one in asdict(pair).items() if one or key not in rare} for pair, _ in pairs]
+                plain = [{**told, "p_value_holm": holm} for told, (_, holm) in zip(facts, pairs, strict=True)]
                 documents.append({"game": sheet.game, "kind": sheet.kind, **({"by": by} if by else {}), "pairs": plain})
             print(json.dumps(documents, indent=2, allow_nan=False), file=out)
+        elif style == "csv":
+            known_pairs = [
+                (sheet.title, {**asdict(pair), "p_value_holm": holm}) for sheet, pairs in boards for pair, holm in pairs
+            ]
+            print(rows_as_csv([{"board": title, **flatten(values)} for title, values in known_pairs]), file=out)
         else:
-            width = room(out) if style == DEFAULT else None
-            print(folded("\n\n\n".join(_texts(boards, style, width, by)), width), file=out)
+            width = Terminal(out).room if style == TextTable.DEFAULT else None
+            print(TextTable.fold("\n\n\n".join(_texts(boards, style, width, by)), width), file=out)
     return 0
 
 
-def _writer(place: Path) -> Export:
-    """Return the export that writes a page of comparisons, after checking that it can write to `place`."""
-    found = [export for export in load_plugins().parts["export"].values() if export.of == "comparison"]
-    if not found:
-        raise ExtensionMissing("a page of comparisons needs the extension arena_web, which is not installed")
-    chosen: Export = next((export for export in found if export.suffix == place.suffix), found[0])
-    chosen.needs(place)
-    return chosen
+def _choose_entries(store: str, run: Run, agents: Sequence[str]) -> list[str]:
+    """Return the labels of the entries to compare. Raises UnknownName or ArenaError if `agents` does not name two or more."""
+    known = list(dict.fromkeys([label for sheet in run.boards for label in sheet.labels]))
+    for agent in agents:
+        if agent not in known:
+            raise UnknownName(f"entry of {store}", agent, known)
+    if len(set(agents)) != len(agents) or len(agents) == 1:
+        given = f"got {', '.join(agents)}; there are {', '.join(known)}"
+        raise ArenaError(f"expected two or more different entries, {given}")
+    return list(agents) or known
+
+
+def _writer(place: Path, name: str) -> Export:
+    """Return the export called `name`, which writes a page of comparisons. Raises ArenaError if it is not installed, or cannot
+    write to `place`.
+    """
+    found: dict[str, Export] = load_plugins().parts["export"]
+    if name not in found:
+        raise ArenaError("a page of comparisons needs the extension arena_web, which is not installed")
+    found[name].needs(place)
+    return found[name]
+
+
+def _compare_across(
+    store: Store,
+    tallies: Sequence[Tally],
+    names: Sequence[str],
+    measure: Measure | None,
+    style: str,
+    page: str | None,
+    writer: Export | None,
+    out: IO[str],
+) -> int:
+    """Print or write the comparison over all boards of a store."""
+    titles = name_domains([tally.sheet for tally in tallies])
+    pairs = compare_across(store, tallies, names, measure)
+    if not pairs:
+        raise StoreError(f"{store.path}: {' and '.join(names)} have no domain in common yet, so there is nothing to compare")
+    met = [name for name in names if any(name in (pair.one, pair.other) for pair in pairs)]
+    attempts = attempts_of(store, [tally.sheet for tally in tallies])
+    solvers: list[Solver] = []
+    for number, found in sorted(attempts.items()):
+        labels = tallies[number].sheet.labels
+        here = [name for name in met if name in labels]
+        budgets = [tallies[number].sheet.limits_of(labels.index(name)).get("nodes", 0) for name in here]
+        attempts_here = {name: found.get(labels.index(name), {}) for name in here}
+        solvers += describe_solvers(titles[number], attempts_here, budget=max(budgets, default=0))
+    if page is not None and writer is None:
+        return _write_latex(page, across_text(met, pairs, solvers, LATEX, None))
+    if page is not None and writer is not None:
+        document = across_document(met, pairs, solvers)
+        text = across_text(met, pairs, solvers, "html", None)
+        size = writer.write(Path(page), store, {"names": met, "text": text, "document": document, "domains": titles})
+        numbers = ((len(pairs), "comparison"), (len(tallies), "domain"))
+        counted = [f"{number:,} {noun}{'s' * (number != 1)}" for number, noun in numbers]
+        say(f"{page}: {' over '.join(counted)}, {size / 1e6:,.1f} MB")
+    elif style == "json":
+        print(json.dumps(across_document(met, pairs, solvers), indent=2, allow_nan=False), file=out)
+    elif style == "csv":
+        print(across_csv(across_document(met, pairs, solvers)), file=out)
+    else:
+        width = Terminal(out).room if style == TextTable.DEFAULT else None
+        print(TextTable.fold(across_text(met, pairs, solvers, style, width), width), file=out)
+    return 0
+
+
+def _write_latex(page: str, text: str) -> int:
+    """Write text with tables in LaTeX to a file that a LaTeX document can include."""
+    lines, inside = ["% needs \\usepackage{booktabs}"], False
+    for line in text.split("\n"):
+        inside = inside or line.startswith("\\begin{tabular}")
+        lines.append(line if inside else escape(line))
+        inside = inside and not line.startswith("\\end{tabular}")
+    Path(page).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    say(f"{page}: LaTeX with {text.count(chr(92) + 'begin{tabular}'):,} tables")
+    return 0
 
 
 def _compare_boards(
     store: Store, run: Run, tallies: Sequence[Tally], names: Sequence[str], measure: Measure | None
 ) -> list[Compared]:
-    """Compare entries on every board by one measure, or by the default of the board's kind."""
+    """Compare entries on every board by one measure. Without a measure, use the default comparison for each kind of board."""
     if measure is None:
         attempts, distinct = attempts_of(store, run.boards), distinct_of(store)
-        sheets = [without_refuted(tally.sheet, tally.claims.refuted()) for tally in tallies]
+        sheets = [without_refuted(tally.sheet, {one.agent for one in tally.claims.refuted()}) for tally in tallies]
         return [
             (sheet, corrected(comparisons(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
             for number, sheet in enumerate(sheets)
@@ -101,12 +191,17 @@ def _compare_boards(
     found: list[Compared] = []
     for number, sheet in enumerate(sheets):
         entries = [(name, rounds[number, sheet.labels.index(name)]) for name in names if name in sheet.labels]
-        found.append((sheet, corrected(list(compare_means(entries, repeated=tallies[number].matches.folded)))))
+        means = list(compare_means(entries, repeated=tallies[number].matches.folded))
+        if isinstance(measure, ExplainedComparison):
+            means = [measure.explain(store, number, one) for one in means]
+        found.append((sheet, corrected(means)))
     return found
 
 
 def _boards_of_page(found: Sequence[Compared], measure: str | None) -> dict[int, dict[str, Any]]:
-    """Return the comparisons of each board, by its number, as plain values and HTML tables for a page."""
+    """Return the comparisons of each board for a page, as plain values and HTML tables. The keys are the numbers of the
+    boards.
+    """
     shown: dict[int, dict[str, Any]] = {}
     for number, (sheet, pairs) in enumerate(found):
         if not pairs:

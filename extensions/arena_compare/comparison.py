@@ -1,15 +1,15 @@
-"""Pairwise comparisons of the entries of a board: on the same positions of a puzzle, or in games against each other."""
+"""Pairwise comparisons of the entries of a board, either on the same positions of a puzzle or in games against each other."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from arena.api.match import Stream
-from arena.api.results import BoardInfo, Refutation, Tally, count_pairs, estimate_score
-from arena.api.store import Store, seats_of
-from arena.stats import EloEstimate, Pair, swapped
+from arena.api.results import BoardInfo, PairedGames, Tally
+from arena.api.store import Store
+from arena.stats import EloEstimate, Pair
 from arena_compare.measures import MeanComparison, compare_means
 from arena_compare.paired import flip_signs, holm
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts
@@ -18,32 +18,36 @@ if TYPE_CHECKING:
     from arena.stats import Difference
 
 MAX_EXACT_PAIRS = 40
-"""The most pairs of games for an exact test; from here on a bootstrap gives the intervals of ratings, too."""
+"""The largest number of game pairs for which an exact test is used. About the same number decides whether the intervals of
+ratings come from a bootstrap (`MIN_BOOTSTRAP_PAIRS` in `arena.stats.intervals`).
+"""
 Entry = tuple[str, int]
-"""The label of an entry and its number."""
+"""An entry: its label and its number."""
 
 
 @dataclass(frozen=True, slots=True)
 class GamesComparison:
-    """Two entries in games against each other, or at one table with others."""
+    """Two entries in games against each other, or in games with three or more players."""
 
     one: str
     other: str
     counts: tuple[int, int, int, int, int] | None
-    """Pentanomial counts: pairs of games in which `one` has 0, 0.5, 1, 1.5 and 2 points. None for three or more seats.
+    """Pentanomial counts: the numbers of game pairs in which `one` has 0, 0.5, 1, 1.5 and 2 points. None for three or more seats.
 
-    If no seat drew a random number, pairs that only repeat another one are counted once.
+    If the board uses no random numbers, pairs with the same games are counted once.
     """
     worth: EloEstimate | None
-    """The score counts all games, as on the board."""
+    """The score over all games between the two; None for three or more seats."""
     p_value: float
-    """The two-sided p-value: exact up to MAX_EXACT_PAIRS pairs that differ, by the likelihood ratio of the score beyond."""
+    """The two-sided p-value. It comes from an exact test if there are at most MAX_EXACT_PAIRS different pairs, and otherwise from
+    the likelihood ratio of the score.
+    """
     table: "Difference | None"
-    """The difference of the ratings, computed from all games of the board, in Elo."""
+    """The difference of the ratings in Elo, computed from all games of the board."""
     games: int = 0
-    """The number of games, including repeats and halves of pairs."""
+    """The number of games, including repeated games and incomplete pairs."""
     distinct: int = 0
-    """The number of games that differ in seats, position or actions."""
+    """The number of different games; games differ if their seats, positions or actions do."""
 
 
 Comparison = PuzzleComparison | GamesComparison | MeanComparison
@@ -52,13 +56,13 @@ Comparison = PuzzleComparison | GamesComparison | MeanComparison
 def comparisons(
     sheet: BoardInfo, names: Sequence[str], attempts: Attempts, tally: Tally, distinct: Counter[frozenset[int]]
 ) -> list[Comparison]:
-    """Compare every two of some entries that have met on a board.
+    """Compare each pair of the given entries that have met on a board.
 
-    `attempts` belong to a puzzle board. `distinct` counts the games that differ, by the entries at a table.
+    `attempts` are the attempts on a puzzle board. `distinct` counts the different games, by the set of entries that play.
     """
     here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
     if sheet.kind == "puzzle":
-        optima: dict[int, float] = {}  # the lowest cost of a position, by the entries whose solutions are optimal
+        optima: dict[int, float] = {}  # the lowest cost for each position, from the entries whose solutions are optimal
         for label in sheet.optimal:
             for position, attempt in attempts.get(sheet.labels.index(label), {}).items():
                 if attempt.solved and attempt.cost is not None:
@@ -78,17 +82,20 @@ def _of_games(here: Sequence[Entry], sheet: BoardInfo, tally: Tally, distinct: C
     from arena.stats import rate
 
     rng = Stream(f"bootstrap/{sheet.title}")
-    ratings = rate(pairings, range(len(sheet.labels)), rng=rng, openings=sheet.has_openings)
+    rounds, openings = tally.matches.rounds(), sheet.has_openings
+    ratings = rate(pairings, range(len(sheet.labels)), rng=rng, rounds=rounds, openings=openings)
     for (one, i), (other, j) in combinations(here, 2):
         pairs = pairings.get((min(i, j), max(i, j)), [])
         if pairs:
-            games = pairs if i < j else list(map(swapped, pairs))
+            games = pairs if i < j else list(map(Pair.swapped, pairs))
             yield compare_games((one, other), games, ratings.difference(i, j), distinct[frozenset((i, j))])
 
 
 def compare_games(names: tuple[str, str], pairs: list[Pair], table: "Difference | None", distinct: int) -> GamesComparison:
-    """Compare two entries by their games, `distinct` of which differ; interval and p-value come from the pairs that differ."""
-    worth, counts = estimate_score(pairs), count_pairs(pairs)
+    """Compare two entries by their games, of which `distinct` are different. Pairs that only repeat another pair do not count for
+    the interval and the p-value.
+    """
+    worth, counts = PairedGames.estimate_score(pairs), PairedGames.count_pairs(pairs)
     p_value = _two_sided(worth.superiority)
     if sum(counts) <= MAX_EXACT_PAIRS:
         leads = [pair.games * (2 * pair.score - 1) for pair in pairs if pair.forward.games and pair.backward.games]
@@ -97,7 +104,7 @@ def compare_games(names: tuple[str, str], pairs: list[Pair], table: "Difference 
 
 
 def _at_tables(here: Sequence[Entry], sheet: BoardInfo, tally: Tally) -> Iterator[Comparison]:
-    """Compare entries that sat at one table with others by their ratings alone."""
+    """Compare entries in games of three or more players. Such entries are compared by their ratings alone."""
     from arena.stats import rate_rankings
 
     rankings = tally.matches.rankings()
@@ -110,26 +117,28 @@ def _at_tables(here: Sequence[Entry], sheet: BoardInfo, tally: Tally) -> Iterato
 
 
 def _two_sided(superiority: float) -> float:
-    """The two-sided p-value of a likelihood of superiority."""
+    """Return the two-sided p-value for a likelihood of superiority."""
     return min(1.0, 2 * min(superiority, 1 - superiority))
 
 
 def corrected(pairs: Sequence[Comparison]) -> list[tuple[Comparison, float]]:
-    """Every comparison with its p-value after Holm's correction for several."""
+    """Return every comparison with its p-value, corrected by Holm's method for several comparisons."""
     return list(zip(pairs, holm([pair.p_value for pair in pairs]), strict=True))
 
 
 def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:
-    """Count the games that differ on every board of the last run, by the group of entries at the table."""
+    """Count the different games on every board of the last run for each set of entries that play."""
     found: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
     for board, seats, distinct in store.query(_DISTINCT_OF):
-        found[board][frozenset(seats_of(seats))] += distinct
+        found[board][frozenset(Store.seats_of(seats))] += distinct
     return found
 
 
-def without_refuted(sheet: BoardInfo, refuted: Sequence[Refutation]) -> BoardInfo:
-    """The board without the claims that are refuted, so that no optimum is taken from these entries."""
-    return replace(sheet, optimal=tuple([label for label in sheet.optimal if label not in {one.agent for one in refuted}]))
+def without_refuted(sheet: BoardInfo, refuted: Collection[str]) -> BoardInfo:
+    """Return the board in which `refuted` entries do not claim to find optimal solutions, so that their solutions do not count as
+    optimal.
+    """
+    return replace(sheet, optimal=tuple([label for label in sheet.optimal if label not in refuted]))
 
 
 _DISTINCT_OF = """

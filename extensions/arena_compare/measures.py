@@ -1,4 +1,6 @@
-"""Measures of entries in each match, read from the columns of a store, and the mean difference of two entries by a measure."""
+"""The measures that are read from the columns of a store, with a value for each entry in each match. This module also compares
+the mean values of two entries.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,16 +11,19 @@ from statistics import fmean
 
 from arena import ArenaError
 from arena.api.results import BoardInfo, Comparison, Measured
-from arena.api.store import NANOSECONDS, Store, returns_of, seats_of
-from arena.stats import clustered_mean, mean_p_value
+from arena.api.store import Store
+from arena.stats import clustered_mean
+from arena_compare.paired import mean_p_value
 
 Rounds = Mapping[int, float]
-"""The mean of an entry's values in a round, by the number of the round."""
+"""The mean of the values of an entry in a round, by the number of the round."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeanComparison:
-    """Two entries by a measure, in the rounds that both have played: from the same positions, with the same dice."""
+    """The comparison of two entries by a measure, from the rounds that both have played. In a round, both entries have the same
+    positions and the same dice.
+    """
 
     one: str
     other: str
@@ -27,28 +32,38 @@ class MeanComparison:
     mean_one: float
     mean_other: float
     difference: float
-    """The mean difference of the rounds: the value of `one` less the value of the other."""
+    """The mean difference over the rounds: the value of `one` minus the value of the other entry."""
     low: float | None
-    """The ends of the 95 % interval of the difference; None for a single round, and if rounds only repeat each other."""
+    """`low` and `high` are the bounds of the 95 % interval of the difference; None for a single round, or if all rounds are
+    repetitions of one.
+    """
     high: float | None
     p_value: float
-    """The two-sided p-value of Student's t-test of the differences."""
+    """The two-sided p-value of Student's t-test on the differences."""
+    remarks: tuple[str, ...] = ()
+    """Sentences that the measure adds."""
+    withheld: str | None = None
+    """The reason why there is no verdict; None if there is one."""
 
 
 def gather_rounds(measure: Comparison, store: Store, sheets: Sequence[BoardInfo]) -> dict[tuple[int, int], dict[int, float]]:
-    """Read a measure from a store, by the numbers of the board and the entry; ArenaError if it yields anything else."""
+    """Read a measure from a store. The result has the rounds of each entry; its keys are the number of the board and the number
+    of the entry. Raises ArenaError when the measure yields an unknown board or entry, or a value that is not a number.
+    """
     found: dict[tuple[int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in measure.read(store):
         board, round_, entry, value = one
         if not (0 <= board < len(sheets) and 0 <= entry < len(sheets[board].labels) and isfinite(value)):
-            raise ArenaError(f"measure {measure.name}: expected a number of an entry of the store, got {one!r}")
+            raise ArenaError(f"measure {measure.name}: expected a number for an entry of the store, got {one!r}")
         found[board, entry][round_].append(value)
     places = [(board, entry) for board, sheet in enumerate(sheets) for entry in range(len(sheet.labels))]
     return {place: {round_: fmean(values) for round_, values in found[place].items()} for place in places}
 
 
 def compare_means(entries: Iterable[tuple[str, Rounds]], *, repeated: bool) -> Iterator[MeanComparison]:
-    """Compare every two entries that share rounds; if rounds only repeat each other, they are no sample and give no interval."""
+    """Compare every two entries that share rounds. If all rounds are repetitions of one round, they are not a sample, so there is
+    no interval.
+    """
     for (one, mine), (other, theirs) in combinations(entries, 2):
         shared = sorted(mine.keys() & theirs.keys())
         if shared:
@@ -65,15 +80,17 @@ def compare_means(entries: Iterable[tuple[str, Rounds]], *, repeated: bool) -> I
 def read_returns(store: Store) -> Iterator[Measured]:
     """Yield the return of each seat."""
     for board, round_, seats, returns in store.query(_COLUMNS.format("r.returns", "1")):
-        for entry, got in zip(seats_of(seats), returns_of(returns), strict=True):
+        for entry, got in zip(Store.seats_of(seats), Store.returns_of(returns), strict=True):
             yield Measured(board, round_, entry, got)
 
 
 def read_points(store: Store) -> Iterator[Measured]:
-    """Yield the points of each seat of a game against the best of the others."""
+    """Yield the points of each seat of a game: 1 if its return is better than that of every other seat, 1/2 if it shares the best
+    return, otherwise 0.
+    """
     for board, round_, seats, returns in store.query(_COLUMNS.format("r.returns", "instr(p.seats, ',')")):
-        all_returns = returns_of(returns)
-        for seat, (entry, got) in enumerate(zip(seats_of(seats), all_returns, strict=True)):
+        all_returns = Store.returns_of(returns)
+        for seat, (entry, got) in enumerate(zip(Store.seats_of(seats), all_returns, strict=True)):
             best = max(all_returns[:seat] + all_returns[seat + 1 :])
             yield Measured(board, round_, entry, 1.0 if got > best else 0.5 if got == best else 0.0)
 
@@ -84,7 +101,7 @@ def read_solved(store: Store) -> Iterator[Measured]:
 
 
 def read_moves(store: Store) -> Iterator[Measured]:
-    """Yield the moves of each solution."""
+    """Yield the number of moves in each solution."""
     return _read_first(store, "r.moves", "r.solved AND r.moves IS NOT NULL")
 
 
@@ -94,26 +111,26 @@ def read_costs(store: Store) -> Iterator[Measured]:
 
 
 def read_nodes(store: Store) -> Iterator[Measured]:
-    """Yield the nodes of each seat."""
+    """Yield the number of nodes that each seat has used."""
     return _read_effort(store, "nodes", 1)
 
 
 def read_seconds(store: Store) -> Iterator[Measured]:
-    """Yield the seconds of each seat."""
-    return _read_effort(store, "nanoseconds", NANOSECONDS)
+    """Yield the number of seconds that each seat has used."""
+    return _read_effort(store, "nanoseconds", Store.NANOSECONDS)
 
 
 def _read_first(store: Store, value: str, condition: str) -> Iterator[Measured]:
     for board, round_, seats, found in store.query(_COLUMNS.format(value, condition)):
-        yield Measured(board, round_, seats_of(seats)[0], float(found))
+        yield Measured(board, round_, Store.seats_of(seats)[0], float(found))
 
 
 def _read_effort(store: Store, column: str, unit: int) -> Iterator[Measured]:
     for board, round_, seats, first, second in store.query(_COLUMNS.format(f"r.{column}_0, r.{column}_1", "1")):
-        for entry, amount in zip(seats_of(seats), (first, second), strict=False):
+        for entry, amount in zip(Store.seats_of(seats), (first, second), strict=False):
             yield Measured(board, round_, entry, amount / unit)
     for board, round_, seats, seat, amount in store.query(_LATER_SEATS.format(column)):
-        yield Measured(board, round_, seats_of(seats)[seat], amount / unit)
+        yield Measured(board, round_, Store.seats_of(seats)[seat], amount / unit)
 
 
 _COLUMNS = """

@@ -1,17 +1,22 @@
-"""Brings the measures of `arena compare --by NAME` that every store has."""
+"""Adds the measures for `arena compare --by NAME` that can be read from any store."""
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from arena import hookimpl
 from arena.api.results import Comparison, Measured
-from arena.api.store import Store
+
+if TYPE_CHECKING:
+    from arena.api.store import Store
 
 
-def _import_later(name: str) -> Callable[[Store], Iterable[Measured]]:
-    """Return a function of `arena_compare.measures` that imports the module when it is called, to keep loading plugins fast."""
+def _import_later(name: str) -> Callable[["Store"], Iterable[Measured]]:
+    """Return a function in `arena_compare.measures`. The module is imported only when the function is called, so that plugins
+    load fast.
+    """
 
-    def read(store: Store) -> Iterable[Measured]:
+    def read(store: "Store") -> Iterable[Measured]:
         found: Iterable[Measured] = getattr(import_module("arena_compare.measures"), name)(store)
         return found
 

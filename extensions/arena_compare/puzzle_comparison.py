@@ -1,4 +1,4 @@
-"""Two entries of a puzzle board, compared on the positions that both have met."""
+"""Compares two entries of a puzzle board on the positions that both have attempted."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -9,21 +9,23 @@ from statistics import fmean, geometric_mean
 from typing import NamedTuple
 
 from arena.api.match import Stream
-from arena.api.results import BoardInfo, stopped
-from arena.api.store import NANOSECONDS, Store, seats_of
-from arena.stats import optimality_gap, par2, share_at, solved_by_budget
+from arena.api.results import BoardInfo
+from arena.api.store import Store
 from arena_compare.paired import Estimate, Solved, difference_interval, mcnemar, paired_difference, paired_ratio
+from arena_records.budgets import optimality_gap, par2, share_at, solved_by_budget
 
 MAX_BUDGET_ROWS = 8
 """The maximum number of rows in a table of solved shares by budget."""
 MIN_POSITIONS = 6
-"""With fewer positions solved by both, figures have no interval and are not in the headline."""
+"""The minimum number of positions that both entries solved. If there are fewer, figures have no interval and are not in the first
+sentence of the text.
+"""
 MIN_SECONDS = 1e-6
-"""Shorter times count as this one, in seconds, because ratios of such short times mean nothing."""
+"""The smallest time in seconds. Shorter times count as this time, because ratios of such short times mean nothing."""
 
 
 class Attempt(NamedTuple):
-    """One attempt of an entry on a position."""
+    """An attempt of an entry to solve a position."""
 
     solved: bool
     moves: int | None
@@ -31,7 +33,7 @@ class Attempt(NamedTuple):
     nodes: int
     seconds: float
     stopped: bool
-    """True if a limit ended the attempt unsolved, so that its result with a larger budget is unknown."""
+    """True if a limit ended the attempt without a solution, so that the result with a larger budget is unknown."""
 
 
 Attempts = dict[int, dict[int, Attempt]]
@@ -49,7 +51,9 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """The means of a figure of two entries with their difference, or its geometric means with their ratio, and the interval."""
+    """A figure for two entries. `one` and `other` are either the means or the geometric means; `estimate` is the difference or
+    the ratio, with its interval.
+    """
 
     one: float
     other: float
@@ -58,43 +62,51 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class PuzzleComparison:
-    """Two entries on the same positions. Unknown figures are None."""
+    """The comparison of two entries on the same positions. Unknown figures are None."""
 
     one: str
     other: str
     solved: Solved
     difference: float
-    """The difference of the solved shares, and its 95 % interval."""
+    """The difference of the solved shares with its 95 % interval."""
     low: float
     high: float
     p_value: float
     """The two-sided p-value of McNemar's exact test."""
     moves: Means | None
-    """The mean difference of moves on positions that both solved; and of costs, if a cost is not the number of moves."""
+    """The mean number of moves on positions that both entries solved."""
     cost: Means | None
+    """The same for costs; None if every cost equals the number of moves."""
     nodes: Means | None
-    """The geometric mean of the ratios of nodes on positions that both solved, and the same for seconds."""
+    """The geometric mean of nodes on positions that both entries solved."""
     seconds: Means | None
+    """The same for seconds."""
     par2_nodes: tuple[float, float] | None
     limit_nodes: float | None
-    """The limit of PAR2: the most that any entry used on any position of the board. It is the same for all comparisons."""
+    """The limit in PAR2, the mean nodes (or seconds) per position, in which an unsolved position counts as twice this limit. The
+    limit is the most that any entry used on any position of the board, so it is the same for all comparisons.
+    """
     par2_seconds: tuple[float, float] | None
     limit_seconds: float | None
     gaps: tuple[float | None, float | None] | None
-    """Each entry's mean cost above the optimum, relative to it; None if no optimum is known."""
+    """For each entry, how far the cost is above the optimum on average, as a fraction of the optimum; None if no optimum is
+    known.
+    """
     optima: int
-    """The number of positions whose optimum is known."""
+    """The number of positions for which the optimum is known."""
     by_nodes: tuple[Budget, ...]
-    """Solved shares by budget, up to the smallest budget at which a limit stopped an attempt."""
+    """Solved shares by budget, up to the smallest budget at which a limit stopped an attempt. `by_seconds` is the same for
+    seconds.
+    """
     by_seconds: tuple[Budget, ...]
 
 
 def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts]:
-    """The attempts on every puzzle board of the last run, by the board's number; void ones are left out."""
+    """Return the attempts on every puzzle board of the last run, by the number of the board. Void attempts are left out."""
     found: dict[int, Attempts] = defaultdict(lambda: defaultdict(dict))
     for board, round_, seats, solved, termination, moves, cost, decisions, nodes, nanoseconds in store.query(_ATTEMPTS):
-        sheet, entry, seconds = sheets[board], seats_of(seats)[0], nanoseconds / NANOSECONDS
-        cut = not solved and stopped(sheet.limits_of(entry), termination, decisions, nodes, seconds)
+        sheet, entry, seconds = sheets[board], Store.seats_of(seats)[0], nanoseconds / Store.NANOSECONDS
+        cut = not solved and sheet.was_stopped(entry, termination, decisions, nodes, seconds)
         found[board][entry][round_] = Attempt(bool(solved), moves, cost, nodes, seconds, cut)
     return {board: dict(attempts) for board, attempts in found.items()}
 
@@ -105,9 +117,9 @@ def compare_attempts(
     optima: Mapping[int, float],
     board: Collection[Attempt],
 ) -> PuzzleComparison:
-    """Compare two entries by their attempts on each position, by its number.
+    """Compare two entries by their attempts; attempts are keyed by the number of the position.
 
-    `optima` has the known lowest costs, `board` the attempts of all entries, which give the limits of PAR2.
+    `optima` has the known lowest costs. `board` has the attempts of all entries, which determine the limits for PAR2.
     """
     shared = sorted(attempts[0].keys() & attempts[1].keys())
     met = [(attempts[0][position], attempts[1][position]) for position in shared]
@@ -160,7 +172,7 @@ Spent = tuple[list[float | None], list[float | None]]
 
 
 def _spent(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]) -> Spent:
-    """The figure of each entry on every position; None if the position was not solved."""
+    """Return a figure for each entry on every position; None if the position was not solved."""
     return (
         [figure(one) if one.solved else None for one, _ in met],
         [figure(other) if other.solved else None for _, other in met],
@@ -180,12 +192,16 @@ def _gap(attempts: Mapping[int, Attempt], known: list[int], optima: Mapping[int,
 
 
 def _most_known(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]) -> float:
-    """The largest budget with a known share: the least figure of an attempt that a limit stopped; inf if none was."""
+    """Return the largest budget for which shares are known. This is the smallest number of nodes or seconds over all attempts
+    that a limit stopped; inf if there are none.
+    """
     return min((figure(attempt) for pair in met for attempt in pair if attempt.stopped), default=inf)
 
 
 def _by_budget(one: list[float | None], other: list[float | None], most: float) -> tuple[Budget, ...]:
-    """Both shares at budgets of 1, 2, 5, 10 ... from the least to the greatest figure of a solution, but none above `most`."""
+    """Return the solved shares of both entries at budgets of 1, 2, 5, 10 and so on. The budgets cover the figures of all
+    solutions up to `most`.
+    """
     steps = solved_by_budget(one), solved_by_budget(other)
     budgets = [step.budget for each in steps for step in each]
     if not budgets:
@@ -195,9 +211,9 @@ def _by_budget(one: list[float | None], other: list[float | None], most: float) 
 
 
 def _round_numbers(low: float, high: float, most: float) -> list[float]:
-    """Round numbers from the one at or below `low` to the one at or above `high`, thinned out to MAX_BUDGET_ROWS.
+    """Return round numbers (1, 2, 5, 10, ...) that cover the range from `low` to `high`.
 
-    Numbers above `most` are replaced by `most`.
+    At most MAX_BUDGET_ROWS of them are kept. Numbers above `most` are replaced by `most`.
     """
     numbers = [float(f"{digit}e{power}") for power in range(-7, 16) for digit in (1, 2, 5)]
     inner = [one for one, two in pairwise(numbers) if two > low and one < high]

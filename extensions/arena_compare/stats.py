@@ -1,4 +1,4 @@
-"""The command stats: Elo, interval and test for counts given on the command line."""
+"""The command `stats`: computes the Elo difference with its interval from counts on the command line, and runs a test on them."""
 
 import json
 from dataclasses import asdict
@@ -8,16 +8,18 @@ from typing import Any
 import click
 
 from arena.api.cli import results_alone
-from arena.stats import elo_of_games, elo_of_pairs
+from arena.stats import EloEstimate
 from arena_compare.texts import elo_words, score_words
 from arena_pairings.sprt import Sprt, forecast, log_likelihood_ratio
 
 MAX_COUNT = 10**12
-"""With larger counts, figures would show rounding errors."""
+"""The largest count. With larger counts, rounding errors would be visible in the figures."""
 
 
 def parse_counts(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the counts as numbers. Raises NoSuchOption for a word that looks like an option, else BadParameter."""
+    """Return the counts as numbers. Raises NoSuchOption for a word that looks like an option, and BadParameter for other words
+    that are not counts.
+    """
     for value in values:
         if value.startswith("-") and not value[1:2].isdecimal():
             options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
@@ -27,27 +29,27 @@ def parse_counts(context: click.Context, _parameter: click.Parameter, values: tu
     return tuple(map(int, values))
 
 
-@click.command(context_settings={"ignore_unknown_options": True})  # so that -1 is reported as a wrong count
+@click.command(context_settings={"ignore_unknown_options": True})  # so that -1 is a wrong count, not a wrong option
 @click.argument("counts", nargs=-1, required=True, callback=parse_counts, metavar="WINS DRAWS LOSSES")
-@click.option("--pentanomial", is_flag=True, help="Five counts instead: of pairs of games with 0, 1/2, 1, 1 1/2 and 2 points.")
-@click.option("--sprt", nargs=2, type=float, metavar="ELO0 ELO1", help="With pairs: what a test of these two makes of them.")
+@click.option("--pentanomial", is_flag=True, help="Give five counts instead: pairs of games with 0, 1/2, 1, 1 1/2 and 2 points.")
+@click.option("--sprt", nargs=2, type=float, metavar="ELO0 ELO1", help="With --pentanomial: run a test of these two hypotheses.")
 @click.option("--format", "style", type=click.Choice(["simple", "json"]), default="simple", show_default=True)
 def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] | None, style: str) -> int:
-    """Say what a result is worth: Elo with its interval, and the likelihood of superiority."""
+    """Compute the Elo difference of a result with its interval, and the likelihood of superiority."""
     expected = 5 if pentanomial else 3
     if len(counts) != expected:
         raise click.UsageError(
             f"expected {expected} counts{'' if pentanomial else ', or five after --pentanomial'}, got {len(counts)}"
         )
     if sprt is not None and not pentanomial:
-        raise click.UsageError("--sprt takes pairs of games: give five counts after --pentanomial")
+        raise click.UsageError("--sprt needs pairs of games: give five counts after --pentanomial")
     test = None if sprt is None else Sprt(*sprt)
     ratio = None if test is None else log_likelihood_ratio(counts, test)
     if pentanomial:
-        worth, counted_words = elo_of_pairs(counts), f"{sum(counts):,} pairs"
+        worth, counted_words = EloEstimate.of_pairs(counts), f"{sum(counts):,} pairs"
     else:
         wins, draws, losses = counts
-        worth, counted_words = elo_of_games(wins, draws, losses), f"{wins} won, {draws} drawn, {losses} lost"
+        worth, counted_words = EloEstimate.of_games(wins, draws, losses), f"{wins} won, {draws} drawn, {losses} lost"
     with results_alone() as out:
         if style == "json":
             document: dict[str, Any] = {**asdict(worth), "margin": worth.margin}
@@ -64,9 +66,10 @@ def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] 
                 verdict, ahead = test.verdict(ratio), forecast(test, counts, ratio)
                 said = "not decided yet"
                 if verdict is not None:
-                    said = f"{verdict} accepted: {test.explain(verdict, 'the first', 'the second')}"
-                bounds = f"{test.lower:.2f} to {test.upper:.2f}"
-                print(f"SPRT ({test.describe()}): LLR {round(ratio, 2) + 0.0:.2f} ({bounds}), {said}.", file=out)
+                    said = f"{test.explain(verdict, 'the first', 'the second')}; {verdict} is accepted"
+                bounds = f"the test ends at {test.lower:.2f} or {test.upper:.2f}"
+                found = f"log-likelihood ratio {round(ratio, 2) + 0.0:.2f} ({bounds})"
+                print(f"Sequential test ({test.describe()}): {found}, {said}.", file=out)
                 if ahead is not None and any(counts):
                     print(f"The test takes {ahead.describe()}.", file=out)
     return 0

@@ -3,24 +3,29 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.api.results import BoardInfo, crossing, figures, table
+from arena.api.results import BoardInfo, TextTable, figures
 from arena.stats import EloEstimate
 from arena_compare.comparison import Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
-from arena_compare.verdicts import SIGNIFICANCE_LEVEL, advice, games_verdict, puzzle_verdict
+from arena_compare.verdicts import SIGNIFICANCE_LEVEL, advice, games_verdict, p_value_text, percentage_points, puzzle_verdict
 
 if TYPE_CHECKING:
     from arena.stats import Difference
 
 
+CORRECTED = " after correction for several comparisons (intervals are not corrected)"
+
+
 def comparison_text(
     sheet: BoardInfo, found: Comparison, p_value: float, style: str, *, several: bool, width: int | None, measure: str | None
 ) -> str:
-    """One comparison; its `p_value` is corrected if there are `several`. `measure` is the name after `--by`."""
-    said = f"{figures.p_value(p_value)}{' after correction for several' if several else ''}"
+    """Return the text of a comparison. `several` is true if the `p_value` is corrected for several comparisons. `measure` is the
+    name that was given with `--by`.
+    """
+    said = f"{p_value_text(p_value)}{CORRECTED if several else ''}"
     if isinstance(found, GamesComparison):
-        sentences = _games(found, p_value, said, alone=len(sheet.labels) == 2)
+        sentences = _games(found, p_value, said, sheet)
         return f"{sheet.title}: {found.one} against {found.other}\n\n{sentences}"
     if isinstance(found, MeanComparison):
         by = "" if measure is None else f" by {measure}"
@@ -28,15 +33,18 @@ def comparison_text(
         bounds = ""
         if found.low is not None and found.high is not None:
             bounds = f", 95 % interval {figures.between(figures.signed(found.low), figures.signed(found.high))}"
-        repeats = "" if bounds or found.rounds < 2 else " The rounds only repeat each other: no interval."
+        repeats = "" if bounds or found.rounds < 2 else " No interval, because the rounds only repeat each other."
         sentence = f"{means}: {figures.signed(found.difference)}{bounds}, {said}.{repeats}"
+        if found.withheld is not None:
+            sentence = f"{means}. No verdict: {found.withheld}"
+        sentence = "\n".join([sentence, *found.remarks])
         return f"{sheet.title}: {found.one} and {found.other}{by} in {found.rounds:,} rounds\n\n{sentence}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
     texts = [heading, puzzle_verdict(found, p_value, said), _figures(found, style, width)]
     for title, rows, unit in (("nodes", found.by_nodes, ""), ("seconds", found.by_seconds, " s")):
         if rows:
             cells = [[f"{figures.figure(row.budget)}{unit}", figures.share(row.one), figures.share(row.other)] for row in rows]
-            shown = table([title.title(), found.one, found.other], cells, style, width)
+            shown = TextTable([title.title(), found.one, found.other], cells).text(style, width)
             texts.append(f"Solved within a budget of {title}:\n\n{shown}")
     return "\n\n".join(texts)
 
@@ -45,14 +53,14 @@ def comparison_text(
 
 
 def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
-    """The table of all figures of both entries."""
+    """Return the table of all figures of both entries."""
     solved, both = found.solved, f"the {found.solved.both:,} both solved"
     shares = [figures.share((solved.both + alone) / solved.positions) for alone in (solved.only_one, solved.only_other)]
-    bounds = f"{figures.percentage_points(found.low)} to {figures.percentage_points(found.high)}"
+    bounds = f"{percentage_points(found.low)} to {percentage_points(found.high)}"
     typical = f"{both}, geometric mean"
     rows = [
         ["Solved", *shares, f"{figures.signed(100 * found.difference)} points", bounds],
-        ["Solved by it alone", f"{solved.only_one:,}", f"{solved.only_other:,}", "", ""],
+        ["Solved by this one only", f"{solved.only_one:,}", f"{solved.only_other:,}", "", ""],
         *_means(f"Moves, {both}", found.moves, figures.signed),
         *_means(f"Cost, {both}", found.cost, figures.signed),
         *_means(f"Nodes, {typical}", found.nodes, figures.figure, "x "),
@@ -61,8 +69,8 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
         *_scores("seconds", found.par2_seconds, found.limit_seconds),
     ]
     if found.gaps is not None:
-        rows.append([f"Above optimum ({found.optima:,} known)", *map(figures.share, found.gaps), "", ""])
-    return table(["", found.one, found.other, "Difference, ratio", "95 % interval"], rows, style, width)
+        rows.append([f"Cost above the optimum ({found.optima:,} known)", *map(figures.share, found.gaps), "", ""])
+    return TextTable(["", found.one, found.other, "Difference, ratio", "95 % interval"], rows).text(style, width)
 
 
 def _means(name: str, means: Means | None, text: Callable[[float], str], times: str = "") -> list[list[str]]:
@@ -80,45 +88,52 @@ def _scores(unit: str, scores: tuple[float, float] | None, limit: float | None) 
 # Games
 
 
-def _games(found: GamesComparison, p_value: float, said: str, *, alone: bool) -> str:
-    """The comparison in sentences; `alone` if the board has no other entry, so that its ratings add nothing."""
+def _games(found: GamesComparison, p_value: float, said: str, sheet: BoardInfo) -> str:
+    """Return the comparison of games in sentences. If the board has only these two entries, ratings are left out, because they
+    add nothing.
+    """
+    alone = len(sheet.labels) == 2
     lines = [games_verdict(found, p_value, said)]
     worth, difference = found.worth, found.table
     if worth is not None and found.counts is not None:
         pairs = sum(found.counts)
-        games = f" ({found.games:,} games, {found.distinct:,} distinct)" if found.distinct < found.games else ""
+        games = f" ({found.games:,} games, {found.distinct:,} different)" if found.distinct < found.games else ""
         counted = f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of games{games}"
         lines.append(f"{found.one} scores {score_words(worth)} in {counted}. {elo_words(worth)}")
-        lines.append(f"Pairs with 0, 1/2, 1, 1 1/2 and 2 points: {', '.join(map(str, found.counts))}.")
+        shares = [f"{points} ({count:,})" for points, count in zip(("0", "1/2", "1", "1 1/2", "2"), found.counts, strict=True)]
+        lines.append(f"Points of {found.one} per pair of games (number of pairs): {', '.join(shares)}.")
         if worth.score_low is None and worth.score_high is None:
             few = "Fewer than two pairs that differ" if pairs < 2 else "Nearly all games repeat one pair"
-            lines.append(f"{few}: no interval. Agents that draw nothing by lot repeat themselves; try openings.")
+            more = "openings with more plies" if sheet.has_openings else "openings"
+            lines.append(f"{few}: no interval. Agents without randomness repeat their games; try {more}.")
         elif 2 * pairs < found.games - 1:
-            lines.append(f"The score is that of all {found.games:,} games; the {pairs:,} pairs that differ carry the interval.")
+            lines.append(f"The score counts all {found.games:,} games; the interval uses the {pairs:,} pairs that differ.")
     if difference is not None and (worth is None or (not alone and _bounds(difference))):
-        where = f"{found.one} is {figures.elo(difference.elo)} Elo from {found.other}{_bounds(difference)}"
+        where = f"{found.one} is at {figures.elo(difference.elo)} Elo against {found.other}{_bounds(difference)}"
         sure = difference.superiority
         if worth is not None:
-            lines.append(f"By all games of the board, on its scale (draws and the first seat taken out), {where}.")
+            lines.append(f"By the ratings of the whole leaderboard, which take draws and the first seat into account, {where}.")
         else:
             likely = "" if sure is None else f"; likelihood of superiority {figures.likelihood(sure)}"
-            lines.append(f"By all games of the board {where}{likely}.")
+            lines.append(f"By the ratings of the whole leaderboard {where}{likely}.")
     word = None if alone else advice(found, p_value)
     return "\n".join(lines if word is None else [*lines, word])
 
 
 def _bounds(difference: "Difference") -> str:
-    """The interval of a difference of ratings, or its one bound, if it has any."""
+    """Return the interval of a difference of ratings as text. If only one bound is known, the text has only this bound; without
+    bounds, it is empty.
+    """
     low, high = difference.low, difference.high
     if low is None and high is None:
         return ""
     if low is None or high is None:
-        return f" (above {figures.elo(low)}, 95 %)" if low is not None else f" (below {figures.elo(high)}, 95 %)"
-    return f" ({figures.elo(low)} to {figures.elo(high)}, 95 %)"
+        return f" (95 % interval above {figures.elo(low)})" if low is not None else f" (95 % interval below {figures.elo(high)})"
+    return f" (95 % interval {figures.elo(low)} to {figures.elo(high)})"
 
 
 def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, width: int | None) -> str:
-    """The matrix of all pairs of entries: rating differences and likelihoods of superiority."""
+    """Return the matrix of all pairs of entries, with rating differences and likelihoods of superiority."""
     names = list(dict.fromkeys([name for pair in pairs for name in (pair.one, pair.other)]))
     cells = {name: dict.fromkeys(names, figures.NONE) for name in names}
     for pair in pairs:
@@ -127,24 +142,25 @@ def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, 
             cells[pair.one][pair.other] = f"{figures.elo(lead)} ({figures.likelihood(sure)})"
             cells[pair.other][pair.one] = f"{figures.elo(-lead)} ({figures.likelihood(1 - sure)})"
     heading = (
-        f"{sheet.title}: Elo of each row above each column by all games, on the board's scale, and the likelihood of superiority"
+        f"{sheet.title}: by how many Elo each row is stronger than each column, from all games of the leaderboard; "
+        "in brackets, the probability that it is stronger"
     )
-    return f"{heading}\n\n{crossing(names, names, [list(cells[name].values()) for name in names], style, width)}"
+    return f"{heading}\n\n{TextTable.crossing(names, names, [list(cells[name].values()) for name in names], style, width)}"
 
 
 class Cell(NamedTuple):
-    """A square of a matrix: how the entry of its row compares with the entry of its column."""
+    """A cell of a matrix, which compares the entry of its row with the entry of its column."""
 
     text: str
     detail: str
     lead: int
-    """1 if the row is significantly better, -1 if the column is, else 0."""
+    """1 if the entry of the row is significantly better, -1 if the entry of the column is, otherwise 0."""
 
 
 def matrix_cells(found: Comparison, p_value: float) -> tuple[Cell, Cell]:
-    """Return the squares of a comparison: with the one as the row, and with the other.
+    """Return the two cells for a comparison: one in the row of `one`, and one in the row of the other entry.
 
-    The `p_value` may be corrected for several.
+    The `p_value` may be corrected for several comparisons.
     """
     if isinstance(found, GamesComparison):
         if found.table is None or found.table.superiority is None:
@@ -154,30 +170,33 @@ def matrix_cells(found: Comparison, p_value: float) -> tuple[Cell, Cell]:
         likely = [figures.likelihood(one).replace("above", ">").replace("below", "<") for one in (sure, 1 - sure)]
         row, column = (figures.elo(elo), likely[0]), (figures.elo(-elo), likely[1])
     elif isinstance(found, MeanComparison):
-        lead = _sign(found.difference) if p_value <= SIGNIFICANCE_LEVEL else 0
-        row, column = [(figures.signed(found.difference * side), figures.p_value(p_value)) for side in (1, -1)]
+        lead = _sign(found.difference) if p_value <= SIGNIFICANCE_LEVEL and found.withheld is None else 0
+        row, column = [(figures.signed(found.difference * side), p_value_text(p_value)) for side in (1, -1)]
     else:
         lead = _sign(found.difference) if p_value <= SIGNIFICANCE_LEVEL else 0
         ratio = None if found.nodes is None else found.nodes.estimate
         if not lead and ratio is not None and ratio.low is not None and ratio.high is not None:
             lead = (ratio.high < 1) - (ratio.low > 1)
         nodes = ["", ""] if ratio is None else [f"x {figures.figure(value)}" for value in (ratio.value, 1 / ratio.value)]
-        points = [figures.percentage_points(found.difference * side) for side in (1, -1)]
+        points = [percentage_points(found.difference * side) for side in (1, -1)]
         row, column = zip(points, nodes, strict=True)
     return Cell(*row, lead), Cell(*column, -lead)
 
 
 def matrix_legend(found: Comparison, measure: str | None) -> str:
-    """Return the legend of a matrix: its figures and colours. `measure` is the name after `--by`."""
+    """Return the legend for a matrix, which explains its figures and colours. `measure` is the name that was given with
+    `--by`.
+    """
     colours = "Colours mark differences beyond noise (95 %)"
     if isinstance(found, GamesComparison):
-        cells = "how many Elo the row is above the column by all games of the board, and how likely the row is the better one"
+        cells = "by how many Elo the row is stronger, from all games of the leaderboard, and the probability that it is stronger"
         return f"Each cell says {cells}. {colours}: blue if the row is better."
     if isinstance(found, MeanComparison):
-        cells = f"the {measure or 'return'} of the row less that of the column, as a mean over rounds, and the p-value"
+        cells = f"the mean {measure or 'return'} of the row minus the mean of the column, over all rounds, and the p-value"
         return f"Each cell says {cells}. {colours}: blue if the row has more."
-    cells = "how many percentage points more of the positions the row solves, and its nodes in relation to the column's"
-    return f"Each cell says {cells} where both solve. {colours}: blue if the row is better, by what it solves or else by nodes."
+    cells = "how many percentage points more positions the row solves, and the ratio of its nodes to the nodes of the column"
+    better = "blue if the row is better, by solved positions or, if these do not decide, by nodes"
+    return f"Each cell says {cells} on positions that both solve. {colours}: {better}."
 
 
 def _sign(value: float) -> int:
@@ -188,15 +207,15 @@ def _sign(value: float) -> int:
 
 
 def score_words(worth: EloEstimate) -> str:
-    """The share of the points with its interval, if there is one."""
+    """Return the share of the points in words, with its interval if there is one."""
     known = worth.score_low is not None and worth.score_high is not None
-    interval = f" ({figures.share(worth.score_low)} to {figures.share(worth.score_high)}, 95 %)" if known else ""
+    interval = f" (95 % interval {figures.share(worth.score_low)} to {figures.share(worth.score_high)})" if known else ""
     return f"{figures.share(worth.score)}{interval}"
 
 
 def elo_words(worth: EloEstimate) -> str:
-    """The Elo difference with its interval and the likelihood of superiority, as a sentence."""
+    """Return a sentence with the Elo difference, its interval and the likelihood of superiority."""
     low, high = (None if bound is None else figures.elo(bound, 1) for bound in (worth.elo_low, worth.elo_high))
-    interval = "" if low is None and high is None else f" ({figures.between(low, high)}, 95 %)"
-    lead = "none: all points went one way" if worth.elo is None else figures.elo(worth.elo, 1)
+    interval = "" if low is None and high is None else f" (95 % interval {figures.between(low, high)})"
+    lead = "unknown, because all points went one way" if worth.elo is None else figures.elo(worth.elo, 1)
     return f"Elo {lead}{interval}; likelihood of superiority {figures.likelihood(worth.superiority)}."

@@ -1,1 +1,3 @@
-"""Compiled searches: rules over integers, and inner loops of searches compiled for them, with the extra `fast`."""
+"""Compiled searches (extra `fast`). The rules of a game are rewritten so that they use only integers. The inner loops of searches
+are compiled together with them.
+"""

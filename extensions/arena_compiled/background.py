@@ -1,4 +1,6 @@
-"""Compiles modules in a separate process during play, and interrupts decisions as soon as they can run compiled."""
+"""Compiles modules in a separate process during play. When the code is ready, decisions are interrupted and start again with
+compiled code.
+"""
 
 import atexit
 import base64
@@ -14,13 +16,13 @@ from time import sleep
 from typing import Any, Protocol
 
 from arena.api.cli import install_command
-from arena.api.processes import python_environment, signal_name
+from arena.api.processes import PythonProcess
 from arena.compiled import NotCompilable
 from arena_compiled import cache
 from arena_compiled.module import Module
 
 MAX_COMPILE_SECONDS = 60.0
-"""Timeout in seconds for one module, including the wait for another process that compiles the same one."""
+"""Timeout in seconds for one module, including the wait for another process that compiles the same module."""
 LOOK_SECONDS = 0.1
 """Seconds between two checks of running decisions."""
 MISSING = f"numba is not installed ({install_command('fast')})"
@@ -28,13 +30,13 @@ MISSING = f"numba is not installed ({install_command('fast')})"
 
 @dataclass(eq=False)
 class Compilation:
-    """One module that is being compiled, or waits for its turn."""
+    """One module (the rules of a game and the loop of a search) that is being compiled, or waits for its turn."""
 
     key: str
     module: Module
     done: bool = field(default=False, init=False)
     failure: NotCompilable | None = field(default=None, init=False)
-    """Why there is no code; None if there is code, or if it is still pending."""
+    """The reason why there is no code; None if there is code or the compilation is still pending."""
 
 
 _compilations: dict[str, Compilation] = {}
@@ -44,8 +46,10 @@ _compiler: threading.Thread | None = None
 
 
 def request_code(module: Module, key: str) -> Compilation:
-    """Request the compilation of a module. Modules are compiled one by one, each once in this process, into the cache."""
-    global _compiler  # noqa: PLW0603 - one thread a process, begun when it is needed
+    """Request the compilation of a module, and return its state. Modules are compiled one after the other, each only once in this
+    process, and stored in the cache.
+    """
+    global _compiler  # noqa: PLW0603 - one thread per process, started when needed
     found = _compilations.get(key)
     if found is None:
         found = _compilations[key] = Compilation(key, module)
@@ -58,7 +62,7 @@ def request_code(module: Module, key: str) -> Compilation:
 
 
 def end_compiler() -> None:
-    """End the compiling process, if there is one. Nothing waits for it."""
+    """End the compiling process if there is one, without waiting for it."""
     if _running is not None:
         _running.kill()
 
@@ -70,7 +74,7 @@ def _compile_requested() -> None:
             _compile(compilation.module, compilation.key)
         except NotCompilable as failure:
             compilation.failure = failure
-        except Exception as error:  # such as too little memory for a process
+        except Exception as error:  # such as too little memory to start a process
             compilation.failure = NotCompilable(f"compiling failed: {error}")
         compilation.done = True
 
@@ -81,7 +85,7 @@ def _compile(module: Module, key: str) -> None:
     overdue = threading.Event()
     request = json.dumps({"key": key, "text": module.text, "kinds": module.kinds}).encode() + b"\n"
     command = [sys.executable, "-m", "arena_compiled.compile_process"]
-    pipe, environment = subprocess.PIPE, python_environment()
+    pipe, environment = subprocess.PIPE, PythonProcess.environment()
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment) as child:  # noqa: S603 - our own
         _running = child
         assert child.stdin is not None
@@ -98,7 +102,7 @@ def _compile(module: Module, key: str) -> None:
             with suppress(BrokenPipeError):
                 child.stdin.write(request)
                 child.stdin.flush()
-            reply = child.stdout.read()  # stdin stays open: its end signals to the child that this process is gone
+            reply = child.stdout.read()  # stdin stays open, because its end tells the child that this process is gone
         finally:
             late.cancel()
             _running = None
@@ -106,7 +110,7 @@ def _compile(module: Module, key: str) -> None:
         answer: dict[str, Any] = json.loads(reply)
     except ValueError:
         code = child.returncode
-        ending = f"was ended by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        ending = f"was ended by {PythonProcess.signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         reason = f"compiling took over {MAX_COMPILE_SECONDS:g} s" if overdue.is_set() else f"the compiler {ending}"
         raise NotCompilable(reason) from None
     if "refused" in answer:
@@ -120,7 +124,7 @@ class Watched(Protocol):
     """A running decision."""
 
     def look(self) -> None:
-        """Interrupt it if necessary. Another thread calls this."""
+        """Interrupt the decision if necessary. This is called from another thread."""
 
 
 _watched: dict[Watched, None] = {}
@@ -128,8 +132,8 @@ _watcher: threading.Thread | None = None
 
 
 def watch(decision: Watched) -> None:
-    """Check a decision every now and then until `unwatch`."""
-    global _watcher  # noqa: PLW0603 - one thread a process, begun when it is needed
+    """Check a decision from time to time until `unwatch`."""
+    global _watcher  # noqa: PLW0603 - one thread per process, started when needed
     _watched[decision] = None
     if _watcher is None:
         _watcher = threading.Thread(target=_look_at_watched, name="compiled-searches", daemon=True)

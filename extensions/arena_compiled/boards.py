@@ -13,28 +13,28 @@ from arena.compiled import NotCompilable
 from arena_compiled.background import MISSING
 from arena_compiled.cache import COMPILE
 from arena_compiled.engines import engine_of
+from arena_compiled.plugin import LONG_PLAIN_SECONDS
 from arena_compiled.seam import NOT_KEPT, assemble_engine, can_load, is_installed, load_loop, wants_plain
-
-LONG_PLAIN_SECONDS = 10.0
-"""After this many seconds of plain decisions, a run reports why they were plain."""
 
 
 def prepare(spec: Spec, note: Callable[[str], object]) -> None:
-    """Compile the engines of a spec before anything is played, if the user wants that."""
+    """Compile the engines (the compiled inner loops of searches) for a spec before anything is played, if the user wants that."""
     if at_once():
         compile_boards(spec, note)
 
 
 def at_once() -> bool:
-    """Return whether the user wants every engine compiled before a run begins, however short it is."""
+    """Return True if the user wants every engine to be compiled before a run begins, even if the run is short."""
     return os.environ.get(COMPILE) == "always" and not wants_plain()
 
 
 def compile_boards(spec: Spec, note: Callable[[str], object]) -> None:
-    """Compile the engines of a spec that are not in the cache. `note` gets each pair that runs plain, and the reason."""
+    """Compile the engines for a spec that are not in the cache. `note` is called for each pair of an agent and a game that is not
+    compiled, with a line that gives the reason.
+    """
     if wants_plain():
         return
-    wanted = {}  # every pair of an agent and a game for which there may be an engine
+    wanted = {}  # every pair of an agent and a game that may have an engine
     for board in spec.boards:
         for seat in board.seats:
             if seat.program is None or seat.program.command is None:
@@ -43,11 +43,13 @@ def compile_boards(spec: Spec, note: Callable[[str], object]) -> None:
         tell_progress(f"compiling {agent} on {game}", number, len(wanted))
         reason = _compile_seat(spec, rules, seat)
         if reason is not None:
-            note(f"{agent} on {game} runs plain: {reason}")
+            note(f"{agent} on {game} is not compiled: {reason}")
 
 
 def sum_up(uses: Iterable[SeatUse]) -> Iterator[str]:
-    """Yield a line about the agents that ran compiled, and one for each agent that took long plain, with the reason."""
+    """Yield a line about the agents whose searches ran compiled. For each agent that took long and was not compiled, yield a line
+    with the reason.
+    """
     found: dict[tuple[str, str], SeatUse] = {}
     for use in uses:
         known = found.setdefault((_name_of(use.seat), name_of(use.game)), use)
@@ -62,19 +64,19 @@ def sum_up(uses: Iterable[SeatUse]) -> Iterator[str]:
     if compiled:
         yield f"compiled: {', '.join(compiled)}"
     for (agent, game), use in found.items():
-        took = f"{agent} on {game} took {use.plain_seconds:,.0f} s plain"
+        took = f"{agent} on {game} took {use.plain_seconds:,.0f} s uncompiled"
         if use.failure is not None:
-            yield f"{agent} on {game} runs plain: {use.failure}"
+            yield f"{agent} on {game} is not compiled: {use.failure}"
         elif use.first_compiled is None and use.plain_seconds > LONG_PLAIN_SECONDS:
             reason = _why_plain(use)
             if reason == MISSING:
-                yield f"{took}; {install_command('fast')} compiles it"
+                yield f"{took}; to compile it, run {install_command('fast')}"
             elif reason is not None:
                 yield f"{took}: {reason}"
 
 
 def _why_plain(use: SeatUse) -> str | None:
-    """Return why a seat runs plain; None if only its code is missing."""
+    """Return the reason why a seat is not compiled; None if it can be compiled, but has no code yet."""
     try:
         engine = None if use.seat.version is not None else engine_of(use.seat.make(), use.game)
         if engine is not None:
@@ -90,14 +92,14 @@ def _name_of(seat: Seat) -> str:
 
 
 def _is_opaque(seat: Seat) -> bool:
-    """Whether only the seat's own process knows what runs plain there."""
+    """Return True if only the process of a seat can know why its search is not compiled."""
     return seat.version is not None or seat.limits.memory_mb is not None
 
 
 def _compile_seat(spec: Spec, game: Game, seat: Seat) -> str | None:
-    """Compile the engine of a seat if it has one. Return why it still runs plain; None if it does not."""
+    """Compile the engine for a seat if it has one. Return the reason if the seat is still not compiled; None if it is."""
     try:
-        if seat.version is None:  # only the process of an entry's own plugin compiles its code; this process never runs it
+        if seat.version is None:  # the plugin of an entry is compiled only by the process of the entry and never runs here
             engine = engine_of(seat.make(), game)
             if engine is None:
                 return None
@@ -110,4 +112,4 @@ def _compile_seat(spec: Spec, game: Game, seat: Seat) -> str | None:
     except NotCompilable as reason:
         return str(reason)
     except IsolationError:
-        return None  # the first match reports it
+        return None  # the first match reports the reason

@@ -1,8 +1,10 @@
-"""Object code in the user's cache folder, keyed by the hash of all its inputs. It is verified before use.
+"""Stores object code in the user's cache folder. The key is the hash of everything that the code depends on. A checksum of the
+code is verified before use.
 
-A file has a header line with a checksum, and the code. A truncated file, or one of another version or processor, counts as
-missing. If the folder is not writable, each process has to compile again, but nothing else happens. The process of an entry
-with its own plugin reads the folder, and keeps its own compiled code private.
+A file has a header line with a checksum, and the code. A truncated file, or a file for another version or processor, counts as
+missing. If the folder is not writable, each process has to compile again, but nothing else changes. The processes of an entry
+with its own plugin also read from a private folder of this entry. They do not write: the process that plays the matches writes
+into the private folder.
 """
 
 import os
@@ -17,26 +19,28 @@ from platformdirs import user_cache_path
 from arena.api.store import write_whole
 
 FOLDER = "ARENA_CACHE"
-"""Environment variable for another folder."""
+"""The environment variable that sets another folder."""
 COMPILE = "ARENA_COMPILE"
-"""Environment variable: `always` compiles at once, `never` uses only cached code."""
+"""The environment variable with the mode: `always` compiles at once, `never` uses only cached code."""
 HOSTED = "hosted"
-"""Another value of COMPILE, for the process of an agent, in which the clock of a decision runs outside."""
+"""Another value of COMPILE. It is set in the process of an agent if the clock of a decision runs outside this process."""
 FORMAT = 2
 _memory: dict[str, tuple[str, bytes]] = {}
-"""Modules that are not in files: from a private process, or from one that cannot write into the folder."""
-_private = False
+"""Modules that are only in memory, because this process is private (does not write into the folder) or cannot write there."""
+_unusable: dict[Path, tuple[int, int] | None] = {}
+"""The modification time and the size of files that are damaged or made for another processor."""
+_private: Path | None = None
 
 
-def keep_private() -> None:
-    """From now on, write nothing into the folder."""
-    global _private  # noqa: PLW0603 - it is the process that is private, whoever asks
-    _private = True
+def keep_private(private: Path) -> None:
+    """From now on, also read from the folder `private`, and write nothing."""
+    global _private  # noqa: PLW0603 - the setting is for the whole process
+    _private = private
 
 
-def is_private() -> bool:
-    """Return whether this process keeps its compiled code private."""
-    return _private
+def unwritten() -> dict[str, bytes]:
+    """Return the files that this process would have written if it were not private."""
+    return {_files(key)[0].name: _head(key, symbol, code) + code for key, (symbol, code) in _memory.items()}
 
 
 def folder() -> Path:
@@ -47,8 +51,8 @@ def folder() -> Path:
 
 @cache
 def _versions() -> str:
-    """Return the version of everything that affects compiled code beside its text and the processor: the compiler and this
-    package.
+    """Return the versions of the compiler and of this package. The compiled code depends on them, on the text of the code, and on
+    the processor.
     """
     own = (Path(__file__).parent / "compiler.py").read_bytes()
     found = []
@@ -62,7 +66,7 @@ def _versions() -> str:
 
 @cache
 def _processor() -> str:
-    """Return a hash of the processor. This loads a large library, so it is called only if there is code."""
+    """Return a hash of the processor. This loads a large library, so it is called only if there is code to load."""
     import llvmlite.binding as llvm
 
     told = f"{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
@@ -75,43 +79,55 @@ def key_of(text: str, kinds: tuple[str, ...]) -> str:
 
 
 def read(key: str) -> tuple[str, bytes] | None:
-    """Return the symbol and the object code of a module; None if the cache has no intact copy."""
+    """Return the symbol and the object code of a module; None if the cache has no valid copy."""
     if key in _memory:
         return _memory[key]
-    try:
-        data = _file(key).read_bytes()
-    except OSError:
-        return None
-    head, _, code = data.partition(b"\n")
-    words = head.decode("utf-8", "replace").split()
-    if len(words) != 5 or head + b"\n" != _head(key, words[3], code):
-        return None
-    return words[3], code
+    for file in _files(key):
+        with suppress(OSError):
+            head, _, code = file.read_bytes().partition(b"\n")
+            words = head.decode("utf-8", "replace").split()
+            if len(words) == 5 and head + b"\n" == _head(key, words[3], code):
+                return words[3], code
+            _unusable[file] = _stamp(file)
+    return None
 
 
 def write(key: str, symbol: str, code: bytes) -> None:
     """Store a module."""
-    if _private:
+    if _private is not None:
         _memory[key] = symbol, code
         return
-    with suppress(OSError):  # a full disk, or a folder of another user: continue without
+    with suppress(OSError):  # if the disk is full or the folder is not writable, continue without a file
         folder().mkdir(parents=True, exist_ok=True)
-        write_whole(_file(key), _head(key, symbol, code), code)
+        write_whole(_files(key)[0], _head(key, symbol, code), code)
 
 
 def keep(key: str, symbol: str, code: bytes) -> None:
-    """Store a module that another process has compiled, if that process could not write it."""
+    """Store a module that another process has compiled and could not write."""
     if read(key) is None:
         _memory[key] = symbol, code
 
 
 def has(key: str) -> bool:
-    """Return whether a module seems to be in the cache, without reading it."""
-    return key in _memory or _file(key).exists()
+    """Return True if a module seems to be in the cache. The file is not read here, but a file that `read` has refused does not
+    count.
+    """
+    return key in _memory or any(_stamp(file) not in (None, _unusable.get(file)) for file in _files(key))
 
 
-def _file(key: str) -> Path:
-    return folder() / f"{key}.module"
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _files(key: str) -> list[Path]:
+    """Return the files in which a module may be stored: one in the folder of the user and, if there is a private folder, one
+    there.
+    """
+    return [place / f"{key}.module" for place in (folder(), _private) if place is not None]
 
 
 def _head(key: str, symbol: str, code: bytes) -> bytes:

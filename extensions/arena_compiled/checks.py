@@ -1,4 +1,6 @@
-"""Comparisons for `arena check`: rules uncompiled and compiled, and decisions with and without compiled searches."""
+"""Comparisons for `arena check`. They compare compiled rules with the uncompiled ones, and the decisions of compiled searches
+with those of uncompiled searches.
+"""
 
 from array import array
 from collections.abc import Mapping, Sequence
@@ -7,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, cast
 
 from arena import Agent, Game, Limits, OutOfBudget, Puzzle, Search, State
-from arena.api.games import Evaluation, find_refusal
+from arena.api.games import Abilities, Evaluation
 from arena.api.match import Stream
 from arena.api.search import GoPlain, Meter, SharedStart, counting_view
 from arena.compiled import NoEstimate, NotCompilable
@@ -19,27 +21,27 @@ from arena_compiled.loop import FOUND, Loop
 from arena_compiled.rehearsal import Fault, Rehearsal, rehearse, space_of
 
 MAX_AGENTS = 2
-"""Number of agents that decide, each with another kernel."""
+"""The maximum number of agents whose decisions are compared, each with a different kernel (the text of an inner loop)."""
 PROBE_ROWS = 64
-"""States that are compared in one call."""
+"""The maximum number of states that are compared in one call."""
 
 
 class ProbeValues(NamedTuple):
-    """Results of rules and an estimate for some states: integers and floats."""
+    """The results of the rules and of an estimate (a heuristic) for some states, as integers and floats."""
 
     words: list[int]
     reals: list[float]
 
 
 class ProbeLoop(Loop):
-    """Examines states and every step from them."""
+    """Applies the rules to states, and to every step from them."""
 
     kernel = "probe"
     levels = PROBE_ROWS
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return the constants for which the kernel is specialised."""
+        """Return the constants that are filled into the kernel."""
         puzzle = isinstance(edition.game, Puzzle)
         optional = {name.upper(): edition.has(name) for name in ("threats", "reverse", "step_cost")}
         return {"PUZZLE": puzzle, "PLAYERS": edition.players, "WORDS": edition.words, **optional}
@@ -53,17 +55,17 @@ class ProbeLoop(Loop):
         }  # fmt: skip
 
     def _max_values(self) -> int:
-        """Maximum number of values for one state."""
+        """Return the maximum number of values for one state."""
         edition = self.edition
         return 4 + edition.players * (edition.width + 2) + edition.width * (edition.words + 3)
 
     def __call__(self, states: Sequence[State]) -> ProbeValues | None:
-        """Return the results of the compiled rules for at most PROBE_ROWS states; None if there is not enough room."""
+        """Return the results of the compiled rules for at most PROBE_ROWS states; None if the arrays have not enough room."""
         self._put(self.memory.arrays, states)
         return self._read(self.memory.arrays, self._drive.once(self.memory))
 
     def uncompiled(self, space: dict[str, Any], states: Sequence[State]) -> ProbeValues | None:
-        """Return the results of the same module as plain Python. `space` comes from `rehearsal.space_of`."""
+        """Return the results of the same module when it runs as plain Python. `space` is the result of `rehearsal.space_of`."""
         arrays = {name: array(one.typecode, bytes(len(one) * one.itemsize)) for name, one in self.memory.arrays.items()}
         self._put(arrays, states)
         return self._read(arrays, space["run"](space["rules"], space["estimate"], *arrays.values()))
@@ -88,28 +90,28 @@ class ProbeLoop(Loop):
 
 @dataclass(slots=True)
 class CompiledSetup:
-    """The compared parts: the rules of a game uncompiled and compiled, and searches over them."""
+    """Everything that a comparison needs: the rules of a game, uncompiled and compiled, and searches that use them."""
 
     fault: ClassVar = Fault
-    """Raised by `rehearse` if the rules and the game disagree."""
+    """The error that `rehearse` raises if the rules and the game disagree."""
     rows: ClassVar = PROBE_ROWS
-    """Maximum number of states for one call of the probe."""
+    """The maximum number of states for one call of the probe."""
     game: Game
     evaluation: Evaluation | None
     agents: Mapping[str, type[Agent]]
     reason: str | None = None
-    """Why nothing is compiled; None if something is."""
+    """The reason why nothing is compiled; None if something is."""
     derived: bool = False
-    """Whether the game's own methods are compiled."""
+    """True if the compiled rules are the methods of the game itself."""
     refused: NotCompilable | None = None
-    """The fault of the author's compiled rules, found before play."""
+    """The fault in the author's compiled rules, if one was found before play."""
     rehearsals: dict[bool, Rehearsal] = field(default_factory=dict)
     probe: ProbeLoop | None = None
     space: dict[str, Any] = field(default_factory=dict)
     loops: dict[str, tuple[Agent, Loop]] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Prepare the comparison. Raises NotCompilable if searches run plain and are allowed to."""
+        """Prepare the comparison. Raises NotCompilable if searches of the game are not compiled and this is not a fault."""
         edition = edition_of(self.game)
         self.derived = edition.rules is self.game
         try:
@@ -132,7 +134,7 @@ class CompiledSetup:
         else:
             self.space = space_of(module, rules, estimate, held=False)
             try:
-                with suppress(Fault):  # the comparison of states will find it, with a state
+                with suppress(Fault):  # the comparison of states finds the fault again, and names the state
                     self.probe = cast(ProbeLoop, seam.load_loop(self.game, self.evaluation, ProbeLoop, compiling=True))
                     self._compile_agents()
             except NotCompilable as reason:
@@ -149,7 +151,7 @@ class CompiledSetup:
                 engine = engine_of(agent)
                 if engine is None or ENGINES[engine].kernel in kernels:
                     continue
-                if len(kernels) == MAX_AGENTS or find_refusal(kind, self.game):
+                if len(kernels) == MAX_AGENTS or Abilities(kind).find_refusal(self.game):
                     continue
                 loop = seam.load_loop(self.game, self.evaluation, engine, compiling=True)
                 if loop is not None:
@@ -157,7 +159,7 @@ class CompiledSetup:
                     kernels.add(ENGINES[engine].kernel)
 
     def decision(self, agent: Agent, state: State, nodes: int, loop: Loop | None) -> tuple[Any, ...]:
-        """Return all results of a decision, with a loop or plain, and the next random number."""
+        """Return all results of a decision, with or without a compiled loop, and the next random number."""
         game, evaluation = self.game, self.evaluation
         meter, rng = Meter(), Stream("check")
         meter.begin(nodes, None)

@@ -1,7 +1,7 @@
 """The process that compiles one module: `python -m arena_compiled.compile_process`, with the request on stdin.
 
-It ends together with its stdin, so it does not outlive the process that started it. Two such processes never compile the same
-module: the second waits for the lock of the first, and takes the code from the cache.
+The process ends when its stdin is closed, so it does not outlive the process that started it. Two such processes never compile
+the same module at the same time: the second waits until the first releases its lock, and then takes the code from the cache.
 """
 
 import base64
@@ -15,16 +15,16 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from arena.api.errors import describe
-from arena.api.processes import take_pipes
+from arena.api.processes import PythonProcess
 from arena.compiled import NotCompilable
 from arena_compiled import cache
 
 
 @contextmanager
 def lock(key: str) -> Iterator[None]:
-    """Hold the lock of a module, a file in the cache. Without a writable folder there is no lock.
+    """Hold the lock for a module, which is a file in the cache. Without a writable folder there is no lock.
 
-    If a process is killed, the kernel frees its lock.
+    When a process is killed, the kernel frees its lock.
     """
     path = cache.folder() / f"{key}.lock"
     held = None
@@ -49,9 +49,9 @@ def lock(key: str) -> Iterator[None]:
 
 
 def main() -> None:
-    """Compile the requested module, and answer with the code or with the reason for its absence."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides
-    requests, replies = take_pipes()
+    """Compile the requested module. Answer with the code, or with the reason why there is none."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
+    requests, replies = PythonProcess.take_pipes()
     request = json.loads(requests.readline())
     threading.Thread(target=lambda: requests.read() is None or os._exit(1), daemon=True).start()
     key = request["key"]
@@ -66,7 +66,7 @@ def main() -> None:
         answer: dict[str, Any] = {"symbol": found[0], "code": base64.b64encode(found[1]).decode()}
     except NotCompilable as refused:
         answer = {"refused": str(refused), "lines": list(refused.lines)}
-    except Exception as error:  # a broken library counts as missing
+    except Exception as error:  # a broken library is treated like a missing one
         answer = {"refused": f"compiling failed: {describe(error)}", "lines": []}
     replies.write(json.dumps(answer).encode())
     replies.flush()

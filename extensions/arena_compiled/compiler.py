@@ -1,12 +1,12 @@
-"""Compiles the text of a module to object code with numba. This is a heavy import, so it is done only to compile.
+"""Compiles the text of a module to object code with numba. Importing numba takes long, so this module is imported only when
+something is compiled.
 
-Numba would optimise every function separately and generate code for each. Here the functions are only translated, and the
-linked result is optimised once. Loops are not unrolled: loops over actions and cells are short, and unrolled code takes longer
-to generate and uses the registers that the search needs.
+Numba would optimise every function separately and generate code for each. Here the functions are only translated, and the linked
+result is optimised once. Loops are not unrolled: loops over actions and cells are short, and unrolled code takes longer to
+generate and uses the registers that the search needs.
 """
 
 import linecache
-import operator
 import re
 from collections import namedtuple
 from functools import cache
@@ -15,7 +15,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from numba import types
-from numba.core import cgutils, codegen, compiler, typing
+from numba.core import cgutils, codegen, compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 from numba.extending import intrinsic
@@ -31,13 +31,13 @@ TYPES = {
     "octets": types.CPointer(types.uint8),
 }
 NOT_INLINED = ("_threats", "filled", "kept", "on_path", "ranked", "slot_in")
-"""Functions that are not forced inline, because they are long and not called for every state."""
+"""Functions that are not forced to be inlined, because they are long and not called for every state."""
 _OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 OPTIMISATION_LEVEL = 3
 
 
 class _Part(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """A function that is translated, but not optimised separately or loaded."""
+    """A function that is translated, but neither optimised separately nor loaded."""
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout  # noqa: SLF001 - which numba sets at this place
@@ -60,7 +60,7 @@ class _Translator(codegen.JITCPUCodegen):  # type: ignore[misc]
 
 
 class _Processor(CPUTarget):  # type: ignore[misc]
-    """The current processor, for translated functions."""
+    """The current processor, as the target of translated functions."""
 
     @property
     def target_context(self) -> Any:
@@ -68,13 +68,13 @@ class _Processor(CPUTarget):  # type: ignore[misc]
 
 
 class _Translated(CPUDispatcher):  # type: ignore[misc]
-    """A function of a module."""
+    """A translated function of a module."""
 
     targetdescr = _Processor("cpu")
 
 
 def _inline(function: Any, *, forceinline: bool = True) -> Any:
-    """Return a function that is inlined at every call."""
+    """Return a function that is inlined wherever it is called."""
     return _Translated(function, targetoptions={**_OPTIONS, "forceinline": forceinline})
 
 
@@ -87,14 +87,21 @@ def _translation() -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def at(_context: Any, table: Any, index: Any) -> Any:
-    """Return the entry of a table, or of a tuple, at an index that is never negative."""
+    """Return the entry of a table or a tuple at an index, which is never negative."""
     if not isinstance(table, types.CPointer):
         if not isinstance(table, types.UniTuple):
             return None
 
         def pick(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            wanted = typing.signature(table.dtype, table, types.int64)
-            return context.get_function(operator.getitem, wanted)(builder, arguments)
+            # numba itself would branch to one block per entry
+            held, given = arguments
+            size, zero = given.type(table.count), given.type(0)
+            index = builder.select(builder.icmp_signed("<", given, zero), builder.add(given, size), given)
+            with builder.if_then(builder.icmp_unsigned(">=", index, size), likely=False):
+                context.call_conv.return_user_exc(builder, IndexError, ("tuple index out of range",))
+            read = getattr(held, "opname", None) == "load"
+            place = held.operands[0] if read else cgutils.alloca_once_value(builder, held)
+            return builder.load(builder.gep(place, [zero, index], inbounds=True))
 
         return table.dtype(table, types.int64), pick
     kind = types.int64 if isinstance(table.dtype, types.Integer) else table.dtype
@@ -121,7 +128,7 @@ def put(_context: Any, table: Any, index: Any, value: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def offset(_context: Any, table: Any, index: Any) -> Any:
-    """Return the table from an index on."""
+    """Return the part of a table that begins at an index."""
 
     def shifted(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.gep(arguments[0], [arguments[1]], inbounds=True)
@@ -131,7 +138,7 @@ def offset(_context: Any, table: Any, index: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def ones(_context: Any, number: Any) -> Any:
-    """Return the number of set bits in a number of 0 or more."""
+    """Return the number of bits that are set in a number that is not negative."""
 
     def count(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -141,7 +148,7 @@ def ones(_context: Any, number: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def zeros(_context: Any, number: Any) -> Any:
-    """Return the number of bits above the highest set bit."""
+    """Return the number of zero bits above the highest bit that is set."""
 
     def count(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctlz(arguments[0], cgutils.false_bit)
@@ -150,7 +157,7 @@ def zeros(_context: Any, number: Any) -> Any:
 
 
 def _given(kind: Any) -> Any:
-    """Return a function that reads an argument of the entry: a number, or the address of a table."""
+    """Return a function that reads an argument of the entry function: a number, or the address of a table."""
 
     @intrinsic  # type: ignore[untyped-decorator]
     def given(_context: Any, given: Any, place: Any) -> Any:
@@ -179,7 +186,8 @@ def bit_length(number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
 
 
 def object_code(text: str, kinds: tuple[str, ...], name: str) -> tuple[str, bytes]:
-    """Return a symbol and its object code: a function that calls the entry of a module with the contents of an array of words.
+    """Compile the text of a module. Return a symbol and its object code: a function that calls the entry function with the
+    contents of an array of words.
 
     Raises NotCompilable if the module cannot be compiled.
     """

@@ -1,4 +1,6 @@
-"""Finds the compilable form of a game and a heuristic: a second edition by their authors, or the plain methods themselves."""
+"""Finds the rules to compile for a game. They are called an edition: either rules that the author has written with integers only,
+or the ordinary methods of the game.
+"""
 
 import inspect
 import random
@@ -9,35 +11,39 @@ from typing import Any, NamedTuple
 
 from arena import Game, Puzzle, State, overrides
 from arena.api.errors import Interrupted, describe
-from arena.api.games import Evaluation, bounds, gives, name_of
-from arena.api.search import WATCHED
+from arena.api.games import Evaluation, Returns, gives, name_of
+from arena.api.search import seen
 from arena.compiled import METHODS, Estimate, Grid, NoEstimate, NotCompilable, Rules, rules_of
 from arena_compiled.module import add_functions, add_helpers
 from arena_compiled.specialiser import Specialiser
 
 OPTIONAL = ("threats", "step_cost")
-"""Methods that rules have if their game has them."""
-GENERATES = "generates states, which records tell"
+"""Methods that the compiled rules must have if the game has them."""
+GENERATES = "generates states, and records count generated states"
 SAMPLE_PLAYOUTS, SAMPLE_PLIES, SAMPLE_SECONDS = 6, 60, 0.05
-"""Limits of the trial of a game before its rules are compiled: playouts, plies of each, and seconds."""
+"""Before its rules are compiled, a game is tried out within these limits: the number of playouts, the plies of each playout, and
+seconds.
+"""
 
 
 class Edition(NamedTuple):
-    """The rules of a game over integers, with conversions from and to the game's own states."""
+    """The rules of a game with integers only. An edition also converts states into integers, and the numbers of actions into
+    actions of the game.
+    """
 
     game: Game
     rules: Any
-    """The object with the methods to compile: Rules, or the game itself."""
+    """The object whose methods are compiled: a `Rules` object, or the game itself."""
     words: int
     width: int
     players: int
     encode: Callable[[State], tuple[int, ...]]
     action: Callable[[State, int], Any]
     samples: tuple[State, ...]
-    """States from a few random playouts."""
+    """States that a few random playouts have reached."""
 
     def specialise(self) -> Specialiser:
-        """Return a fresh specialiser of the rules."""
+        """Return a new specialiser for the rules, which rewrites their methods."""
         made = Specialiser("rules", self.rules, {"width": self.width, "words": self.words})
         made.scratch = tuple(self.rules.scratch) if isinstance(self.rules, Rules) else ()
         made.changes = bool(made.scratch)
@@ -47,16 +53,16 @@ class Edition(NamedTuple):
 
     @property
     def in_place(self) -> bool:
-        """Whether states are arrays that actions change in place."""
+        """Return True if states are arrays that actions change in place."""
         return isinstance(self.rules, Grid)
 
     @property
     def tree(self) -> bool:
-        """Whether no state can be reached in two ways."""
+        """Return True if every state can be reached in only one way."""
         return isinstance(self.rules, Rules) and self.rules.tree is True
 
     def path(self, start: State, numbers: Sequence[int]) -> list[Any]:
-        """Convert actions of the rules, from a state on, into the game's own actions."""
+        """Convert the numbers of successive actions into actions of the game. The first action is taken in the state `start`."""
         if getattr(type(self.rules), "action", Rules.action) is Rules.action:
             return list(numbers)
         path, state = list[Any](), start
@@ -66,14 +72,14 @@ class Edition(NamedTuple):
         return path
 
     def has(self, method: str) -> bool:
-        """Return whether the rules have an optional method."""
+        """Return True if the rules have an optional method."""
         if isinstance(self.rules, Game):
             return overrides(self.rules, method)
         return getattr(type(self.rules), method, None) is not None
 
 
 def edition_of(game: Game, *, searched: bool = True) -> Edition:
-    """Return the edition of a game. NotCompilable says why there is none.
+    """Return the edition of a game. Raises NotCompilable with the reason if there is none.
 
     `searched` is false if the game is only played at random.
     """
@@ -81,26 +87,28 @@ def edition_of(game: Game, *, searched: bool = True) -> Edition:
         for method, why in (("chance_outcomes", "it has chance"), ("observation", "it has hidden information")):
             if gives(game, method):
                 raise NotCompilable(why)
-        if bounds(game) != (-1.0, 1.0):
+        if Returns(game).range != (-1.0, 1.0):
             raise NotCompilable("its returns are not from -1 to 1")
-    own = set(vars(game)) - ({"result"} if type(game) in WATCHED else set())
+    own = set(vars(game)) - ({"result"} if type(game) in seen.WATCHED else set())
     shadowed = [method for method in METHODS if method in own]
     if shadowed:
-        raise NotCompilable(f"this object has a {shadowed[0]} of its own")
+        raise NotCompilable(f"this object overrides {shadowed[0]}")
     samples = tuple(_samples(game))
     rules = rules_of(game)
     if gives(game, "chance_outcomes") and not hasattr(type(rules), "chance"):
-        raise NotCompilable("it has chance, and no compiled() with a method chance")
+        raise NotCompilable("it has chance, but no compiled() with a method chance")
     if rules is None:
         return _plain_edition(game, samples)
     for method in OPTIONAL:
         if overrides(game, method) and not hasattr(type(rules), method):
-            raise NotCompilable(f"{type(rules).__name__} has no {method}, and the game has one")
+            raise NotCompilable(f"{type(rules).__name__} does not define {method}, but the game does")
     return Edition(game, rules, rules.words, rules.width, rules.players, rules.encode, rules.action, samples)
 
 
 def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
-    """Return why searches of a game run plain, with this heuristic or in general; None if they can run compiled."""
+    """Return the reason why searches of a game are not compiled, in general or with the given heuristic; None if they can be
+    compiled.
+    """
     try:
         edition = edition_of(game)
         specialised = edition.specialise()
@@ -108,7 +116,7 @@ def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
             specialised.method(method)
         specialised.method("actions")
         specialised.method("apply" if edition.in_place else "result")
-        if not edition.in_place:  # searches that change a state in place use no estimate
+        if not edition.in_place:  # searches that change a state in place do not use an estimate
             estimate_of(edition, evaluation)
     except NotCompilable as reason:
         return str(reason)
@@ -116,17 +124,17 @@ def why_plain(game: Game, evaluation: Evaluation | None = None) -> str | None:
 
 
 def _plain_edition(game: Game, samples: tuple[State, ...]) -> Edition:
-    """Return the edition of a game whose own states and actions are numbers."""
+    """Return the edition of a game whose states and actions already are numbers."""
     name = type(game).__name__
     lengths = set()
     width = 0
     for state in samples:
         if type(state) is not tuple or not all(type(word) is int for word in state) or not state:
-            raise NotCompilable(f"the states of {name} are no tuples of whole numbers, and it has no compiled()")
+            raise NotCompilable(f"the states of {name} are not tuples of whole numbers, and it has no compiled()")
         lengths.add(len(state))
         legal = game.actions(state)
         if not all(type(action) is int for action in legal):
-            raise NotCompilable(f"the actions of {name} are no whole numbers, and it has no compiled()")
+            raise NotCompilable(f"the actions of {name} are not whole numbers, and it has no compiled()")
         width = max(width, len(legal))
     if len(lengths) != 1:
         raise NotCompilable(f"the states of {name} differ in length")
@@ -153,11 +161,13 @@ def _samples(game: Game) -> Iterator[State]:
 
 
 def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
-    """Return a specialiser with the functions that kernels need for an estimate. NotCompilable says why there is none."""
+    """Return a specialiser with the functions that kernels (inner loops of searches) call to get heuristic values. Raises
+    NotCompilable with the reason if there are none.
+    """
     puzzle = isinstance(edition.game, Puzzle)
     if evaluation is None:
         return _add_estimate(Specialiser("estimate", None), 1, _NO_COST if puzzle else _NO_VALUE)
-    if isinstance(evaluation, partial):  # a function with bound keyword parameters
+    if isinstance(evaluation, partial):  # a heuristic with bound keyword parameters
         target, parameters = evaluation.func, dict(evaluation.keywords)
     else:
         target, parameters = getattr(evaluation, "__self__", evaluation), {}
@@ -184,7 +194,9 @@ def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
         raise NotCompilable(f"the heuristic {_name_of(target)} {GENERATES}")
     seats = len(specialised.functions["estimate_plain"].args.args) > 2
     if puzzle:
-        return _add_estimate(specialised, 1, _PLAIN_COST.replace("state)", "state, 0)") if seats else _PLAIN_COST)
+        return _add_estimate(
+            specialised, 1, _PLAIN_COST.replace("(estimate, state))", "(estimate, state, 0))") if seats else _PLAIN_COST
+        )
     if not seats:
         raise NotCompilable(f"the heuristic {_name_of(target)} does not take a player")
     add_functions(specialised, _PLAIN_VALUE)
@@ -192,7 +204,7 @@ def estimate_of(edition: Edition, evaluation: Evaluation | None) -> Specialiser:
 
 
 def owner_of(evaluation: Evaluation | None) -> object:
-    """Return the object that represents a heuristic: the same for every evaluation that is bound to it."""
+    """Return the object that identifies a heuristic. It is the same for every evaluation that is bound to the heuristic."""
     return None if evaluation is None else getattr(evaluation, "__self__", evaluation)
 
 
@@ -206,7 +218,7 @@ def _author_estimate(edition: Edition, target: Any, parameters: dict[str, Any]) 
     except Interrupted:
         raise
     except Exception as error:
-        raise NotCompilable(f"compiled of the heuristic {_name_of(target)} raised {describe(error)}") from error
+        raise NotCompilable(f"the method compiled of the heuristic {_name_of(target)} raised {describe(error)}") from error
     if not isinstance(made, Estimate):
         raise NoEstimate(f"the heuristic {_name_of(target)} does not fit this board")
     return made

@@ -1,4 +1,4 @@
-"""The engines by name: the inner loops that have a compiled form."""
+"""The engines by name. An engine is an inner loop of a search that can be compiled."""
 
 from contextlib import suppress
 from typing import Any
@@ -46,7 +46,7 @@ ENGINES: dict[str, type[Loop]] = {
 
 
 def engines_for(game: Game) -> frozenset[str]:
-    """Return the engines that have a compiled form for a game, judged by its rules."""
+    """Return the engines that can be compiled for a game, according to its rules."""
     if why_plain(game) is not None:
         return frozenset()
     edition, found = edition_of(game), set[str]()
@@ -58,9 +58,9 @@ def engines_for(game: Game) -> frozenset[str]:
 
 
 def engine_of(agent: Any, game: Game | None = None) -> str | None:
-    """Return the engine that an agent declares, if it suits the given game; None if there is none.
+    """Return the engine that an agent declares, if it is suitable for the game; otherwise None.
 
-    An `engine` attribute of another type belongs to the agent itself.
+    If the attribute `engine` has another type, it belongs to the agent and has nothing to do with this module.
     """
     named = getattr(agent, "engine", None)
     if not isinstance(named, str) or named not in ENGINES:

@@ -1,4 +1,6 @@
-"""Data that methods of compiled rules read from their object: numbers and tables of numbers, by their attribute paths."""
+"""Fields: numbers and tables of numbers that methods of compiled rules read from their object. The name of a field is the path of
+attributes that leads to it.
+"""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -8,34 +10,36 @@ from typing import Any, Literal
 from arena.compiled import NotCompilable
 
 Kind = Literal["int", "float", "words", "reals", "octets"]
-"""An integer, a float, and tables of 64-bit integers, floats and bytes."""
+"""The kind of a field: an integer, a float, or a table of 64-bit integers, of floats or of bytes."""
 SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class NumberField:
-    """A named number or table. A table of several dimensions is flat, row by row."""
+    """A named number or table. A table with several dimensions is stored flat, row by row."""
 
     name: str
     kind: Kind
     value: Any
     shape: tuple[int, ...] = ()
-    """Length in every dimension; () for a number."""
+    """The length in each dimension; () for a number."""
     starts: str | None = None
-    """For rows of different lengths: the name of the table of their starts, with an additional entry for the end."""
+    """If the rows have different lengths, the name of another table, with the start of each row and the end of the last one."""
     written: bool = False
-    """Whether it is an array that code may change in place."""
+    """True if the code may change this array in place."""
 
 
 def field_of(name: str, value: Any) -> tuple[NumberField, ...]:
-    """Return the field of a number or a table, and the other fields that it needs. Raises NotCompilable for anything else."""
+    """Return the field for a number or a table, followed by other fields that it needs. Raises NotCompilable for any
+    other value.
+    """
     if isinstance(value, int):
         return (NumberField(name, "int", _require_64_bits(name, int(value))),)
     if isinstance(value, float):
         return (NumberField(name, "float", value),)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return (NumberField(name, "octets", bytes(value), (len(value),)),)
-    if hasattr(value, "tolist"):  # arrays of the standard library and of numpy
+    if hasattr(value, "tolist"):  # arrays from the standard library and from numpy
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return _table(name, value)

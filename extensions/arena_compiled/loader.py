@@ -10,7 +10,9 @@ from typing import Any
 from arena_compiled.fields import NumberField
 
 FAULT = 4
-"""Status of a kernel that cannot continue. An exception inside it counts as one."""
+"""The status that a kernel (the compiled loop of a search) returns if it cannot continue. An exception inside the kernel gives
+the same status.
+"""
 
 
 @cache
@@ -24,7 +26,7 @@ def _engine() -> Any:
 
 
 def load_code(symbol: str, code: bytes, kinds: Sequence[str]) -> Callable[..., int]:
-    """Return a function that calls the entry of a module without holding the GIL, and returns its status."""
+    """Return a function that calls the entry function of a module without holding the GIL, and returns its status."""
     import llvmlite.binding as llvm
 
     engine = _engine()
@@ -43,7 +45,7 @@ def load_code(symbol: str, code: bytes, kinds: Sequence[str]) -> Callable[..., i
 
 
 def argument(field: NumberField) -> Any:
-    """Return the argument for a field: the number, or the address of the table, which must be kept alive."""
+    """Return the argument for a field: the number, or the address of the table. The caller must keep the table alive."""
     if not field.shape:
         return field.value
     if isinstance(field.value, array):

@@ -1,4 +1,6 @@
-"""Base of every compiled loop: the edition of its game, a kernel that runs in slices, and growing arrays."""
+"""The base class of every compiled loop. A loop has the edition (the rules to compile) of its game, a kernel (the compiled code)
+that runs in time slices, and arrays that grow.
+"""
 
 from collections.abc import Callable, Mapping
 from time import perf_counter
@@ -13,19 +15,21 @@ if TYPE_CHECKING:
     from arena.api.search import Meter
 
 PAUSED, FOUND, OVER, GROW = 0, 1, 2, 3
-"""Statuses of a kernel, beside FAULT."""
+"""The statuses that a kernel returns, in addition to FAULT."""
 FIRST_SLICE_NODES = 4_096
 TIMED_SLICE_SECONDS, SLICE_SECONDS = 0.001, 0.02
-"""Length of a slice with a time limit, and without one."""
+"""The length of a slice for decisions with a time limit, and without one."""
 
 
 class Drive:
-    """Calls one kernel. Its registers 0 to 3 are the status, the nodes, the evaluations, and the nodes at which it stops."""
+    """Calls one kernel. Its registers 0 to 3 are the status, the number of nodes, the number of evaluations, and the number of
+    nodes at which it stops.
+    """
 
     def __init__(self, call: Callable[..., int], fields: tuple[Any, ...]) -> None:
         self._call = call
         self.fields = fields
-        """First arguments of the kernel."""
+        """The first arguments of the kernel."""
         self._slice = FIRST_SLICE_NODES
 
     def once(self, memory: Any) -> int:
@@ -33,8 +37,8 @@ class Drive:
         return self._call(*self.fields, *memory.arguments)
 
     def run(self, meter: Meter, memory: Any, grow: Callable[[], None]) -> int:
-        """Run the kernel until it is done, and return its status. Raises OutOfBudget at a limit, and GoPlain if it cannot
-        continue.
+        """Run the kernel until it is done, and return its status. Raises OutOfBudget at a limit, and GoPlain if the decision has
+        to continue uncompiled.
         """
         registers = memory["registers"]
         registers[1], registers[2] = meter.nodes, meter.evaluations
@@ -64,30 +68,30 @@ FIRST_LEVELS = 64
 
 
 def clip_count(number: float) -> int:
-    """Return an integer; for infinity, the largest count of a kernel."""
+    """Return a number as an integer. Infinity becomes the largest count that a kernel can hold."""
     return int(min(number, MAX_COUNT))
 
 
 class Loop:
-    """The compiled inner loop of a search, for one game, one heuristic, and one agent at a time."""
+    """The compiled inner loop of a search. It belongs to one game and one heuristic, and is used by one agent at a time."""
 
     kernel: ClassVar[str]
     in_place: ClassVar[bool] = False
-    """Whether it supports states that actions change in place."""
+    """True if the loop supports states that actions change in place."""
     informed: ClassVar[bool] = True
-    """Whether it uses the heuristic."""
+    """True if the loop uses the heuristic."""
     searches: ClassVar[bool] = True
-    """Whether it searches. Searches exclude games with chance, hidden information or returns beyond -1 and 1."""
+    """True if the loop searches. Searches do not support games with chance, hidden information or returns beyond -1 and 1."""
     levels = FIRST_LEVELS
     kept: Any = None
-    """Tables that the kernel reads."""
+    """The tables that the kernel reads."""
     meter: "Meter"
-    """Meter of the current decision."""
+    """The meter of the current decision."""
 
     def __init__(self, edition: Edition, carried: int, memory: tuple[tuple[str, str], ...], drive: Drive) -> None:
         self.edition = edition
         self.carried = carried
-        """Number of values that the estimate carries along."""
+        """The number of values that the estimate keeps along with a state."""
         self.options: Mapping[str, Any] = {}
         self._drive = drive
         sizes = self.sizes()
@@ -101,11 +105,11 @@ class Loop:
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return the constants for which the kernel is specialised. Raises NotCompilable if it cannot play the game."""
+        """Return the constants that are filled into the kernel. Raises NotCompilable if the loop does not support the game."""
         return {}
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the current capacity in levels."""
+        """Return the lengths of the arrays for the current capacity, which is a number of levels."""
         raise NotImplementedError
 
     def drive(self, registers: Any) -> int:
@@ -113,7 +117,7 @@ class Loop:
         return self._drive.run(self.meter, self.memory, self.grow)
 
     def grow(self) -> None:
-        """Double the capacity in levels."""
+        """Double the capacity, which is a number of levels."""
         self.levels *= 2
         self.memory.grow(self.sizes())
         self.memory["registers"][5] = self.levels

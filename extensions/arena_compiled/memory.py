@@ -1,6 +1,7 @@
 """The arrays of a kernel, which grow with the depth of its search and are kept between decisions.
 
-Under a memory limit they grow as far as there is room. Compiled code never loses a match that plain code would not lose.
+If there is a memory limit, the arrays grow as far as the limit allows. When no room is left, the search continues uncompiled. So
+no match is lost for lack of memory only because a search is compiled.
 """
 
 import ctypes
@@ -17,9 +18,11 @@ from arena_compiled.loader import address
 
 _CODES = {"words": "q", "reals": "d", "octets": "B"}
 LOADING_BYTES, COMPILING_BYTES = 80 << 20, 400 << 20
-"""Memory to load code, including 55 million bytes for the loading library, and to compile it, including 235 million bytes."""
+"""Bytes of memory that are needed to load code, and to compile code. They include 55 million for the library that loads code, and
+235 million for the compiler.
+"""
 LOADING_MORE_BYTES = 8 << 20
-"""Memory to load more code if that library is loaded."""
+"""Bytes of memory that are needed to load more code after the library that loads code has been loaded."""
 
 
 def headroom() -> float:
@@ -43,7 +46,7 @@ def require(size: int, what: str) -> None:
     """Raise NotCompilable if a memory limit leaves less than `size` bytes for `what`."""
     left = headroom()
     if left < size:
-        raise NotCompilable(f"its limit of memory leaves {max(left, 0) / (1 << 20):.0f} MiB, and {what} takes {size >> 20} MiB")
+        raise NotCompilable(f"its memory limit leaves {max(left, 0) / (1 << 20):.0f} MiB, and {what} takes {size >> 20} MiB")
 
 
 def require_loading() -> None:
@@ -52,7 +55,7 @@ def require_loading() -> None:
 
 
 class Memory:
-    """Arrays by name. `arguments` are their addresses, in the order of the kernel's parameters."""
+    """The arrays of a kernel, by name. `arguments` has their addresses, in the order of the parameters of the kernel."""
 
     def __init__(self, kinds: tuple[tuple[str, str], ...], sizes: Mapping[str, int]) -> None:
         self.kinds = kinds
@@ -75,7 +78,7 @@ class Memory:
         ctypes.memset(address(one), byte, len(one) * one.itemsize)
 
     def lend(self, arrays: Mapping[str, Any]) -> None:
-        """Use borrowed arrays in their places."""
+        """Use borrowed arrays instead of the arrays with the same names."""
         self.arrays.update(arrays)
         self._look()
 
@@ -83,7 +86,7 @@ class Memory:
         """Make arrays longer, and keep their contents. Raises GoPlain if a memory limit leaves no room."""
         more = sum(self.arrays[name].itemsize * max(0, size - len(self.arrays[name])) for name, size in sizes.items())
         if headroom() < 2 * more + LOADING_MORE_BYTES:  # an array that moves exists twice for a moment
-            raise GoPlain("its limit of memory is too small for a compiled search")
+            raise GoPlain("its memory limit is too small for a compiled search")
         for name, size in sizes.items():
             old = self.arrays[name]
             if size > len(old):

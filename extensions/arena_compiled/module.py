@@ -1,8 +1,8 @@
 """Combines rules, an estimate and a kernel into the text of one module.
 
-A kernel is the inner loop of a search, in plain Python over numbers, in a file that is never imported. Its calls of `rules` and
-`estimate` and its constants in capitals are filled in here. The text does not depend on the size of a board, because numbers
-and tables are passed at run time.
+A kernel is the inner loop of a search. It is written in ordinary Python that uses only numbers, in a file that is never imported.
+Two things are replaced here: calls of methods of `rules` and `estimate`, and constants in capitals. The text of the module does
+not depend on the size of a board, because numbers and tables are passed at run time.
 """
 
 import ast
@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from arena_compiled.fields import NumberField
+from arena_compiled.places import walk_statements
 from arena_compiled.specialiser import Specialiser
 from arena_compiled.statements import FILLERS
 
 KERNELS = Path(__file__).parent / "kernels"
 TYPES = {"Words": "words", "Reals": "reals", "Octets": "octets"}
-"""Type hints of a kernel's parameters, and the kinds of tables that they stand for."""
+"""The type hints that parameters of a kernel may have, each with the kind of table for which it stands."""
 _HELPERS = """
 def {root}_load({root}, _table, _row):
     return ({loads},)
@@ -42,22 +43,22 @@ def {root}_hash({root}, _state):
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """The text of a module, and the parameters of its entry."""
+    """The text of a module, and the parameters of its entry function."""
 
     text: str
     fields: tuple[NumberField, ...]
-    """Numbers and tables of the rules and of the estimate, in the order of the entry's first parameters."""
+    """The numbers and tables of the rules and of the estimate, in the order of the first parameters of the entry function."""
     memory: tuple[tuple[str, str], ...]
-    """Arrays of the kernel, each with its kind, in the order of the following parameters."""
+    """The arrays of the kernel with their kinds, in the order of the parameters that follow."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of all parameters."""
+        """Return the kinds of all parameters."""
         return (*[field.kind for field in self.fields], *[kind for _, kind in self.memory])
 
 
 def assemble(kernel: str, rules: Specialiser, estimate: Specialiser, constants: Mapping[str, Any]) -> Module:
-    """Return the module of a kernel. Raises NotCompilable if the rules or the estimate cannot be compiled."""
+    """Return the module for a kernel. Raises NotCompilable if the rules or the estimate cannot be compiled."""
     tree = _tree_of(kernel)
     if any(one.arg == "twister" for one in _run(tree).args.args):
         tree.body[:0] = ast.parse(_source("twister")).body
@@ -102,18 +103,21 @@ def add_helpers(one: Specialiser, words: int) -> None:
 
 
 def add_functions(one: Specialiser, text: str) -> None:
-    """Add functions given as text."""
+    """Add the functions in a text."""
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):
             one.add(node)
 
 
-def _unparse(function: ast.AST) -> str:
-    return ast.unparse(ast.fix_missing_locations(function)) + "\n"
+def _unparse(function: ast.FunctionDef) -> str:
+    for statement in walk_statements(function):
+        if not hasattr(statement, "lineno"):
+            statement.lineno = 1  # `unparse` reads it
+    return ast.unparse(function) + "\n"
 
 
 def _tree_of(kernel: str) -> ast.Module:
-    """Return the statements of a kernel, after those that it imports from another kernel."""
+    """Return the statements of a kernel. If the kernel imports another one, the statements of that kernel come first."""
     tree = ast.parse(_source(kernel))
     shared = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     named = {(node.module, one.name) for node in shared for one in node.names}
@@ -136,7 +140,7 @@ def _run(tree: ast.Module) -> ast.FunctionDef:
 
 
 class _Kernel(ast.NodeTransformer):
-    """Fills in a kernel."""
+    """Fills the rules, the estimate and constants into a kernel."""
 
     def __init__(self, roots: Mapping[str, Specialiser], constants: Mapping[str, Any]) -> None:
         self._roots = roots
@@ -167,7 +171,7 @@ class _Kernel(ast.NodeTransformer):
         return ast.IfExp(test, self.visit(node.body), self.visit(node.orelse))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        settled = isinstance(node.op, ast.Or)  # the value that ends the expression
+        settled = isinstance(node.op, ast.Or)  # the value for which the expression is decided
         kept: list[ast.expr] = []
         for value in node.values:
             made = self.visit(value) if not kept or not isinstance(kept[-1], ast.Constant) else value

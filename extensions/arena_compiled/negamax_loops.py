@@ -1,4 +1,6 @@
-"""Loops for searches of two-player games, and their table, which continues a plain search's table."""
+"""Loops for searches of two-player games. A loop that uses a table of results takes this table over from the uncompiled search
+and continues to fill it.
+"""
 
 import ctypes
 import mmap
@@ -17,18 +19,22 @@ if TYPE_CHECKING:
     from arena.api.search import Meter
 
 MAX_FIELD = (1 << 20) - 1
-"""Largest number of a field. As a depth it means that no horizon was met."""
+"""The largest number that a field in a packed row can hold. As a depth, it means that the search was not cut off by its depth
+limit.
+"""
 HUGE_PAGES_BYTES = 1 << 28
-"""From this size on, larger memory pages are requested, which reduces address misses of the processor."""
+"""For arrays of at least this size, larger memory pages are requested, so that the processor has fewer address misses."""
 
 
 def row_length(words: int) -> int:
-    """Return the length of a row: the state, two bounds, depth with ply and action, and the states below it."""
+    """Return the length of a row in the table. A row has the state, two bounds, a number that packs depth, ply and action, and
+    the number of states below.
+    """
     return max(8, words + 4)
 
 
 class Pages:
-    """Integers, all 0 at first."""
+    """An array of integers, which are all 0 at first."""
 
     def __init__(self, length: int) -> None:
         try:
@@ -44,7 +50,7 @@ class Pages:
         return len(self.words)
 
     def buffer_info(self) -> tuple[int, int]:
-        """Return the address and the length, as an array does."""
+        """Return the address and the length, like an array."""
         return ctypes.addressof(ctypes.c_char.from_buffer(self._map)), len(self)
 
 
@@ -77,16 +83,20 @@ class TableRows:
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """The arrays by the names of the kernel's parameters. Rows and bounds share memory."""
+        """Return the arrays by the names of the parameters of the kernel. Rows and bounds share memory."""
         return {"slots": self._slots, "rows": self._pages, "bounds": self._pages, "limits": self._limits}
 
 
 FRAME_WORDS = 11
-"""Length of a frame: the seat, the mover, the place and the count of its actions, and data for tables and sorting."""
+"""The length of a frame: the seat, the player to move, the position of the current action and the number of actions, and data for
+tables and sorting.
+"""
 
 
 class FullWidthLoop(Loop):
-    """Examines every line, like `full_width` of the agents. Options: `depth` in plies or None, and the `horizon` to be met."""
+    """Examines every line of play, like the function `full_width` in `arena_agents`. Options: `depth` in plies or None, and
+    `horizon`, which notes whether the depth cut off a line.
+    """
 
     kernel = "negamax"
     pruned: ClassVar[bool] = False
@@ -95,17 +105,17 @@ class FullWidthLoop(Loop):
     table: ClassVar[bool] = False
     sized: ClassVar[bool] = False
     ordered: ClassVar[bool] = False
-    """Whether unforced actions are ordered by the heuristic of their results."""
+    """True if actions that are not forced are ordered by the heuristic values of the states after them."""
     coarse: ClassVar[bool] = False
-    """Whether this order distinguishes only better, equal and worse."""
+    """True if this order only distinguishes whether a value is better, equal or worse."""
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return the constants for which the kernel is specialised."""
+        """Return the constants that are filled into the kernel."""
         if isinstance(edition.game, Puzzle) or edition.players != 2:
-            raise NotCompilable("it is no game for two")
+            raise NotCompilable("it is not a game for two")
         if cls.quiet and type(edition.game).is_quiet is not Game.is_quiet:
-            raise NotCompilable("it says itself what is quiet")
+            raise NotCompilable("it defines is_quiet itself")
         return {
             "PRUNED": cls.pruned, "FORCED": cls.forced, "QUIET": cls.quiet, "THREATS": edition.has("threats"),
             "TABLE": cls.table, "SIZED": cls.sized, "SORTED": cls.ordered, "COARSE": cls.coarse,
@@ -113,7 +123,9 @@ class FullWidthLoop(Loop):
         }  # fmt: skip
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the current capacity in levels. The decision lends a table."""
+        """Return the lengths of the arrays for the current capacity, which is a number of levels. The table is passed with the
+        decision.
+        """
         levels, width = self.levels, self.edition.width
         ordered = levels * width if self.ordered else 1
         return {
@@ -123,7 +135,9 @@ class FullWidthLoop(Loop):
         }  # fmt: skip
 
     def __call__(self, state: Any, seat: int, ply: int, alpha: float = 0.0, beta: float = 0.0) -> float:
-        """Return the value of a state to `seat`, `ply` actions after the root, exact between alpha and beta."""
+        """Return the value of a state for `seat`, `ply` actions after the root. The value is exact if it is between alpha and
+        beta.
+        """
         memory = self.memory
         registers, numbers, states = memory["registers"], memory["numbers"], memory["states"]
         for place, word in enumerate(self.edition.encode(state)):
@@ -141,20 +155,22 @@ class FullWidthLoop(Loop):
 
 
 class QuietLoop(FullWidthLoop):
-    """Continues beyond the depth while a state is not quiet."""
+    """Continues the search beyond the depth while a state is not quiet."""
 
     quiet = True
 
 
 class AlphaBetaLoop(FullWidthLoop):
-    """Skips lines that cannot matter, and examines wins and blocks first."""
+    """Skips lines of play that cannot change the result, and examines wins and blocks first."""
 
     pruned = True
     forced = True
 
 
 class TypeAPlusLoop(FullWidthLoop):
-    """Skips lines that cannot matter, continues beyond the depth, and examines improvements of the heuristic first."""
+    """Skips lines of play that cannot change the result, continues beyond the depth, and examines improvements of the heuristic
+    first.
+    """
 
     pruned = True
     quiet = True
@@ -163,19 +179,19 @@ class TypeAPlusLoop(FullWidthLoop):
 
 
 class OrderedLoop(FullWidthLoop):
-    """Alpha-beta, in the order of the heuristic."""
+    """Alpha-beta search that examines actions in the order of their heuristic values."""
 
     pruned = True
     ordered = True
 
 
 class TableLoop(AlphaBetaLoop):
-    """Remembers results of states. Option: the `table` of the decision, which it continues."""
+    """Remembers results of states. Option: `table`, the table of the decision, which the loop continues to use."""
 
     table = True
 
     def begin(self, meter: "Meter", options: Mapping[str, Any]) -> None:
-        """Prepare for a decision with its table. The time for a copy does not count for the agent."""
+        """Prepare for a decision, and use its table. The time for copying the table does not count for the agent."""
         super().begin(meter, options)
         table = options["table"]
         if table.rows is None:
@@ -186,18 +202,18 @@ class TableLoop(AlphaBetaLoop):
 
 
 class OrderedTableLoop(TableLoop):
-    """The same in the order of the heuristic."""
+    """Like TableLoop, but examines actions in the order of their heuristic values."""
 
     ordered = True
 
 
 class SizedTableLoop(TableLoop):
-    """Has a table of a fixed size."""
+    """Like TableLoop, but with a table of fixed size."""
 
     sized = True
 
 
 class OrderedSizedTableLoop(SizedTableLoop):
-    """The same in the order of the heuristic."""
+    """Like SizedTableLoop, but examines actions in the order of their heuristic values."""
 
     ordered = True

@@ -11,35 +11,38 @@ from arena_compiled.memory import Memory
 
 SEEN_SLOTS = 16384
 PATH_COLUMNS = ("PLACE", "LAST", "BACK", "SLOT", "COST", "CARRIED")
-"""Columns of a row after the words of its state, by their names in the kernel: the next action and the end of them, the action
-that leads back, the slot in which the state counts as seen, its cost, and then the data that the estimate carries along.
+"""The columns of a row after the words of its state, with the names that the kernel uses: the next action and the end of the
+actions, the action that leads back, the slot in which the state is marked as seen, the cost, and then the data that the estimate
+keeps along with a state.
 """
 MAX_LEVELS = 1 << 40
-"""More levels than any memory has."""
+"""A number of levels that is larger than any memory can hold."""
 
 
 class IdaStarLoop(Loop):
-    """Searches all paths up to a bound of the estimated cost, as `_within` of the agent does."""
+    """Searches all paths up to a bound on the estimated cost, like the function `_within` of the agent `ida-star`."""
 
     kernel = "ida-star"
 
     @classmethod
     def constants(cls, edition: Any) -> dict[str, Any]:
-        """Return the constants for which the kernel is specialised."""
+        """Return the constants that are filled into the kernel."""
         places = {name: edition.words + number for number, name in enumerate(PATH_COLUMNS)}
         return {"REVERSE": edition.has("reverse"), "STEP_COST": edition.has("step_cost"), **places}
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the current capacity in levels. Costs are in the rows."""
+        """Return the lengths of the arrays for the current capacity, which is a number of levels. Costs are stored in
+        the rows.
+        """
         return {"registers": 8, "numbers": 3, "rows": self.levels * self._row, "costs": 1, "slots": SEEN_SLOTS}
 
     @property
     def _row(self) -> int:
-        """Length of a row."""
+        """Return the length of a row."""
         return self.edition.words + len(PATH_COLUMNS) - 1 + self.carried + self.edition.width
 
     def __call__(self, start: Any, bound: float, deepest: float) -> tuple[list[Any] | None, float]:
-        """Return the actions to the first goal (None without one), and the least estimated cost beyond the bound."""
+        """Return the actions to the first goal (None if there is none), and the least estimated cost beyond the bound."""
         memory, row = self.memory, self._row
         registers, numbers, rows = memory["registers"], memory["numbers"], memory["rows"]
         memory.lend({"costs": rows})
@@ -55,13 +58,13 @@ class IdaStarLoop(Loop):
         return self.edition.path(start, taken), numbers[1]
 
     def grow(self) -> None:
-        """Double the capacity in levels."""
+        """Double the capacity, which is a number of levels."""
         super().grow()
         self.memory["registers"][5] = (self.levels - 1) * self._row
 
 
 def _walk_back(links: Any, row: int) -> list[int]:
-    """Return the actions that lead to a row. The links of a row are the previous row and the action between them."""
+    """Return the actions that lead to a row. `links` has, for each row, the previous row and the action that leads from there."""
     numbers = []
     while row > 0:
         numbers.append(links[row * 2 + 1])
@@ -71,11 +74,13 @@ def _walk_back(links: Any, row: int) -> list[int]:
 
 FIRST_STATES = 1_024
 MAX_KEPT_STATES = 1 << 18
-"""Maximum capacity in states that is kept between decisions."""
+"""The maximum capacity, in states, that is kept between decisions."""
 
 
 class AStarLoop(Loop):
-    """Finds the first expanded goal, as `best_first` of the agents does. Option: the `weight` of the heuristic."""
+    """Searches until a goal is expanded, like the function `best_first` in `arena_agents`. Option: the `weight` of the
+    heuristic.
+    """
 
     kernel = "best-first"
     levels = FIRST_STATES
@@ -83,13 +88,13 @@ class AStarLoop(Loop):
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return the constants for which the kernel is specialised."""
+        """Return the constants that are filled into the kernel."""
         if not isinstance(edition.game, Puzzle):
-            raise NotCompilable("it is no puzzle")
+            raise NotCompilable("it is not a puzzle")
         return {"COSTED": cls.costed, "INFORMED": cls.informed, "STEP_COST": edition.has("step_cost")}
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the current capacity in states."""
+        """Return the lengths of the arrays for the current capacity, which is a number of states."""
         rows = self.levels
         return {
             "registers": 12, "numbers": 1, "states": rows * self.edition.words, "carried": rows * self.carried, "costs": rows,
@@ -102,7 +107,7 @@ class AStarLoop(Loop):
         self._empty_table()
 
     def fit(self) -> None:
-        """Start with the part of the table that the last search needed, which is faster to clear than the whole."""
+        """Begin with a table as large as the last search needed, because a smaller table is cleared faster."""
         while FIRST_STATES < self.levels > 2 * self.memory["registers"][4]:
             self.levels //= 2
         self._empty_table()
@@ -112,7 +117,7 @@ class AStarLoop(Loop):
         self.memory["registers"][11] = 2 * self.levels - 1
 
     def __call__(self, start: Any) -> list[Any] | None:
-        """Return the actions that lead to a goal; None if the states run out."""
+        """Return the actions that lead to a goal; None if no states are left."""
         memory = self.memory
         registers, states = memory["registers"], memory["states"]
         for place, word in enumerate(self.edition.encode(start)):
@@ -131,24 +136,24 @@ class AStarLoop(Loop):
 
 
 class GreedyLoop(AStarLoop):
-    """Uses the heuristic alone."""
+    """Like AStarLoop, but uses only the heuristic."""
 
     costed = False
 
 
 class CostLoop(AStarLoop):
-    """Uses the cost alone."""
+    """Like AStarLoop, but uses only the cost."""
 
     informed = False
 
 
 FIRST_REACHED_STATES = 64
 MAX_KEPT_WORDS = 1 << 19
-"""Maximum capacity in words of states that is kept between decisions."""
+"""The maximum capacity, in words of states, that is kept between decisions."""
 
 
 class ReachedLoop(Loop):
-    """Keeps states in rows, and also in a table if a state can be reached in two ways."""
+    """Keeps states in rows and, if a state can be reached in two ways, also in a table."""
 
     levels = FIRST_REACHED_STATES
     in_place = True
@@ -157,13 +162,13 @@ class ReachedLoop(Loop):
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return the constants for which the kernel is specialised."""
+        """Return the constants that are filled into the kernel."""
         if not isinstance(edition.game, Puzzle):
-            raise NotCompilable("it is no puzzle")
+            raise NotCompilable("it is not a puzzle")
         return {"GRID": edition.in_place, "REMEMBERED": not edition.tree, "VISITED": cls.visited and not edition.tree}
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the current capacity in states."""
+        """Return the lengths of the arrays for the current capacity, which is a number of states."""
         rows = self.levels
         return {"registers": 12, "states": (rows + 1) * self.edition.words, "table": 1 if self.edition.tree else rows * 2}
 
@@ -185,23 +190,23 @@ class ReachedLoop(Loop):
         return self.drive(registers)
 
     def _release(self) -> None:
-        """Release memory that only few searches need."""
+        """Release memory that only a few searches need."""
         if self.levels * self.edition.words > MAX_KEPT_WORDS:
             self.levels = FIRST_REACHED_STATES
             self.memory = Memory(self.memory.kinds, self.sizes())
 
 
 class BreadthFirstLoop(ReachedLoop):
-    """Finds a goal in the fewest actions, as bfs does."""
+    """Finds a goal with the fewest actions, like the agent `bfs`."""
 
     kernel = "breadth-first"
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the current capacity in states."""
+        """Return the lengths of the arrays for the current capacity, which is a number of states."""
         return {**super().sizes(), "links": self.levels * 2 + 2, "actions": self.edition.width}
 
     def __call__(self, start: Any, most: float) -> list[Any] | None:
-        """Return the actions to the first goal within `most` actions; None without one."""
+        """Return the actions to the first goal within `most` actions; None if there is none."""
         try:
             if self._run(start, most) == OVER:
                 return None
@@ -211,12 +216,12 @@ class BreadthFirstLoop(ReachedLoop):
 
 
 class DepthFirstLoop(ReachedLoop):
-    """Searches as `depth_first` of the agents does with `visited`."""
+    """Searches like the function `depth_first` in `arena_agents` with `visited`."""
 
     kernel = "depth-first"
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the current capacity in states."""
+        """Return the lengths of the arrays for the current capacity, which is a number of states."""
         rows = self.levels
         return {
             **super().sizes(), "actions": (rows + 1) * self.edition.width, "places": (rows + 1) * 2, "taken": rows + 1,
@@ -224,7 +229,9 @@ class DepthFirstLoop(ReachedLoop):
         }  # fmt: skip
 
     def __call__(self, start: Any, deepest: float) -> tuple[list[Any] | None, bool]:
-        """Return the actions to the first goal within `deepest` (None without one), and whether a path was cut off there."""
+        """Return the actions to the first goal within `deepest` actions (None if there is none), and whether a path was cut off
+        at this depth.
+        """
         try:
             status, registers = self._run(start, deepest), self.memory["registers"]
             if status == OVER:
@@ -235,6 +242,6 @@ class DepthFirstLoop(ReachedLoop):
 
 
 class PathLoop(DepthFirstLoop):
-    """Depth-first search without `visited`: it remembers only the current path."""
+    """Depth-first search that remembers only the states on the current path; its attribute `visited` is false."""
 
     visited = False

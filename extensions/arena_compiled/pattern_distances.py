@@ -1,4 +1,4 @@
-"""Tables of distances, such as pattern databases, filled by compiled code."""
+"""Fills tables of distances, such as pattern databases, with compiled code."""
 
 import os
 from collections.abc import Callable
@@ -15,31 +15,33 @@ from arena_compiled.specialiser import Specialiser
 OVER, GROW = 2, 3
 UNSEEN = 255
 SLICE_STATES = 1 << 20
-"""Number of states between two progress reports."""
+"""The number of states between two reports of progress."""
 FIRST_STATES = 1 << 16
-"""Initial capacity in states of a level."""
+"""The initial capacity of a level, in states."""
 MIN_COMPILED_ENTRIES = 1 << 20
-"""From this number of entries on, compiling takes less time than filling the table plain."""
+"""For a table with at least this many entries, compiling and filling take less time than filling without compiling."""
 
 
 def distance_table(rules: Any, start: int, states: int, entries: int, tell: Callable[[int], object]) -> bytes | None:
-    """Return the distance of each of `entries` from the start state's entry, one byte each; 255 for unreachable ones.
+    """Return the distance between each of `entries` entries and the entry of the start state, one byte each; 255 if an entry
+    cannot be reached.
 
-    The rules have states of one number, from 0 to `states` - 1, and `start` is one of them. `entry(state)` returns the entry
-    that a state shares with others. A step to a state of the same entry costs nothing, and any other step costs 1. `tell` is
-    called repeatedly with the number of examined states.
+    A state of `rules` is a number from 0 to `states` - 1, and `start` is one of them. Several states can share an entry; the
+    method `entry(state)` of the rules returns it. A step to a state with the same entry costs nothing, and any other step costs
+    1. `tell` is called repeatedly with the number of states examined so far.
 
-    The result is None if the plain path should be used: without numba, if compiled code is not wanted, for small tables, and if
-    a distance does not fit.
+    The result is None if the table should be filled by uncompiled code: if numba is missing, if compiled code is not wanted, if
+    the table is small, or if a distance does not fit into a byte.
     """
     mode = os.environ.get(cache.COMPILE)
     if os.environ.get(PLAIN, "") not in ("", "0") or (entries < MIN_COMPILED_ENTRIES and mode != "always"):
         return None
+    tell(0)  # called before anything is compiled, because it raises an exception if a spec is only validated
     try:
         call, module, memory = _load(rules, states, entries, compiling=mode != "never")
     except NotCompilable:
         return None
-    fields = [argument(field) for field in module.fields]  # addresses: the module must stay alive as long
+    fields = [argument(field) for field in module.fields]  # these are addresses, so the module must stay alive
     registers, seen, table = memory["registers"], memory["seen"], memory["table"]
     memory.fill("table", UNSEEN)
     seen[start >> 3] = 1 << (start & 7)

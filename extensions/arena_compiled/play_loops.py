@@ -1,9 +1,11 @@
-"""Loops that play at random: mcts, its rollouts, and whole matches, with the state of Python's generator."""
+"""Loops that play at random: mcts, its rollouts, and whole matches. They continue the state of Python's random generator."""
 
 import random
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice, repeat
+from struct import Struct
 from typing import Any, NamedTuple
 
 from arena import Puzzle, State
@@ -16,18 +18,20 @@ from arena_compiled.loader import FAULT
 from arena_compiled.loop import GROW, MAX_COUNT, OVER, Loop, clip_count
 
 TWISTER_WORDS = 625
-"""Length of a generator's state: 624 words, and the position of the next one."""
+"""The length of the state of a generator: 624 words, and the position of the next word."""
 
 
 @contextmanager
 def numbers_of(rng: random.Random, words: Any) -> Iterator[None]:
-    """Copy the state of a generator into an array for the block. If nothing was drawn, the generator stays unchanged."""
+    """Copy the state of a generator into an array before the block, and copy it back after the block. If the block draws nothing,
+    the generator stays unchanged.
+    """
     version, state, gauss = random.Random(rng.first_seed).getstate() if isinstance(rng, Stream) else rng.getstate()
     given = array("q", state)
     words[:] = given
     try:
         yield
-    except GoPlain:  # the drawn numbers do not count
+    except GoPlain:  # the numbers drawn so far do not count
         words[:] = given
         raise
     finally:
@@ -38,11 +42,13 @@ def numbers_of(rng: random.Random, words: Any) -> Iterator[None]:
 
 FIRST_TREE_ROWS = 4_096
 TREE_ROW_WORDS = 7
-"""Length of a row: action, mover, first choice, untried choices, children without proof, best one, visits."""
+"""The length of the row for a node of the tree: its action, the player to move, the first choice, the number of choices not tried
+yet, the number of children whose values are not proven, the best child with a proven value, and the visits.
+"""
 
 
 class Grown(NamedTuple):
-    """A child of the root, as the kernel returns it."""
+    """A child of the root, as returned by the kernel."""
 
     action: Any
     visits: int
@@ -58,13 +64,13 @@ class MctsLoop(Loop):
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return the constants for which the kernel is specialised."""
+        """Return the constants that are filled into the kernel."""
         if isinstance(edition.game, Puzzle):
             raise NotCompilable("it is a puzzle")
         return {"PLAYERS": edition.players}
 
     def sizes(self) -> dict[str, int]:
-        """Return the lengths of the arrays for the current capacity in states."""
+        """Return the lengths of the arrays for the current capacity, which is a number of states."""
         rows, width, words, players = self.levels, self.edition.width, self.edition.words, self.edition.players
         choices = rows * min(width, 8) + 2 * width
         return {
@@ -75,12 +81,12 @@ class MctsLoop(Loop):
         }  # fmt: skip
 
     def grow(self) -> None:
-        """Double the capacity in states."""
+        """Double the capacity, which is a number of states."""
         super().grow()
         self.memory["registers"][14] = len(self.memory["choices"])
 
     def __call__(self, state: Any, rng: random.Random, squared: float, longest: int, rollouts: int | None) -> None:
-        """Grow a tree from a state. Afterwards the generator is in the same state as after the plain search."""
+        """Grow a tree from a state. Afterwards the generator is in the same state as after the uncompiled search."""
         memory = self.memory
         registers = memory["registers"]
         for place, number in enumerate(self.edition.encode(state)):
@@ -91,14 +97,16 @@ class MctsLoop(Loop):
         try:
             with numbers_of(rng, memory["twister"]):
                 self.drive(registers)
-        except GoPlain:  # then the root has no children
+        except GoPlain:  # the tree is given up: the root has no children
             memory.clear("rows_of")
             memory.clear("values")
             memory["rows_of"][5] = -1
             raise
 
     def children(self, state: Any) -> tuple[list[Grown], Grown | None, list[float] | None]:
-        """Return the unproven children of the root, the best proven one, and the value of the root if it is proven."""
+        """Return the children of the root whose values are not proven, the best child with a proven value, and the value of the
+        root if it is proven.
+        """
         rows = self.memory["rows_of"]
         listed = [self._read_child(state, self.memory["kids"][number]) for number in range(rows[4])] if rows[6] or rows[4] else []
         return listed, None if rows[5] < 0 else self._read_child(state, rows[5]), self._proven_values(0)
@@ -115,11 +123,11 @@ class MctsLoop(Loop):
 
 
 class CutOff(GoPlain):
-    """A rollout has reached its depth limit. Its drawn numbers do not count."""
+    """A rollout has reached its depth limit. The random numbers that it has drawn do not count."""
 
 
 class RolloutLoop(Loop):
-    """Plays on like `play_on_with_chance` of `arena_agents.playouts`. The tree stays in Python."""
+    """Plays matches to their end, like `play_on_with_chance` in `arena_agents.playouts`. The tree stays in Python."""
 
     kernel = "rollout"
     in_place = True
@@ -128,7 +136,7 @@ class RolloutLoop(Loop):
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return the constants for which the kernel is specialised."""
+        """Return the constants that are filled into the kernel."""
         if not gives(edition.game, "chance_outcomes"):
             raise NotCompilable("it has no chance")
         if gives(edition.game, "observation"):
@@ -143,9 +151,10 @@ class RolloutLoop(Loop):
         }  # fmt: skip
 
     def __call__(self, state: State, rng: random.Random, ply: int, longest: int) -> list[float] | None:
-        """Return the returns of each seat for a state `ply` decisions after the root; None if it must be played plain.
+        """Play a rollout from a state `ply` decisions after the root, and return the return of each seat; None if the rollout
+        must be played uncompiled.
 
-        This happens if the match is not over `longest` decisions after the root. The generator and all counts are then
+        This is the case if the match is not over `longest` decisions after the root. The generator and all counts are then
         unchanged.
         """
         memory, meter, nodes = self.memory, self.meter, self.meter.nodes
@@ -166,24 +175,30 @@ class RolloutLoop(Loop):
 
 
 BATCH_MATCHES = 256
-"""Number of matches that are played before their results are read."""
+"""The number of matches that are played before their results are read."""
 SLICE_PLIES = 1 << 15
-"""Number of plies between two checks for Ctrl-C."""
+"""The number of plies between two checks for Ctrl-C."""
 FIRST_ACTIONS = 1 << 14
-"""Initial capacity in actions of a batch."""
+"""The initial capacity of a batch, in actions."""
 
 
-class PlayedWords(NamedTuple):
-    """A match, as the kernel returns it."""
+class Playout(NamedTuple):
+    """One random match."""
 
     plies: int
+    """The number of actions in the match, including outcomes of chance."""
     returns: tuple[float, ...] | None
-    words: Words
-    actions: list[int]
+    """The return of each seat; None if the match was cut off."""
+    words: Words | None
+    """The last state as numbers, as the compiled rules encode it; without such rules, the state itself if it consists of
+    integers, otherwise None.
+    """
+    actions: tuple[Any, ...] | None
+    """The actions of the game, if they were requested."""
 
 
 class RandomLoop(Loop):
-    """Plays matches like `random_play` in plain Python."""
+    """Plays matches like the uncompiled `random_play`."""
 
     kernel = "random-play"
     in_place = True
@@ -193,7 +208,7 @@ class RandomLoop(Loop):
 
     @classmethod
     def constants(cls, edition: Edition) -> dict[str, Any]:
-        """Return the constants for which the kernel is specialised."""
+        """Return the constants that are filled into the kernel."""
         if isinstance(edition.game, Puzzle):
             raise NotCompilable("it is a puzzle")
         return {"PLAYERS": edition.players, "GRID": edition.in_place, "CHANCE": gives(edition.game, "chance_outcomes")}
@@ -206,9 +221,9 @@ class RandomLoop(Loop):
             "plies": BATCH_MATCHES, "ended": BATCH_MATCHES, "gains": BATCH_MATCHES * players, "ends": BATCH_MATCHES * words,
         }  # fmt: skip
 
-    def __call__(self, state: State, rng: random.Random, matches: int, most: int | None, *, keeps: bool) -> list[PlayedWords]:
-        """Play matches from a state. Raises GoPlain if that is not possible, with the generator unchanged."""
-        memory, found = self.memory, list[PlayedWords]()
+    def __call__(self, state: State, rng: random.Random, matches: int, most: int | None, *, keeps: bool) -> list[Playout]:
+        """Play matches from a state. Raises GoPlain and leaves the generator unchanged if that is not possible."""
+        memory, found = self.memory, list[Playout]()
         try:
             memory["start"][:] = array("q", self.edition.encode(state))
         except OverflowError:
@@ -217,15 +232,21 @@ class RandomLoop(Loop):
             while len(found) < matches:
                 count = min(BATCH_MATCHES, matches - len(found))
                 self._play_batch(count, MAX_COUNT if most is None else most, keeps=keeps)
-                players, words = self.edition.players, self.edition.words
-                gains, ends = memory["gains"].tolist(), memory["ends"].tolist()
-                first = 0
-                for match, plies in enumerate(memory["plies"][:count]):
-                    returns = tuple(gains[match * players : (match + 1) * players]) if memory["ended"][match] else None
-                    actions = memory["taken"][first : first + plies].tolist() if keeps else []
-                    first += plies
-                    found.append(PlayedWords(plies, returns, tuple(ends[match * words : (match + 1) * words]), actions))
+                found += self._read_batch(count, keeps=keeps)
         return found
+
+    def _read_batch(self, count: int, *, keeps: bool) -> Iterator[Playout]:
+        """Return the matches of a batch. Most are so short that a loop in Python would take longer than to play them."""
+        memory = self.memory
+        ended = memory["ended"][:count]
+        returns: Iterable[Any] = Struct(f"{self.edition.players}d").iter_unpack(memory["gains"])
+        if 0 in ended:
+            returns = [one if over else None for one, over in zip(returns, ended, strict=False)]
+        taken = iter(memory["taken"].tolist() if keeps else ())
+        actions: Iterable[Any] = ([*islice(taken, number)] for number in memory["plies"]) if keeps else repeat(None)
+        words = Struct(f"{self.edition.words}q").iter_unpack(memory["ends"])
+        # `Playout._make` is a function in Python, which takes half as long again
+        return map(tuple.__new__, repeat(Playout, count), zip(memory["plies"], returns, words, actions, strict=False))
 
     def _play_batch(self, count: int, most: int, *, keeps: bool) -> None:
         memory, registers = self.memory, self.memory["registers"]

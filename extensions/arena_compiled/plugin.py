@@ -1,50 +1,90 @@
-"""The search engine for compiled searches. Every process loads this module, so other modules are imported on demand."""
+"""The search engine that compiles searches. Every process loads this module, so it imports other modules only when they are
+needed.
+"""
 
+import functools
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from arena import Agent, Game
 from arena.api.games import Evaluation
-from arena.api.search import SearchEngine, SeatUse
+from arena.api.search import PLAIN, SearchEngine, SeatUse
 
 if TYPE_CHECKING:
     from arena import Spec
 
 hookimpl = pluggy.HookimplMarker("arena")
+LONG_PLAIN_SECONDS = 10.0
+"""If the uncompiled decisions of an agent take more seconds than this, a run reports why they were not compiled."""
+
+
+class UncompiledDecision:
+    """A decision that asked for compiled code in a process that cannot load compiled code."""
+
+    ran = False
+    failure = None
+
+    def finish(self) -> None:
+        """Do nothing, because no code will be requested."""
 
 
 def find_loop(search: Any, loop: str, options: dict[str, Any]) -> Any:
-    """Return the compiled loop with this name for a decision; None if the agent should run its own."""
+    """Return the compiled loop with this name for a decision; None if the agent should run its own loop.
+
+    This function is called while the clock of an agent runs. The modules that look for compiled code take 60 ms to import, so a
+    process that can load no code does not import them.
+    """
+    if _cannot_load():
+        plain = os.environ.get(PLAIN, "") not in ("", "0")
+        if search._meter.game is not None and not plain:  # noqa: SLF001 - Search.compiled calls this function
+            search.served = UncompiledDecision()
+        return None
     from arena_compiled import seam
 
     return seam.find_loop(search, loop, options)
 
 
+@functools.cache
+def _cannot_load() -> bool:
+    return "llvmlite" not in sys.modules and find_spec("llvmlite") is None
+
+
 class CompiledSearches(SearchEngine):
-    """Runs loops compiled."""
+    """Runs the loops of searches as compiled code."""
 
     def prepare(self, spec: "Spec", note: Callable[[str], object]) -> None:
         """Compile the loops for the agents of a spec before play, if the user wants that."""
-        from arena_compiled import boards
+        if os.environ.get("ARENA_COMPILE") == "always":
+            from arena_compiled import boards
 
-        boards.prepare(spec, note)
+            boards.prepare(spec, note)
 
     def sum_up(self, uses: Iterable[SeatUse]) -> Iterable[str]:
-        """Yield lines about the agents that ran compiled, and about the agents that took long plain, with the reason."""
+        """Yield lines about the agents that ran compiled, and about the agents that took long and were not compiled, with the
+        reason.
+        """
+        used = list(uses)
+        notable = [use for use in used if use.first_compiled is not None or use.failure is not None]
+        if not notable and sum([use.plain_seconds for use in used]) <= LONG_PLAIN_SECONDS:  # then nothing is imported
+            return []
         from arena_compiled import boards
 
-        return boards.sum_up(uses)
+        return boards.sum_up(used)
 
-    def note_plain(self, agent: Any, game: Game, evaluation: Evaluation | None, seconds: float) -> None:
-        """Count plain decision time of a separate process. After enough time, another process compiles."""
+    def note_plain(self, agent: Any, game: Game, evaluation: Evaluation | None, seconds: float) -> str | None:
+        """Count the time of uncompiled decisions in another process. After enough time, a separate process compiles
+        the search. Return why this has failed, or None.
+        """
         from arena_compiled import seam
 
         engine = self.loop_of(agent, game)
-        if engine is not None:
-            seam.note_plain(game, evaluation, engine, seconds)
+        return None if engine is None else seam.note_plain(game, evaluation, engine, seconds)
 
     def loop_of(self, agent: Any, game: Game | None = None) -> str | None:
         """Return the engine that an agent names."""
@@ -53,50 +93,63 @@ class CompiledSearches(SearchEngine):
         return engine_of(agent, game)
 
     def loops_for(self, game: Game) -> frozenset[str]:
-        """Return the engines whose loops compile."""
+        """Return the engines that can be compiled for a game."""
         from arena_compiled.engines import engines_for
 
         return engines_for(game)
 
     def why_plain(self, game: Game, evaluation: Evaluation | None = None) -> str | None:
-        """Return the reason why a game or a heuristic does not compile."""
+        """Return the reason why a game or a heuristic cannot be compiled."""
         from arena_compiled.edition import why_plain
 
         return why_plain(game, evaluation)
 
     def describe(self, game: Game, evaluation: Evaluation | None = None) -> str | None:
-        """Return a word on whether searches of a game compile, with a heuristic if one is given, and why not."""
+        """Say in a few words how searches of a game can be compiled, or why they cannot. If a heuristic is given, it is compiled,
+        too.
+        """
         reason = self.why_plain(game, evaluation)
         return "by the extra fast" if reason is None else f"no, {reason}"
 
     def can_load(self) -> bool:
-        """Return whether compiled code is wanted and can be loaded."""
+        """Return True if compiled code is wanted and can be loaded."""
         from arena_compiled import seam
 
         return seam.can_load()
 
-    def compiles_own(self) -> bool:
-        """Return whether the user wants compiled code in any case."""
-        from arena_compiled import cache
-
-        return os.environ.get(cache.COMPILE) == "always"
-
-    def prepare_agent(
-        self, agent: Any, game: Game, evaluation: Evaluation | None, *, private: bool, compiling: bool
-    ) -> str | None:
-        """Load the loop of an agent; only a private process compiles it."""
+    def compiles_own(self, seconds: float) -> bool:
+        """Return True if the search of an entry with its own plugin should be compiled: after enough uncompiled decisions, or if
+        the user always wants compiled code.
+        """
         from arena_compiled import cache, seam
 
-        if private:
-            cache.keep_private()
+        mode = os.environ.get(cache.COMPILE)
+        return not seam.wants_plain() and mode != "never" and (mode == "always" or seconds > seam.COMPILE_AFTER_CPU_SECONDS)
+
+    def prepare_agent(self, agent: Any, game: Game, evaluation: Evaluation | None, private: str | None) -> str | None:
+        """Load the loop for an agent. Code that appears in the folder `private` later is loaded as soon as no clock runs."""
+        from arena_compiled import cache, seam
+
+        if private is not None:
+            cache.keep_private(Path(private))
         try:
             engine = self.loop_of(agent, game)
-        except Exception:  # an author's property: `choose` will raise it again
+        except Exception:  # a property of the agent is faulty; `choose` will raise the error again
             engine = None
-        return None if engine is None else seam.prepare(game, evaluation, engine, compiling=compiling and private)
+        return None if engine is None else seam.prepare(game, evaluation, engine)
+
+    def compile_agent(self, agent: Any, game: Game, evaluation: Evaluation | None, private: str) -> Mapping[str, bytes]:
+        """Compile the loop for an agent, unless `private` or the cache of the user has its code."""
+        from arena_compiled import cache, seam
+
+        cache.keep_private(Path(private))
+        engine = self.loop_of(agent, game)
+        if engine is not None:
+            seam.load_loop(game, evaluation, engine, compiling=True)
+        return cache.unwritten()
 
     def checks(self, game: Game, evaluation: Evaluation | None, agents: Mapping[str, type[Agent]], reason: str | None) -> Any:
-        """Return the compiled rules of a game for a comparison with the game itself."""
+        """Return the compiled rules of a game, to be compared with the game itself."""
         from arena_compiled.checks import CompiledSetup
 
         return CompiledSetup(game, evaluation, agents, reason)
@@ -104,5 +157,5 @@ class CompiledSearches(SearchEngine):
 
 @hookimpl
 def arena_search_engines() -> list[SearchEngine]:
-    """Return the engine."""
+    """Return the search engine of this extension."""
     return [CompiledSearches("compiled", find_loop)]

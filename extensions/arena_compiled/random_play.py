@@ -1,31 +1,22 @@
-"""Random play to the end, compiled if possible, with the same results and random numbers in both cases."""
+"""Random play to the end of a game. It is compiled if possible; the results and the random numbers are the same in either
+case.
+"""
 
 import random
 from contextlib import suppress
 from itertools import accumulate
 from time import process_time
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena import CHANCE, Game, GameError, State
 from arena.api.games import gives, name_of
 from arena.api.search import GoPlain
-from arena.compiled import NotCompilable, Words, rules_of
+from arena.compiled import NotCompilable, rules_of
+from arena_compiled.play_loops import Playout
 from arena_compiled.seam import find_unmetered_loop, mark_unfit
 
+__all__ = ["Playout", "playouts"]
 ENGINE = "random"
-
-
-class Playout(NamedTuple):
-    """One random match."""
-
-    plies: int
-    """Number of actions, including outcomes of chance."""
-    returns: tuple[float, ...] | None
-    """Return of each seat; None if the match was cut off."""
-    words: Words | None
-    """Last state as numbers of the game's compiled rules, or as it is if it consists of integers; else None."""
-    actions: tuple[Any, ...] | None
-    """The game's own actions, if they were requested."""
 
 
 def playouts(
@@ -34,10 +25,10 @@ def playouts(
     """Play random matches from a state, each to its end or to `most` plies, and return their results.
 
     Every action is `rng.choice(game.actions(state))`. Chance takes the first outcome whose cumulative probability is above
-    `rng.random()`. Compiled or plain, the results and the next number of `rng` are the same. `matches` is the number of
-    matches. They run compiled if numba is installed, the rules compile, and the code is in the cache; after one second of plain
-    play another process compiles it. Set `actions` to get the actions, too. Raises GameError if a state of `game` that is not
-    over has no actions.
+    `rng.random()`. The results and the next number of `rng` are the same whether the matches run compiled or not. `matches` is
+    the number of matches. They run compiled if numba is installed, the rules can be compiled, and the code is in the cache. If
+    the code is not in the cache, another process compiles it after one second of uncompiled play. Set `actions` to get the
+    actions, too. Raises GameError if a state of `game` that is not over has no actions.
     """
     found, rules, known, spent = list[Playout](), None, False, 0.0
     while len(found) < matches:
@@ -48,10 +39,9 @@ def playouts(
             except GoPlain:
                 mark_unfit(game, ENGINE)
                 continue
-            return found + [
-                Playout(one.plies, one.returns, one.words, tuple(loop.edition.path(state, one.actions)) if actions else None)
-                for one in played
-            ]
+            if actions:
+                played = [one._replace(actions=tuple(loop.edition.path(state, one.actions))) for one in played]
+            return [*found, *played] if found else played
         if not known:
             known = True
             with suppress(NotCompilable):
@@ -63,7 +53,7 @@ def playouts(
 
 
 def _play(game: Game, state: State, rng: random.Random, rules: Any, most: int | None, *, keeps: bool) -> Playout:
-    """Play one match plain."""
+    """Play one match uncompiled."""
     chance, taken, plies = gives(game, "chance_outcomes"), list[Any](), 0
     while not (over := game.is_terminal(state)) and plies != most:
         if chance and game.to_move(state) == CHANCE:

@@ -1,4 +1,6 @@
-"""Compares compiled rules with the game before they are used: uncompiled, on some states, with checks for 64-bit overflow."""
+"""Compares the rules for compiled searches with the game before they are compiled. They run as plain Python on some states, with
+checks for 64-bit overflow.
+"""
 
 import ast
 from collections import namedtuple
@@ -21,11 +23,11 @@ from arena_compiled.specialiser import Specialiser
 
 FILE = "<arena rules>"
 HEURISTIC = ("evaluate", "plain", "value")
-"""Methods of an estimate that return its value."""
+"""The methods of an estimate that return its value."""
 REHEARSAL_SECONDS = 0.05
 """Time limit of the comparison in seconds."""
 MAX_STEPS = 4
-"""Number of successors of a state to try."""
+"""The maximum number of steps from a state that are compared."""
 
 
 class Overflow(ArithmeticError):
@@ -59,7 +61,7 @@ def _check_shift(name: str) -> Callable[..., Any]:
 
 
 class Held(int):
-    """An integer that raises if a result does not fit into 64 bits."""
+    """An integer whose operations raise Overflow if the result does not fit into 64 bits."""
 
 
 for _name in ("add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor"):
@@ -76,16 +78,16 @@ def _hold(value: Any) -> Any:
 
 
 def at(table: Sequence[Any], index: int) -> Any:
-    """Return an entry of a table. Raises Overflow below 0 and beyond the end."""
+    """Return an entry of a table. Raises Overflow for an index below 0 or beyond the end."""
     if not 0 <= index < len(table):
-        raise Overflow(f"the index {int(index)} of a table of {len(table)}")
+        raise Overflow(f"the index {int(index)} is outside a table of {len(table)} entries")
     return _hold(table[index])
 
 
 def put(table: Any, index: int, value: Any) -> None:
-    """Write an entry of a table. Raises Overflow below 0 and beyond the end."""
+    """Write an entry of a table. Raises Overflow for an index below 0 or beyond the end."""
     if not 0 <= index < len(table):
-        raise Overflow(f"the index {int(index)} of a table of {len(table)}")
+        raise Overflow(f"the index {int(index)} is outside a table of {len(table)} entries")
     table[index] = value
 
 
@@ -102,18 +104,20 @@ class _Offset(Sequence[Any]):
 
 
 class _Constants(ast.NodeTransformer):
-    """Replaces every integer constant in the code by one with the overflow check."""
+    """Replaces every integer constant in the code by an integer that checks for overflow."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         if type(node.value) is not int:
             return node
-        return ast.Call(ast.Name("_held", ast.Load()), [node], [])
+        place = {"lineno": node.lineno, "col_offset": node.col_offset}
+        return ast.Call(ast.Name("_held", ast.Load(), **place), [node], [], **place)
 
 
 def space_of(module: Module, rules: Specialiser, estimate: Specialiser, *, held: bool = True) -> dict[str, Any]:
-    """Return the functions of a module as plain Python, with `rules` and `estimate` bound to their numbers.
+    """Return the functions of a module as ordinary Python functions, in which `rules` and `estimate` are bound to their numbers.
 
-    `held`: numbers are checked against 64 bits, and indices against their tables.
+    With `held`, numbers are checked against 64 bits, and indices against the lengths of their tables. Then the functions of the
+    kernel are left out.
     """
     number: Callable[[Any], Any] = Held if held else int
     space: dict[str, Any] = {
@@ -123,8 +127,10 @@ def space_of(module: Module, rules: Specialiser, estimate: Specialiser, *, held:
     }  # fmt: skip
     tree = ast.parse(module.text)
     if held:
+        kept = ("rules_", "estimate_")
+        tree.body = [one for one in tree.body if not isinstance(one, ast.FunctionDef) or one.name.startswith(kept)]
         tree = _Constants().visit(tree)
-    exec(compile(ast.fix_missing_locations(tree), FILE, "exec"), space)  # noqa: S102 - it is what has just been written from the author's own code
+    exec(compile(tree, FILE, "exec"), space)  # noqa: S102 - the text comes from the author's own code
     for root, fields in (("rules", rules), ("estimate", estimate)):
         values = [_hold(field.value) if held else field.value for field in fields.fields.values()]
         space[root] = space[f"{root}_type"](*values or [0])
@@ -132,10 +138,10 @@ def space_of(module: Module, rules: Specialiser, estimate: Specialiser, *, held:
 
 
 def rehearse(module: Module, edition: Edition, rules: Specialiser, estimate: Specialiser, evaluation: Evaluation | None) -> None:
-    """Compare a module with the game on some states. Raises Fault for the first difference."""
+    """Compare a module with the game in some states. Raises Fault for the first difference."""
     rehearsal = Rehearsal(module, edition, rules, estimate, evaluation)
     until = perf_counter() + REHEARSAL_SECONDS
-    for state in reversed(edition.samples):  # the ends of playouts come early
+    for state in reversed(edition.samples):  # in reverse order, so that the ends of playouts are compared early
         if perf_counter() > until:
             return
         rehearsal.state(state)
@@ -146,20 +152,20 @@ def _text(game: Game, state: State) -> str:
 
 
 class Fault(NotCompilable):
-    """An error of compiled rules at a state."""
+    """A fault in compiled rules at a state."""
 
     def __init__(self, state: str, what: str, expected: object, got: object, place: str | None, *, held: bool = False) -> None:
         told = f"{what} in {state}: the compiled rules give {got}, the game gives {expected}" if expected is not None else got
         super().__init__(f"{place}: {told}" if place else told)
         self.what, self.expected, self.got, self.place = what, expected, got, place
         self.held = held
-        """Whether a number, an index or a shift is out of range for 64 bits."""
+        """True if a number, an index or a shift is out of range for 64 bits."""
 
 
 class Rehearsal:
-    """Compiled rules before their compilation, compared with the game state by state.
+    """Compares compiled rules with the game state by state, before the rules are compiled.
 
-    `held`: every intermediate number is checked against 64 bits.
+    With `held`, every intermediate number is checked against 64 bits.
     """
 
     def __init__(
@@ -187,7 +193,7 @@ class Rehearsal:
         except (Interrupted, NotCompilable):
             raise
         except Exception as error:
-            line, trace = None, error.__traceback__  # in the rewritten code, from which the author's file and line follow
+            line, trace = None, error.__traceback__  # a line in the rewritten code, from which the author's line is found
             while trace is not None:
                 if trace.tb_frame.f_code.co_filename == FILE:
                     line = trace.tb_lineno
@@ -198,7 +204,7 @@ class Rehearsal:
             raise Fault(text, "", None, told, place, held=isinstance(error, Overflow)) from error
 
     def _place_of_method(self, what: str) -> str | None:
-        """Return file and line of the compared method."""
+        """Return the file and line of the method that is compared."""
         name = what.split(maxsplit=1)[0]
         if name == "the":
             return next((place for one in HEURISTIC if (place := self._estimate_place(one))), None)
@@ -221,7 +227,7 @@ class Rehearsal:
             raise Fault(_text(self._game, state), what, expected, found, place or self._place_of_method(what))
 
     def _encode(self, state: State) -> Any:
-        """Return the words of a state, as a list if they are changed in place."""
+        """Return the words of a state, as a list if actions change them in place."""
         words = self._edition.encode(state)
         if type(words) is not tuple or len(words) != self._edition.words:
             told = f"encode gave {words!r}; expected a tuple of {self._edition.words} numbers"
@@ -269,7 +275,7 @@ class Rehearsal:
             self._step(state, words, carried, number, action)
 
     def _compare_end(self, state: State, words: Any) -> bool:
-        """Compare whether play is over, and the result. Return whether it is over."""
+        """Compare whether the play is over in a state and, if so, the returns. Return True if the play is over."""
         game = self._game
         over = bool(game.is_terminal(state))
         if self._has("rules_is_terminal"):
@@ -281,7 +287,7 @@ class Rehearsal:
         return over
 
     def _outcomes(self, state: State, words: tuple[Any, ...]) -> None:
-        """Compare the outcomes for the least and the greatest random number, and some steps."""
+        """Compare the outcomes of chance for the smallest and the largest random number, and some steps."""
         below, reached, tried_ones = 0.0, 0.0, 0
         outcomes = self._game.chance_outcomes(state)
         for action, probability in outcomes:

@@ -1,4 +1,4 @@
-"""The lookup of compiled loops for searches. A search gets None if it should run plain."""
+"""The lookup of compiled loops for searches. The result is None if a search should run uncompiled."""
 
 import os
 import random
@@ -28,9 +28,9 @@ from arena_compiled.module import Module, assemble
 from arena_compiled.specialiser import Specialiser
 
 COMPILE_AFTER_CPU_SECONDS = 1.0
-"""CPU seconds in plain decisions of a game, heuristic and engine after which compiled code is wanted."""
+"""The CPU seconds of uncompiled decisions for a game, heuristic and engine after which compiled code is wanted."""
 MAX_REMEMBERED_LOOPS = 64
-"""Maximum number of loops kept in a process."""
+"""The maximum number of loops that a process keeps."""
 UNFIT = "a number or an index did not fit"
 NOT_KEPT = f"its code is not in the cache, and {cache.COMPILE}=never"
 
@@ -39,44 +39,48 @@ Parts = tuple[Edition, Specialiser, Specialiser, Module]
 
 @dataclass
 class CompiledPair:
-    """One engine for one game and one heuristic, in one thread."""
+    """One engine (the compiled inner loop of a search) for one game and one heuristic, in one thread."""
 
     game: Game
     evaluation: Evaluation | None
     engine: str
     loop: Loop | None = None
     reason: str | None = None
-    """Why it runs plain for good; None if it runs compiled, or may later."""
+    """The reason why this pair will never run compiled; None if it runs compiled, or may do so later."""
     parts: Parts | None = None
-    """Parts of the loop; None until the pair has been examined."""
+    """The parts of the loop; None until the pair has been examined."""
     key: str = ""
-    """Key of its code in the cache, set when it is examined."""
+    """The key of the code in the cache, which is set when the pair is examined."""
     compilation: Compilation | None = None
     """The requested compilation."""
 
     @property
     def use(self) -> tuple[type, str, str]:
-        """The game, the heuristic and the engine, independent of the objects that represent them."""
+        """The class of the game, the name of the heuristic, and the engine. They are the same for different objects of these
+        classes.
+        """
         owner = owner_of(self.evaluation)
         return type(self.game), getattr(owner, "__qualname__", type(owner).__qualname__), self.engine
 
     @property
     def has_code(self) -> bool:
-        """Whether its code can be loaded now."""
+        """True if the code of the loop can be loaded now."""
         return cache.has(self.key)
 
     def fail(self, reason: NotCompilable) -> None:
-        """Run plain from now on."""
+        """Run uncompiled from now on."""
         self.reason, self.loop = str(reason if self.parts is None else _explain(reason, self.parts)), None
         self.parts = None
 
 
 _plain_seconds: dict[tuple[type, str, str], float] = defaultdict(float)
-"""CPU seconds of plain decisions in this process."""
+"""CPU seconds of uncompiled decisions in this process, by `CompiledPair.use`."""
 
 
 class Served:
-    """One decision: when it asked for a loop, the loop that runs, and the earlier state of the random generator."""
+    """One decision. It has the time at which the decision asked for a loop, the loop that is running, and the state that the
+    random generator had at that time.
+    """
 
     def __init__(self, rng: Any, meter: Meter) -> None:
         self._rng = rng
@@ -89,28 +93,32 @@ class Served:
 
     @property
     def ran(self) -> bool:
-        """Whether compiled code has run."""
+        """Return True if compiled code has run."""
         return self._pair is not None
 
     @property
     def failure(self) -> str | None:
-        """Why the code of its pair could not be compiled; None if compilation was not tried or has not failed."""
+        """Return the reason why the code of the pair could not be compiled; None if compilation was not tried or has
+        not failed.
+        """
         compilation = None if self._pending is None else self._pending.compilation
         return None if compilation is None or compilation.failure is None else str(compilation.failure)
 
     def use(self, pair: CompiledPair) -> None:
-        """Note that the loop of a pair runs."""
+        """Note that the loop of a pair is running."""
         self._pair = pair
 
     def run_plain(self, pair: CompiledPair, *, watched: bool = True) -> None:
-        """Note that the decision runs plain for now. If it is watched, it starts again as soon as there is code."""
+        """Note that the decision runs uncompiled for now. If it is watched, it starts again when the code is available."""
         self._pending = pair
         if watched and pair.reason is None and not self._watched and os.environ.get(cache.COMPILE) != "never":
             self._watched = True
             watch(self)
 
     def look(self) -> None:
-        """Interrupt the decision if its code is available, or request the code if it is time. Another thread calls this."""
+        """Interrupt the decision if its code is available, or request the code if the decision has run long enough. This is
+        called from another thread.
+        """
         pair = self._pending
         if pair is None or pair.reason is not None:
             return
@@ -127,7 +135,7 @@ class Served:
         self._meter.stop = -1
 
     def finish(self) -> None:
-        """Count the CPU time of a finished decision, and request the code after enough of it."""
+        """Count the CPU time of a finished decision. If the sum is large enough, request the code."""
         pair = self._pending
         if self._watched:
             self._watched = False
@@ -142,7 +150,7 @@ class Served:
             _request(pair)
 
     def undo(self, reason: str | None) -> None:
-        """Restore the random generator. With a `reason`, let the failed pair run plain from now on."""
+        """Restore the random generator. If there is a `reason`, the pair has failed and runs uncompiled from now on."""
         if reason is not None:
             assert self._pair is not None
             self._pair.fail(NotCompilable(reason))
@@ -160,12 +168,12 @@ def _start_again() -> None:
 
 
 def _may_request() -> bool:
-    """Return whether this process may request code. An agent's process leaves it to the process that plays."""
+    """Return True if this process may request code. A process that only hosts an agent leaves this to the process that plays."""
     return os.environ.get(cache.COMPILE) not in ("never", cache.HOSTED)
 
 
 def _request(pair: CompiledPair, meter: Meter | None = None) -> None:
-    """Request the code of a pair, if its rules are correct. The time does not count for the agent."""
+    """Request the code of a pair, if its rules are correct. The time that this takes does not count for the agent."""
     began, used = perf_counter(), process_time()
     try:
         if not is_installed("numba"):
@@ -180,43 +188,46 @@ def _request(pair: CompiledPair, meter: Meter | None = None) -> None:
         meter.pause(perf_counter() - began, process_time() - used)
 
 
-def note_plain(game: Game, evaluation: Evaluation | None, engine: str, seconds: float) -> None:
-    """Count plain decision time of a separate process, and request the code after enough of it."""
+def note_plain(game: Game, evaluation: Evaluation | None, engine: str, seconds: float) -> str | None:
+    """Count the time of uncompiled decisions in another process. If the sum is large enough, request the code. Return why the
+    code could not be compiled, or None.
+    """
     if wants_plain() or not _may_request():
-        return
+        return None
     pair = _pair(game, evaluation, engine)
     _plain_seconds[pair.use] += seconds
     if pair.reason is None and pair.compilation is None and _plain_seconds[pair.use] > COMPILE_AFTER_CPU_SECONDS:
         _request(pair)
+    return None if pair.compilation is None or pair.compilation.failure is None else str(pair.compilation.failure)
 
 
 def wants_plain() -> bool:
-    """Return whether the user wants no compiled code."""
+    """Return True if the user does not want compiled code."""
     return os.environ.get(PLAIN, "") not in ("", "0")
 
 
 def can_load() -> bool:
-    """Return whether compiled code is wanted and can be loaded."""
+    """Return True if compiled code is wanted and can be loaded."""
     return not wants_plain() and is_installed("llvmlite")
 
 
-def prepare(game: Game, evaluation: Evaluation | None, engine: str, *, compiling: bool) -> str | None:
-    """Prepare the loop of an engine before a clock runs. Return why it runs plain; None if it does not or will not.
-
-    A private process compiles for itself if `compiling` demands it at once, or if its plain decisions have taken long enough.
+def prepare(game: Game, evaluation: Evaluation | None, engine: str) -> str | None:
+    """Load the loop of an engine before a clock runs. Return the reason why it runs uncompiled; None if it runs compiled, or will
+    do so later.
     """
     if wants_plain():
         return None
     pair = _pair(game, evaluation, engine)
     if pair.loop is None and pair.reason is None:
-        wanted = compiling or (cache.is_private() and _plain_seconds[pair.use] > COMPILE_AFTER_CPU_SECONDS)
-        _load(pair, compiling=wanted)
+        _load(pair, compiling=False)
     return pair.reason
 
 
 def find_loop(search: Any, engine: str, options: Mapping[str, Any]) -> Any:
-    """Return the loop of an engine for a decision; None for the plain path. The time spent here does not count for the agent."""
-    meter = search._meter  # noqa: SLF001 - the other half of Search.compiled
+    """Return the loop of an engine for a decision; None if the decision should run uncompiled. The time spent here does not count
+    for the agent.
+    """
+    meter = search._meter  # noqa: SLF001 - Search.compiled calls this function
     if meter.game is None or wants_plain():
         return None
     pair = _pair(meter.game, search._evaluation, engine)  # noqa: SLF001
@@ -225,10 +236,17 @@ def find_loop(search: Any, engine: str, options: Mapping[str, Any]) -> Any:
         served = search.served = Served(search.rng, meter)
     if pair.loop is None:
         if pair.reason is None:
-            if meter.timed and os.environ.get(cache.COMPILE) == cache.HOSTED:
-                served.run_plain(pair, watched=False)  # nothing can be subtracted from an outside clock
+            hosted = meter.timed and os.environ.get(cache.COMPILE) == cache.HOSTED  # if so, the clock runs in another process
+            announce = meter.announce if hosted and pair.parts is not None else None
+            if hosted and (announce is None or not pair.has_code):
+                served.run_plain(pair, watched=announce is not None)
                 return None
+            if announce is not None:
+                meter.announce = None  # the clock starts anew only once per match
+                announce(True)
             _look_for(pair, meter)
+            if announce is not None:
+                announce(False)
         if pair.loop is None:
             served.run_plain(pair)
             return None
@@ -279,9 +297,9 @@ def _look_at(pair: CompiledPair) -> tuple[Parts, str]:
 
 
 def find_unmetered_loop(game: Game, engine: str, rng: random.Random, spent: float = 0.0) -> Loop | None:
-    """Return the loop of an engine for work outside a decision; None for the plain path.
+    """Return the loop of an engine for work outside of a decision; None if uncompiled code should do the work.
 
-    `spent` is the CPU time that this work has taken plain since its last request.
+    `spent` is the CPU time that uncompiled code has spent on such work since the last call.
     """
     if wants_plain() or type(rng) not in (random.Random, Stream):
         return None
@@ -296,13 +314,13 @@ def find_unmetered_loop(game: Game, engine: str, rng: random.Random, spent: floa
 
 
 def mark_unfit(game: Game, engine: str) -> None:
-    """Note that an engine cannot continue with a game."""
+    """Note that an engine cannot continue in a game."""
     pair = _pair(game, None, engine)
     pair.loop, pair.reason = None, UNFIT
 
 
 def load_loop(game: Game, evaluation: Evaluation | None, engine: str | type[Loop], *, compiling: bool) -> Loop | None:
-    """Return the loop of an engine for a game; None if it must be compiled first. Raises NotCompilable if it runs plain."""
+    """Return the loop of an engine for a game; None if it must be compiled first. Raises NotCompilable if that is impossible."""
     if not is_installed("llvmlite"):
         raise NotCompilable(MISSING)
     require_loading()
@@ -325,7 +343,7 @@ def _make_loop(parts: Parts, evaluation: Evaluation | None, engine: str | type[L
         raise
     except NotCompilable as refused:
         raise _explain(refused, parts) from refused
-    except Exception as error:  # a broken library counts as missing
+    except Exception as error:  # a broken library is treated like a missing one
         raise NotCompilable(describe(error)) from error
     drive = Drive(call, tuple([argument(one) for one in module.fields]))
     loop = _kind(engine)(edition, estimate.words, module.memory, drive)
@@ -334,7 +352,7 @@ def _make_loop(parts: Parts, evaluation: Evaluation | None, engine: str | type[L
 
 
 def _hold_to_game(parts: Parts, evaluation: Evaluation | None, engine: str | type[Loop]) -> None:
-    """Compare the rules with the game before their compilation. Raises NotCompilable if they differ."""
+    """Compare the rules with the game before the rules are compiled. Raises NotCompilable if the two differ."""
     edition, rules, estimate, module = parts
     try:
         from arena_compiled.rehearsal import rehearse
@@ -347,7 +365,7 @@ def _hold_to_game(parts: Parts, evaluation: Evaluation | None, engine: str | typ
 
 
 def _explain(refused: NotCompilable, parts: Parts) -> NotCompilable:
-    """Add the author's file and line to a refusal, if a compiler named a line of the module."""
+    """Return an error with the author's file and line, if the compiler named a line of the module."""
     _, rules, estimate, module = parts
     places = {**rules.places(module.text), **estimate.places(module.text)} if refused.lines else {}
     place = next((places[line] for line in refused.lines if line in places), None)
@@ -355,10 +373,10 @@ def _explain(refused: NotCompilable, parts: Parts) -> NotCompilable:
 
 
 def is_installed(name: str) -> bool:
-    """Return whether a module can be found."""
+    """Return True if a module can be found."""
     try:
         return find_spec(name) is not None
-    except ValueError:  # a test or program has set its entry to None
+    except ValueError:  # a test or a program has set its entry in sys.modules to None
         return False
 
 
@@ -371,11 +389,11 @@ def _kind(engine: str | type[Loop]) -> type[Loop]:
 def assemble_engine(
     game: Game, evaluation: Evaluation | None, engine: str | type[Loop]
 ) -> tuple[Edition, Specialiser, Specialiser, Module]:
-    """Return the parts that an engine would run. NotCompilable says why it runs plain."""
+    """Return the parts that an engine would run. Raises NotCompilable with the reason if it cannot be compiled."""
     kind = _kind(engine)
     edition = edition_of(game, searched=kind.searches)
     if edition.in_place and not kind.in_place:
-        raise NotCompilable("its states are changed in place, which bfs, dfs and iterative-deepening can follow alone")
+        raise NotCompilable("its states are changed in place, which only bfs, dfs and iterative-deepening support")
     rules, estimate = edition.specialise(), estimate_of(edition, evaluation if kind.informed else None)
     module = assemble(kind.kernel, rules, estimate, kind.constants(edition))
     return edition, rules, estimate, module

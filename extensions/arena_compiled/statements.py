@@ -1,25 +1,38 @@
-"""Rewrites statements before names: `yield` fills a buffer, and a `return` converts its result to one type."""
+"""Rewrites statements before names are rewritten. `yield` becomes code that fills a buffer, and `return` converts its result to
+one type.
+"""
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from arena_compiled.places import LineKeeper
 
 FILLERS = frozenset({"actions", "threats"})
-"""Methods whose result is written into a buffer. The function returns their number."""
+"""Methods whose results are written into a buffer. The rewritten function returns the number of results."""
 BUFFER = ("_buffer", "_base", "_room")
-"""Additional parameters of a filler: the buffer, the first index, and the capacity."""
+"""Additional parameters of a filler, which is a function that writes into a buffer: the buffer, the first index, and the
+capacity.
+"""
 
 
 def call(function: str, *arguments: ast.expr) -> ast.Call:
-    """Return the expression for a call of a function by its name."""
+    """Return an expression that calls a function by its name."""
     return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
+
+
+def loop(generators: Sequence[ast.comprehension], body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the loops of a comprehension as statements, with `body` inside."""
+    for generator in reversed(generators):
+        for test in reversed(generator.ifs):
+            body = [ast.If(test, body, [])]
+        body = [ast.For(generator.target, generator.iter, body, [])]
+    return body
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The way in which actions are written into a buffer: one by one, or only counted."""
+    """The use of actions: they are written into a buffer one by one or, if `counting`, only counted."""
 
     counting: bool
 
@@ -40,7 +53,9 @@ class Fill:
 
 
 def fill_buffer(body: list[ast.stmt], fill: Fill) -> list[ast.stmt]:
-    """Return the body of a function that writes the yielded or returned values of the given one, and returns the count."""
+    """Return the body of a function that writes the values that `body` yields or returns into the buffer, and returns their
+    number.
+    """
     yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for statement in body for node in ast.walk(statement))
     rewriter = _Filler(fill, yields)
     found = ast.parse("_count = 0").body
@@ -80,18 +95,13 @@ class _Filler(LineKeeper, ast.NodeTransformer):
             items = [self._all(item.value) if isinstance(item, ast.Starred) else self._fill.add(item) for item in value.elts]
             return [made for statements in items for made in statements]
         if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
-            body = self._fill.add(value.elt)
-            for generator in reversed(value.generators):
-                for test in reversed(generator.ifs):
-                    body = [ast.If(test, body, [])]
-                body = [ast.For(generator.target, generator.iter, body, [])]
-            return body
+            return loop(value.generators, self._fill.add(value.elt))
         name = ast.Name("_item", ast.Store())
         return [ast.For(name, value, self._fill.add(ast.Name("_item", ast.Load())), [])]
 
 
 def split_returns(body: list[ast.stmt], convert: Callable[[ast.expr], ast.expr] | None) -> list[ast.stmt]:
-    """Return a body with a separate statement for each return, in which numbers of returned tuples are converted."""
+    """Return a body in which every return is a separate statement, and the numbers of returned tuples are converted."""
     rewriter = _Returner(convert)
     found: list[ast.stmt] = []
     for statement in body:
@@ -111,5 +121,6 @@ class _Returner(LineKeeper, ast.NodeTransformer):
         if isinstance(value, ast.IfExp):
             return [ast.If(value.test, self._of(value.body), self._of(value.orelse))]
         if isinstance(value, ast.Tuple) and self._convert is not None:
-            value = ast.Tuple([self._convert(item) for item in value.elts], ast.Load())
+            items = [item if isinstance(item, ast.Starred) else self._convert(item) for item in value.elts]
+            value = ast.Tuple(items, ast.Load())
         return [ast.Return(value)]

@@ -1,4 +1,6 @@
-"""Rewrites access to tables of numbers, which are flat: entries, rows, lengths, and loops over them."""
+"""Rewrites code that reads entries, rows or lengths of tables of numbers, or loops over tables. This is needed because tables are
+stored flat.
+"""
 
 import ast
 from typing import TYPE_CHECKING, Any
@@ -12,25 +14,27 @@ if TYPE_CHECKING:
     from arena_compiled.specialiser import Specialiser
 
 _TABLE = "_arena_table"
+PLACED = frozenset({"enumerate", "list", "reversed", "tuple", "zip"})
+"""Builtins; a loop over their results is rewritten as a loop over indices."""
 
 
 class TableView:
-    """The table, or some rows of it, that an expression represents."""
+    """The table that an expression stands for, or some rows of it."""
 
     def __init__(self, field: NumberField, level: int, row: ast.expr | None = None) -> None:
         self.field = field
         self.level = level
         self.row = row
-        """Index of the row in a table with rows of different lengths."""
+        """The index of the row, if the rows of the table have different lengths."""
 
 
 def mark_table(node: ast.expr, table: TableView) -> None:
-    """Note the table that an expression represents."""
+    """Note the table that an expression stands for."""
     setattr(node, _TABLE, table)
 
 
 def table_of(node: ast.expr) -> TableView | None:
-    """Return the table that an expression represents; None for a number."""
+    """Return the table that an expression stands for; None for a number."""
     found: TableView | None = getattr(node, _TABLE, None)
     return found
 
@@ -41,16 +45,16 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
     def __init__(self, owner: "Specialiser", function: Any, changed: str | None, local: set[str]) -> None:
         self._owner = owner
         self._local = local
-        """Local names of numbers, tuples and tables."""
+        """The local names of numbers, tuples and tables."""
         self._function = function
         self._changed = changed
-        """The state that the function may change."""
+        """The name of the state that the function may change."""
         self._tables: dict[str, TableView] = {}
-        """The tables by local name."""
+        """The tables by their local names."""
         self._fresh = 0
 
     def body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """Return statements rewritten."""
+        """Return the rewritten statements."""
         found: list[ast.stmt] = []
         for statement in statements:
             made = self.visit(statement)
@@ -58,7 +62,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return found
 
     def fault(self, node: ast.AST, text: str) -> NotCompilable:
-        """Return the error for a node."""
+        """Return the error about a node."""
         return NotCompilable(f"{where(self._function, node)}: {text}")
 
     def _length(self, node: ast.AST, table: TableView) -> ast.expr:
@@ -66,7 +70,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         if table.row is not None:
             return ast.BinOp(self._start(table, 1), ast.Sub(), self._start(table, 0))
         if field.starts is not None and table.level:
-            raise self.fault(node, "its length differs from row to row")
+            raise self.fault(node, "the rows of this table have different lengths")
         return self._owner.number(f"{field.name}__length{table.level or ''}", field.shape[table.level])
 
     def _start(self, table: TableView, further: int) -> ast.expr:
@@ -74,7 +78,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return call("at", self._owner.read(table.field.starts), row)  # type: ignore[arg-type]
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """Rewrite an entry of a tuple or a table, or rows of a table."""
+        """Rewrite access to an entry of a tuple or a table, or to rows of a table."""
         if isinstance(node.ctx, ast.Store):
             raise self.fault(node, "a table cannot be changed here")
         value = self.visit(node.value)
@@ -82,12 +86,17 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
             if table_of(value) is not None:
                 raise self.fault(node, "tables cannot be sliced")
             return ast.Subscript(value, node.slice, ast.Load())
-        index = self.visit(node.slice)
         table = table_of(value)
         if table is None:
-            constant = isinstance(index, ast.Constant)
+            index = self.visit(node.slice)
+            constant = isinstance(index, ast.Constant) or (
+                isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant)
+            )
             return ast.Subscript(value, index, ast.Load()) if constant else call("at", value, index)
         field = table.field
+        index = self.visit(node.slice)
+        if isinstance(index, ast.UnaryOp):
+            index = self.count_from_start(index, self._length(node, table))
         if field.starts is not None:
             if table.row is not None:
                 return call("at", value, ast.BinOp(self._start(table, 0), ast.Add(), index))
@@ -105,7 +114,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return made
 
     def _place(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr]:
-        """Return a changeable table, or the words of a state, and an index."""
+        """Return a table that may be changed (or the words of a state) and an index into it."""
         if isinstance(node.value, ast.Name) and node.value.id == self._changed:
             return ast.Name(node.value.id, ast.Load()), self.visit(node.slice)
         table, index = self.visit(node.value), self.visit(node.slice)
@@ -116,7 +125,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return table, index
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        """Rewrite a change of a number or of an array entry."""
+        """Rewrite a statement that changes a number or an entry of an array."""
         if not isinstance(node.target, ast.Subscript):
             return ast.AugAssign(self.visit(node.target), node.op, self.visit(node.value))
         if any(isinstance(inner, ast.Call) for inner in ast.walk(node.target)):
@@ -125,7 +134,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return ast.Expr(call("_put", table, index, ast.BinOp(call("at", table, index), node.op, self.visit(node.value))))
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """Rewrite an assignment: a name now represents a table, or an array entry is written."""
+        """Rewrite an assignment. It either gives a name to a table, or writes an entry of an array."""
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
             return ast.Expr(call("_put", *self._place(node.targets[0]), self.visit(node.value)))
         value = self.visit(node.value)
@@ -134,17 +143,17 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
                 for name, one in zip(target.elts, map(table_of, value.elts), strict=False):
                     if isinstance(name, ast.Name):
-                        self._name(name.id, one)
+                        self.note_table(name.id, one)
             elif table is not None:
                 if not isinstance(target, ast.Name):
                     raise self.fault(node, "expected one name for a table")
-                self._name(target.id, table)
+                self.note_table(target.id, table)
             elif isinstance(target, ast.Name):
-                self._name(target.id, None)
+                self.note_table(target.id, None)
         return ast.Assign([self.visit(target) for target in node.targets], value)
 
-    def _name(self, name: str, table: TableView | None) -> None:
-        """Note the meaning of a name from now on."""
+    def note_table(self, name: str, table: TableView | None) -> None:
+        """Note the table for which a name stands from now on."""
         if table is None:
             self._tables.pop(name, None)
         else:
@@ -155,28 +164,38 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return None if node.value is None else self.visit_Assign(ast.Assign([node.target], node.value))
 
     def _counted_items(self, node: ast.For) -> ast.For | None:
-        """Return a loop over a local tuple, or over `enumerate` of a tuple or a table, as one over its indices; else None."""
-        source, numbered = node.iter, False
-        if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "enumerate":
-            if len(source.args) != 1 or not (isinstance(node.target, ast.Tuple) and len(node.target.elts) == 2):
-                raise self.fault(node, "expected a loop such as `for place, number in enumerate(...)`")
-            source, numbered = source.args[0], True
-        if not numbered and not (isinstance(source, ast.Name) and source.id in self._local and source.id not in self._tables):
+        """Return a loop over a local tuple, or over `enumerate`, `zip` or `reversed`, as a loop over indices; None for other
+        loops.
+        """
+        source = node.iter
+        named = isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id in PLACED
+        if not named and not (isinstance(source, ast.Name) and source.id in self._local and source.id not in self._tables):
             return None
         self._fresh += 1
-        index, item = f"_place{self._fresh}", node.target
+        index = f"_place{self._fresh}"
         self._local.add(index)
-        first: list[ast.stmt] = []
-        if numbered and isinstance(node.target, ast.Tuple):
-            number, item = node.target.elts
-            first.append(ast.Assign([number], ast.Name(index, ast.Load())))
-        first.append(ast.Assign([item], ast.Subscript(source, ast.Name(index, ast.Load()), ast.Load())))
-        places = call("range", call("len", source))
-        made = ast.For(ast.Name(index, ast.Store()), places, [*first, *node.body], node.orelse)
+        first = self.entry_of(node.target, source, ast.Name(index, ast.Load()))
+        made = ast.For(ast.Name(index, ast.Store()), call("range", self._count_of(source)), [*first, *node.body], node.orelse)
         return ast.fix_missing_locations(ast.copy_location(made, node))
 
-    def visit_For(self, node: ast.For) -> ast.stmt:
-        """Rewrite a loop over a table as one over its indices."""
+    def _count_of(self, source: ast.expr) -> ast.expr:
+        """Return an expression for the number of entries over which a loop runs."""
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id in PLACED:
+            counts = [self._count_of(one) for one in source.args]
+            return counts[0] if len(counts) == 1 else call("min", *counts)
+        return call("len", source)
+
+    def entry_of(self, target: ast.expr, source: ast.expr, place: ast.expr) -> list[ast.stmt]:
+        """Return statements that assign the entry at an index of a sequence."""
+        raise NotImplementedError
+
+    def count_from_start(self, index: ast.expr, length: ast.expr) -> ast.expr:
+        """Return an index. A negative constant is replaced by an index that is counted from the start."""
+        back = isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub) and isinstance(index.operand, ast.Constant)
+        return ast.BinOp(length, ast.Sub(), index.operand) if back else index  # type: ignore[attr-defined]
+
+    def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
+        """Rewrite a loop over a table as a loop over its indices."""
         if node.orelse:
             raise self.fault(node, "expected a loop without else")
         counted = self._counted_items(node)
@@ -186,11 +205,18 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         table: TableView | None = table_of(source)
         if table is None:
             ranged = isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"
+            if isinstance(source, (ast.Subscript, ast.BinOp)):  # a part of a tuple, or a concatenation, gets a name first
+                self._fresh += 1
+                name = f"_sequence{self._fresh}"
+                self._local.add(name)
+                named = ast.For(node.target, ast.Name(name, ast.Load()), node.body, [])
+                looped = self.visit_For(ast.copy_location(named, node))
+                return [ast.Assign([ast.Name(name, ast.Store())], source), *(looped if isinstance(looped, list) else [looped])]
             if not (ranged or isinstance(source, ast.Tuple)):
                 raise self.fault(node, "expected a loop over a range, a tuple, a table, or numbers one by one")
             return ast.For(self.visit(node.target), source, self.body(node.body), [])
         if table.row is None and table.level != len(table.field.shape) - 1:
-            raise self.fault(node, "expected a loop over numbers, this one is over rows")
+            raise self.fault(node, "expected a loop over numbers, got one over rows")
         self._fresh += 1
         index = f"_index{self._fresh}"
         place: ast.expr = ast.Name(index, ast.Load())

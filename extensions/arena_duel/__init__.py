@@ -1,1 +1,1 @@
-"""Implementation of the command `duel`."""
+"""The implementation of the command `duel`."""

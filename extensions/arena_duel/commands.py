@@ -2,4 +2,4 @@
 
 from arena.api.cli import Command
 
-COMMANDS = [Command("duel", "Say whether your agent has become better.", "arena_duel.duel:duel")]
+COMMANDS = [Command("duel", "Test whether a change made your agent better.", "arena_duel.duel:duel")]

@@ -1,4 +1,6 @@
-"""The command `duel`: two versions of an agent play until a sequential test decides which is better. The history is kept."""
+"""The command `duel`: two versions of an agent play until a sequential test decides which one is better. The games of all duels
+are kept.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,95 +12,229 @@ from typing import IO, Any
 import click
 
 from arena import ArenaError
-from arena.api.cli import format_option, load, plugin_option, results_alone, room, say, seed_option, workers_for
+from arena.api.cli import Terminal, format_option, is_given, load, plugin_option, results_alone, say, workers_for
 from arena.api.errors import escape_line
-from arena.api.results import figures, folded
-from arena.api.spec import make_absolute, resolve_place
-from arena_duel.duel_history import PastDuel, history_table, past_duels
-from arena_duel.duel_match import DuelTerms, play_duel, store_of
+from arena.api.results import TextTable, figures
+from arena.api.spec import PluginPlace
+from arena_duel.best_duel import (
+    BETTER,
+    DEFAULT_GAMES,
+    LEVEL,
+    UNDECIDED,
+    WORSE,
+    keep_result,
+    list_variants,
+    past_contests,
+    place_of,
+    read_variants,
+)
+from arena_duel.duel_history import PastDuel, contest_table, history_table, past_duels
+from arena_duel.duel_match import DuelTerms, load_terms, play_duel, store_of
 from arena_duel.duel_setup import agent_of, describe_file, game_of, past_version
-from arena_duel.version_folder import KeptVersion, SeveralFolders, current_version, folder_of
+from arena_duel.version_folder import KeptVersion, SeveralFolders, VersionFolder, contests_of, current_version, folder_of
+from arena_setup.options import seed_option
 from arena_setup.words import values_of
 
 DEFAULT_NODES = 1000
 """Default node limit per decision. A search without a limit may never end."""
+
+EXIT_CODES = {BETTER: 0, LEVEL: 3, WORSE: 4, UNDECIDED: 5}
+"""The exit codes of `--exit-code`, by the verdict on the first variant."""
+
+WORSE_BELOW = 0.025
+"""A version counts as worse if the test does not find it better, and the probability that this version is stronger is below this
+value.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DuelOptions:
     """Options of the command."""
 
-    file: str
+    files: tuple[str, ...]
     against: str | None
     agent: str | None
     game: str | None
     given: tuple[str, ...]
     elo: tuple[float, float]
+    margin: float
     limits: str | None
     plies: int
     pairs: int | None
+    games: int | None
     seed: int
     workers: int | None
     folder: str | None
     history: bool
     style: str
+    exit_code: bool
     quiet: bool
     plugins: tuple[str, ...]
     remembered: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters of the last duel's game, used if the same game is played again."""
+    """The parameters of the game in the last duel, which are used if the same game is played again."""
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the game."""
+        """Return the parameters of the game."""
         return {**self.remembered, **values_of(self.given, what="--set")}
 
     @property
     def limits_given(self) -> dict[str, Any]:
-        """The limits of a decision."""
+        """Return the limits on a decision."""
         if self.limits is None:
             return {"nodes": DEFAULT_NODES}
         return {} if self.limits.strip() == "none" else values_of([self.limits], what="--limits")
 
 
 @click.command()
-@click.argument("file")
-@click.option("--against", metavar="OLD.py|git:REV|vN", help="Default: the last version that has played, else git:HEAD.")
-@click.option("--agent", metavar="NAME", help="Which agent of FILE, if it brings several.")
-@click.option("--game", metavar="NAME", help="Default: a game of FILE, or the first that the agent can play.")
-@click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="A parameter of the game, as rows=4; may be repeated.")
-@click.option("--elo", nargs=2, type=float, default=(0.0, 10.0), show_default=True, help="The two hypotheses of the test.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
-    "--limits", metavar="KEY=VALUE", help=f"Of a decision, as nodes=1000,depth=4; default nodes={DEFAULT_NODES}; none lifts it."
+    "--against",
+    metavar="OLD.py|git:REV|vN",
+    help="The version or file to play against; default: the last version that has played, or git:HEAD if there is none.",
+)
+@click.option("--agent", metavar="NAME", help="The name of the agent, if FILE has several.")
+@click.option("--game", metavar="NAME", help="The game; default: a game of FILE, or the first game that the agent can play.")
+@click.option(
+    "--set",
+    "given",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a parameter of the game, such as rows=4, or compare values of an option of the agent, such as depth=2,3,4; may be "
+    "repeated.",
 )
 @click.option(
-    "--openings", "plies", type=click.IntRange(0, 1000), default=4, show_default=True, help="Random plies before the game."
+    "--elo",
+    nargs=2,
+    type=float,
+    default=(0.0, 10.0),
+    show_default=True,
+    help="The two hypotheses of the test, in normalised Elo.",
 )
-@click.option("--pairs", type=click.IntRange(1, 10**6), help="The most pairs of games; default 100,000.")
-@seed_option("For the openings and everything else random.")
-@click.option("--workers", type=click.IntRange(1, 1024), help="Processes that play; default: one a core.")
-@click.option("--folder", metavar="FOLDER", help="Where versions and games are kept; default: duel-AGENT beside FILE.")
-@click.option("--history", is_flag=True, help="Play nothing; list every duel so far.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 400, min_open=True),
+    default=5.0,
+    show_default=True,
+    metavar="ELO",
+    help="With several files or values: a variant also wins if no other one is better by more than this many Elo.",
+)
+@click.option(
+    "--limits",
+    metavar="KEY=VALUE",
+    help=f"Limits for each decision, such as nodes=1000,depth=4; default nodes={DEFAULT_NODES}; none removes them.",
+)
+@click.option(
+    "--openings",
+    "plies",
+    type=click.IntRange(0, 1000),
+    default=4,
+    show_default=True,
+    help="Number of random plies before each game.",
+)
+@click.option(
+    "--pairs", type=click.IntRange(1, 10**6), help="With two versions: the largest number of pairs of games; default 100,000."
+)
+@click.option(
+    "--games",
+    type=click.IntRange(2, 2 * 10**6),
+    metavar="N",
+    help="Largest number of games; with several variants, the default is 100,000.",
+)
+@seed_option("Seed of the openings and all other random numbers.")
+@click.option("--workers", type=click.IntRange(1, 1024), help="Number of worker processes; default: one per core.")
+@click.option("--folder", metavar="FOLDER", help="Folder for versions and games; default: duel-AGENT beside FILE.")
+@click.option("--history", is_flag=True, help="List all duels so far, without playing.")
 @format_option
-@click.option("--quiet", is_flag=True, help="No curve and no notes on stderr.")
+@click.option(
+    "--exit-code",
+    is_flag=True,
+    help="Exit with 0 if FILE is better or new, 3 if it is not better, 4 if it is probably worse, 5 if the test is undecided.",
+)
+@click.option("--quiet", is_flag=True, help="Print no curve and no notes on stderr.")
 @plugin_option
 def duel(**asked: Any) -> int:
-    """Say whether the agent of FILE is better than it was: its versions play until a sequential test decides."""
+    """Test whether the agent of FILE is better than its last version: the two play until a sequential test decides.
+
+    With several files, or with several values of an option, find the best of all of them.
+    """
     options = DuelOptions(**asked)
-    file = Path(options.file).absolute()
+    files = [Path(one).absolute() for one in options.files]
     with results_alone() as out:
         if options.history:
-            folder = folder_of(file, options.agent, options.folder)
-            duels = past_duels(folder)
-            if options.style == "csv":
-                raise ArenaError("--format: a history is a table or json, not csv")
-            if options.style == "json":
-                print(json.dumps([one.as_dict() for one in duels], indent=2, allow_nan=False), file=out)
-            else:
-                print(history_table(duels, options.style) if duels else f"no duel in {folder.path} yet", file=out)
-            return 0
-        if not file.is_file():
-            raise ArenaError(f"no such file: {options.file}; expected the Python file of an agent")
-        return _duel(options, file, out)
+            return _list_history(options, files, out)
+        for name, file in zip(options.files, files, strict=True):
+            if not file.is_file():
+                raise ArenaError(f"no such file: {name}; expected the Python file of an agent")
+        single, several = read_variants(options.given)
+        if len(files) == 1 and not several:
+            if is_given("margin"):
+                raise ArenaError("--margin needs several files, or several values of an option; for two versions, use --elo")
+            return _duel(options, files[0], out)
+        for name in ("against", "elo", "pairs"):
+            if is_given(name):
+                raise ArenaError(f"--{name} needs one file without variants; for several variants, use --margin and --games")
+        return _find_best(replace(options, given=tuple(single)), files, several, out)
+
+
+def _list_history(options: DuelOptions, files: Sequence[Path], out: IO[str]) -> int:
+    if len(files) > 1:
+        raise ArenaError(f"--history: expected one file, got {len(files)}; contests are listed under their first file")
+    if options.style == "csv":
+        raise ArenaError("--format: a history is a table or json, not csv")
+    folder = folder_of(files[0], options.agent, options.folder)
+    duels, contests = past_duels(folder), past_contests(contests_of(folder, files[0]))
+    if options.style == "json":
+        every = sorted(
+            [*(one.as_dict() for one in duels), *(one.as_dict() for one in contests)], key=lambda one: str(one["started"])
+        )
+        print(json.dumps(every, indent=2, allow_nan=False), file=out)
+        return 0
+    parts = [history_table(duels, options.style)] if duels else []
+    if contests:
+        parts.append(contest_table(contests, options.style))
+    print("\n\n".join(parts) or f"no duel in {folder.path} yet", file=out)
+    return 0
+
+
+def _find_best(options: DuelOptions, files: Sequence[Path], several: Mapping[str, Sequence[Any]], out: IO[str]) -> int:
+    options = _recall(options, files[0])
+    versions = [current_version(file) for file in files]
+    described = [describe_file(version, file, options.plugins) for version, file in zip(versions, files, strict=True)]
+    agents = [agent_of(one, file, options.agent) for one, file in zip(described, files, strict=True)]
+    folder = folder_of(files[0], agents[0], options.folder)
+    contests = contests_of(folder, files[0])
+    kept = [contests_of(folder, file).keep(version, file.name) for version, file in zip(versions, files, strict=True)]
+    variants = list_variants(options.files, agents, kept, several)
+    brought = (str(kept[0].file),) if described[0].games else ()
+    asked = [PluginPlace(plugin).absolute for plugin in options.plugins]
+    plugins = (*asked, *brought)
+    game, others = game_of(load(plugins), described[0], agents[0], options.game, options.parameters)
+    games = options.games or DEFAULT_GAMES
+    keys = {
+        "name": f"best of {', '.join(one.label for one in variants)}",
+        "game": dict(game),
+        "format": {"name": "best-of", "margin": options.margin, "games": games},
+        "agents": [one.entry() for one in variants],
+        "seed": options.seed,
+        "rounds": max(1, games // 2),
+        **({"limits": options.limits_given} if options.limits_given else {}),
+        **({"openings": {"plies": options.plies}} if options.plies else {}),
+    }
+    shown = {"limits": "--limits", "game": "--game", "format": "--margin", "openings": "--openings", "rounds": "--games"}
+    spec = load_terms(keys, plugins, {**shown, "agents": "--set"} if several else shown)
+    place = place_of(contests, spec)
+    folder.remember(game, asked)
+    if not options.quiet:
+        more = f"; --game can also be {', '.join(others)}" if others else ""
+        say(f"{', '.join(one.label for one in variants)} at {game['name']}{more}")
+    play_duel(spec, place, workers_for(options.workers, spec.size), quiet=options.quiet)
+    found = keep_result(spec, variants, place, options.limits_given)
+    if options.style == "json":
+        print(json.dumps(found.as_dict(), indent=2, allow_nan=False), file=out)
+    else:
+        print(TextTable.fold("\n".join(found.report()), Terminal(out).room), file=out)
+    return EXIT_CODES[found.verdict] if options.exit_code else 0
 
 
 def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
@@ -107,37 +243,55 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
     description = describe_file(now, file, options.plugins)
     agent = agent_of(description, file, options.agent)
     folder = folder_of(file, agent, options.folder)
-    past = past_version(folder, file, now.code, options.against)
+    past = past_version(folder, file, now.code, options.against, allow_new=options.exit_code)
     new, old = folder.keep(now, file.name), past.version
     brought = (str(new.file),) if description.games else ()
-    plugins = (*map(make_absolute, options.plugins), *brought)
+    asked = [PluginPlace(plugin).absolute for plugin in options.plugins]
+    plugins = (*asked, *brought)
     if old is None or old.code == now.code:
-        if options.game is not None:  # the next duel takes it
+        if options.game is not None:  # the next duel uses the same game by default
             game, _ = game_of(load(plugins), description, agent, options.game, options.parameters)
-            folder.remember(game, map(make_absolute, options.plugins))
+            folder.remember(game, asked)
         return _report_nothing(options, new, past.why, out)
     game, others = game_of(load(plugins), description, agent, options.game, options.parameters)
-    terms = DuelTerms(agent, game, options.elo, options.limits_given, options.plies, options.seed, options.pairs, plugins)
+    pairs = options.pairs if options.games is None else min(options.games // 2, options.pairs or options.games)
+    terms = DuelTerms(agent, game, options.elo, options.limits_given, options.plies, options.seed, pairs, plugins)
     spec = terms.spec(new, old)
     place = store_of(folder, spec, new, old)
-    folder.remember(game, map(make_absolute, options.plugins))
-    if past.why and place.exists():  # under other terms the same code may play again
-        return _report_nothing(options, new, past.why, out)
+    folder.remember(game, asked)
+    if past.why and place.exists():  # under other conditions, the same code may play again
+        _report_nothing(options, new, past.why, out)
+        return _judge(_find_duel(folder, place)) if options.exit_code else 0
     if not options.quiet:
-        more = f"; --game takes {', '.join(others)} too" if others else ""
+        more = f"; --game can also be {', '.join(others)}" if others else ""
         say(f"{agent}: {new.told} against {old.told} at {game['name']}{more}")
     played = play_duel(spec, place, workers_for(options.workers, spec.size), quiet=options.quiet)
-    found = next(one for one in past_duels(folder) if Path(one.store) == place)
+    found = _find_duel(folder, place)
     if options.style == "json":
         print(json.dumps(found.as_dict(), indent=2, allow_nan=False), file=out)
     else:
-        print(folded("\n".join(_report(found, agent, played)), room(out)), file=out)
-    return 0
+        print(TextTable.fold("\n".join(_report(found, agent, played)), Terminal(out).room), file=out)
+    return _judge(found) if options.exit_code else 0
+
+
+def _find_duel(folder: VersionFolder, place: Path) -> PastDuel:
+    return next(one for one in past_duels(folder) if Path(one.store) == place)
+
+
+def _judge(duel: PastDuel) -> int:
+    """Return the exit code for a duel between two versions."""
+    if duel.state is None or duel.state.verdict is None:
+        return EXIT_CODES[UNDECIDED]
+    if duel.state.verdict == "H1":
+        return EXIT_CODES[BETTER]
+    return EXIT_CODES[WORSE if duel.state.worth.superiority < WORSE_BELOW else LEVEL]
 
 
 def _recall(options: DuelOptions, file: Path) -> DuelOptions:
-    """Take the game and the plugins from the last duel of this agent if the call gives none, and say so in a line on stderr."""
-    named = tuple([one for one in options.plugins if resolve_place(one) != resolve_place(str(file))])  # FILE is always loaded
+    """If the command line names no game, use the game and the plugins of the last duel of this agent, and say so on stderr."""
+    named = tuple(
+        [one for one in options.plugins if PluginPlace(one).real != PluginPlace(str(file)).real]
+    )  # FILE is loaded anyway
     options = replace(options, plugins=named)
     game: dict[str, Any] = {}
     plugins: tuple[str, ...] = ()
@@ -152,49 +306,54 @@ def _recall(options: DuelOptions, file: Path) -> DuelOptions:
         options = replace(options, plugins=plugins)
         told.append(f"the plugins {', '.join(plugins)}")
     if told and not options.quiet:
-        say(f"as in the last duel: {escape_line(' and '.join(told))}; --game and --plugin name others")
+        say(f"as in the last duel: {escape_line(' and '.join(told))}; --game and --plugin change that")
     return options
 
 
 def _report_nothing(options: DuelOptions, current: KeptVersion, why: str, out: IO[str]) -> int:
-    """Report that there is nothing to play, and suggest a next step."""
-    reason = why or f"the same code: {options.file} is {current.told}"
+    """Report that there is nothing to play, suggest a next step, and return the exit code."""
+    reason = why or f"{options.files[0]} has the same code as {current.told}"
     if options.style == "json":
         print(json.dumps(None), file=out)
         say(reason)
         return 0
     kept = f"{current.told} is kept in {current.file.parent}"
     print(
-        f"{reason}. Nothing was played; {kept}: change the agent and run this again, or name another version by --against.",
+        f"Nothing was played: {reason}.\n{kept}. Change the agent and run this again, or name another version with --against.",
         file=out,
     )
     return 0
 
 
 def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
-    """Return the verdict as a sentence, the figures behind it and the place of the store."""
+    """Return the verdict as a sentence, the figures behind it, and the path of the store."""
     state = found.state
     new, old = f"{agent} {found.new.name}", f"{agent} {found.old.name}"
     if state is None:
-        return [f"Undecided: no pair of {new} against {old} is whole.", f"Kept in {found.store}."]
+        return [f"Undecided: no pair of games of {new} against {old} is complete.", f"Kept in {found.store}."]
     if state.verdict is not None:
         sentence = f"{state.test.explain(state.verdict, new, old)}."
     elif found.ended is None:
-        sentence = "Undecided: it is not finished."
+        sentence = "Undecided: the duel is not finished."
     elif found.games < found.most:
-        sentence = "Undecided: new games only repeat others, try more --openings."
+        sentence = "Undecided, because new games only repeat earlier ones; try more --openings."
     else:
-        sentence = "Undecided: --pairs was reached."
+        sentence = f"Undecided after {found.most:,} games, the most that --pairs or --games allows."
     worth = state.worth
     elo = "no Elo" if worth.elo is None else f"{figures.elo(worth.elo)} Elo{figures.elo_interval(worth.elo_low, worth.elo_high)}"
     lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
-    pairs = f"{sum(state.counts):,} pairs of games (won {won}, level {drawn}, lost {lost})"
+    pairs = f"{sum(state.counts):,} pairs of games: {won} won, {drawn} level, {lost} lost"
     failed = [f"{label} lost {number} games by a fault of its own." for label, number in found.failures.items()]
-    again = [] if played else ["It was played before; nothing was left to play."]
-    ratio = f"LLR {state.llr:+.2f} of {state.test.lower:.2f} to {state.test.upper:.2f} ({state.test.describe()})"
+    again = [] if played else ["All games of this duel had been played before; nothing was left to play."]
+    test, unit = state.test, "Elo" if state.test.model == "logistic" else "normalised Elo"
+    ratio = (
+        f"The test compares a difference of {test.elo0:+g} with one of {test.elo1:+g} {unit}. Its log-likelihood ratio is "
+        f"{state.llr:+.2f}; it decides for {test.elo1:+g} at {test.upper:.2f}, for {test.elo0:+g} at {test.lower:.2f}"
+    )
     return [
         sentence,
-        f"{elo} from {pairs}; {ratio}.",
+        f"{new} against {old}: {elo} in {pairs}.",
+        f"{ratio}.",
         *failed,
         *again,
         f"Kept in {found.store}; `arena duel --history` lists all.",

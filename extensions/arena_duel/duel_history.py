@@ -1,4 +1,4 @@
-"""Past duels of an agent, read from their stores: date, versions, opponent, bounds of the test and verdict."""
+"""Reads past duels of an agent from their stores: the date, the versions, the bounds of the test, and the verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,18 +6,19 @@ from datetime import datetime
 from typing import Any
 
 from arena.api.errors import StoreError
-from arena.api.results import figures, stored
+from arena.api.results import Leaderboard, figures
 from arena.api.store import Store
+from arena_duel.best_duel import PastContest
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_isolation.versions import MARK
 from arena_pairings.sprt_state import SprtState
 
-HEADINGS = ("#", "When", "Version", "Against", "Game", "Bounds", "Pairs", "Elo", "Verdict")
+HEADINGS = ("#", "When", "Version", "Old", "Game", "Bounds", "Pairs", "Elo", "Verdict")
 
 
 @dataclass(frozen=True, slots=True)
 class PastDuel:
-    """One duel, as read from its store."""
+    """One duel, read from its store."""
 
     number: int
     store: str
@@ -29,22 +30,22 @@ class PastDuel:
     limits: dict[str, Any]
     test: dict[str, Any]
     state: SprtState | None
-    """None if no pair of games is complete yet."""
+    """The state of the test; None before the first complete pair of games."""
     games: int
     most: int
     """Maximum number of games."""
     failures: dict[str, int]
-    """Matches lost by a fault, by version."""
+    """The number of matches that each version lost by a fault."""
 
     @property
     def verdict(self) -> str:
-        """One word for the result."""
+        """Return the result in one word."""
         if self.state is not None and self.state.verdict is not None:
             return "better" if self.state.verdict == "H1" else "not better"
         return "undecided" if self.ended is not None else "unfinished"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the duel as plain values, ready for JSON."""
+        """Return the duel as plain values that can be written as JSON."""
         state, worth = self.state, None if self.state is None else self.state.worth
         return {
             "number": self.number,
@@ -70,9 +71,9 @@ class PastDuel:
 
 
 def past_duels(folder: VersionFolder) -> list[PastDuel]:
-    """Return every duel of a folder, the oldest first.
+    """Return every duel in a folder, the oldest first.
 
-    Stores without a run are left out, and so are stores of missing versions.
+    Stores without a run are left out, and so are stores of versions that the folder no longer has.
     """
     versions = {one.number: one for one in folder.versions()}
     found = []
@@ -84,7 +85,7 @@ def past_duels(folder: VersionFolder) -> list[PastDuel]:
                 run = store.last()
         except StoreError:
             continue
-        sheet, board = run.boards[0], stored(place)[0]
+        sheet, board = run.boards[0], Leaderboard.load(place)[0]
         failures = {str(row["agent"]): int(row["failures"]) for row in board.rows if row["failures"]}
         limits = dict(run.spec["values"].get("limits") or {})
         found.append(
@@ -97,7 +98,7 @@ def past_duels(folder: VersionFolder) -> list[PastDuel]:
 
 
 def history_table(duels: Sequence[PastDuel], style: str) -> str:
-    """Return the duels as a table of at most 80 columns. If all duels share one game, it is named above the table."""
+    """Return the duels as a table of at most 80 columns. A game that all duels share is named above the table."""
     from tabulate import tabulate
 
     rows = [_row(one) for one in duels]
@@ -114,6 +115,25 @@ def history_table(duels: Sequence[PastDuel], style: str) -> str:
     return table if len(games) > 1 else f"Duels at {games.pop()}\n\n{table}"
 
 
+def contest_table(contests: Sequence[PastContest], style: str) -> str:
+    """Return the contests of several variants as a table, followed by a sentence with the result of each contest."""
+    from tabulate import tabulate
+
+    rows = [
+        [str(one.number), _moment(one.started), str(one.game["name"]), f"{one.margin:g}", f"{one.games:,}", one.verdict]
+        for one in contests
+    ]
+    headings = ["#", "When", "Game", "Margin", "Games", "First variant"]
+    align = ["right", "left", "left", "right", "right", "left"]
+    table = tabulate(rows, headings, tablefmt=style, disable_numparse=True, colalign=align)
+    answers = [f"{one.number}: {', '.join(variant.name for variant in one.variants)}. {one.sentence}." for one in contests]
+    return "\n".join(["Contests of several variants", "", table, "", *answers])
+
+
+def _moment(text: str) -> str:
+    return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
 def _row(duel: PastDuel) -> list[str]:
     state = duel.state
     elo = "-"
@@ -122,8 +142,8 @@ def _row(duel: PastDuel) -> list[str]:
         elo = f"{figures.elo(state.worth.elo)}{interval}"
     return [
         str(duel.number),
-        datetime.fromisoformat(duel.started).strftime("%Y-%m-%d"),
-        f"{duel.new.name} {duel.new.code[:MARK]}",
+        _moment(duel.started),
+        f"{duel.new.name} {duel.new.code[: MARK // 2]}",
         duel.old.name,
         str(duel.game["name"]),
         f"{duel.test['elo0']:g} to {duel.test['elo1']:g}",

@@ -1,7 +1,7 @@
 """Plays one duel: two versions of an agent play pairs of games from random openings until a sequential test decides."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +10,17 @@ from typing import Any
 from arena import ArenaError, Spec, SpecError
 from arena.api.cli import say
 from arena.api.errors import Interrupted, StoreError
-from arena.api.results import Tally, describe_board
-from arena.api.run import MatchQueue, check_code, is_trusted, play_all
+from arena.api.results import BoardInfo, Tally
+from arena.api.run import Fingerprint, MatchQueue, check_code, play_all
 from arena.api.spec import load_spec
-from arena.api.store import Store, run_of
+from arena.api.store import Run, Store
+from arena_duel.contest_line import ContestLine
 from arena_duel.llr_curve import LlrCurve
 from arena_duel.version_folder import KeptVersion, VersionFolder
+from arena_pairings.best_of import BestOf
 
 _OPTIONS = {"limits": "--limits", "game": "--game", "format": "--elo", "openings": "--openings", "rounds": "--pairs"}
-"""The command-line option behind each key of the spec."""
+"""The command-line option that sets each key of the spec (the tournament file)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class DuelTerms:
 
     agent: str
     game: Mapping[str, Any]
-    """Name and parameters of the game."""
+    """The name and the parameters of the game."""
     elo: tuple[float, float]
     limits: Mapping[str, Any]
     plies: int
@@ -36,7 +38,7 @@ class DuelTerms:
     plugins: tuple[str, ...]
 
     def spec(self, new: KeptVersion, old: KeptVersion) -> Spec:
-        """Return the spec of the duel. An ArenaError names the faulty option."""
+        """Return the spec of the duel. If an option is wrong, an ArenaError names it."""
         keys = {
             "name": f"{self.agent} {new.name} against {old.name}",
             "game": dict(self.game),
@@ -49,20 +51,27 @@ class DuelTerms:
             **({"openings": {"plies": self.plies}} if self.plies else {}),
             **({"rounds": self.pairs} if self.pairs else {}),
         }
-        try:
-            return load_spec(keys, plugins=self.plugins)
-        except SpecError as error:
-            lines = []
-            for fault in error.faults:
-                head, _, rest = fault.where.partition(".")
-                place = f"{_OPTIONS[head]}: {rest}".removesuffix(": ") if head in _OPTIONS else fault.where
-                lines.append(f"{place}: {fault.message}")
-            raise ArenaError("\n".join(lines)) from error
+        return load_terms(keys, self.plugins, _OPTIONS)
+
+
+def load_terms(keys: Mapping[str, Any], plugins: Sequence[str], options: Mapping[str, str]) -> Spec:
+    """Return the spec with these keys. If a key is wrong, an ArenaError names the option of the command that sets it."""
+    try:
+        return load_spec(dict(keys), plugins=plugins)
+    except SpecError as error:
+        lines = []
+        for fault in error.faults:
+            head, _, rest = fault.where.partition(".")
+            place = f"{options[head]}: {rest}".removesuffix(": ") if head in options else fault.where
+            lines.append(f"{place}: {fault.message}")
+        raise ArenaError("\n".join(lines)) from error
 
 
 def store_of(folder: VersionFolder, spec: Spec, new: KeptVersion, old: KeptVersion) -> Path:
-    """Return the store of a duel: a store already begun under the same terms, or else a new one."""
-    wanted = run_of(spec).hash
+    """Return the path for the store of a duel. If a duel with the same conditions has begun already, this is its store; otherwise
+    it is new.
+    """
+    wanted = Run.of(spec).hash
     for _, one, other, place in folder.stores():
         if (one, other) == (new.number, old.number):
             with suppress(StoreError), Store.open(place) as store:
@@ -72,31 +81,37 @@ def store_of(folder: VersionFolder, spec: Spec, new: KeptVersion, old: KeptVersi
 
 
 def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
-    """Play the rest of a duel, with its curve on stderr, and return how many games were left.
+    """Play the missing games of a duel, show its curve on stderr, and return the number of these games.
 
-    The Interrupted error says how to continue.
+    When the duel is interrupted, the Interrupted error says how to continue.
     """
-    planned = run_of(spec)
+    planned = Run.of(spec)
     place.parent.mkdir(parents=True, exist_ok=True)
     with Store.open(place, write=True) as store:
         try:
             known = check_code(store, spec, planned, say)
         except StoreError as error:
             what = str(error).partition(";")[0]
-            remedy = "remove that file to play this duel anew, or change the agent: a new version has a new duel"
+            remedy = "remove that file to play this duel again, or change the agent, because a new version has a new duel"
             raise ArenaError(f"{what}; {remedy}") from error
         store.begin(known)
-        tally = Tally(describe_board(spec.boards[0]))
+        tally = Tally(BoardInfo.of(spec.boards[0]))
         for record, scheduled in store.records(boards=True):
             if scheduled is not None:
                 tally.add(scheduled.number, scheduled.pairing, record)
         feed = MatchQueue(spec, store)
+        contest = spec.boards[0].format
+        watch: LlrCurve | ContestLine = (
+            ContestLine(contest, tally.sheet.labels, feed, sys.stderr, quiet=quiet)
+            if isinstance(contest, BestOf)
+            else LlrCurve(tally, spec.name, sys.stderr, quiet=quiet)
+        )
         try:
-            with LlrCurve(tally, spec.name, sys.stderr, quiet=quiet) as curve:
-                play_all(spec, feed, workers, curve.note, code=planned.plugins, guarded=not is_trusted(spec))
+            with watch as curve:
+                play_all(spec, feed, workers, curve.note, code=planned.plugins, guarded=not Fingerprint.is_trusted(spec))
         except Interrupted:
             store.flush()
-            say(f"\n{feed.held + feed.played:,} games are in {store.path}; the same command goes on with them")
+            say(f"\n{feed.held + feed.played:,} games are in {store.path}; the same command continues with them")
             raise
-        store.end(feed.rankings(), spec.registry)
+        store.end(feed.rankings(), spec)
         return feed.played

@@ -7,65 +7,77 @@ from typing import Any
 
 from arena import ArenaError, Refused, Registry, UnknownName
 from arena.api.errors import describe, suggest
-from arena.api.games import find_refusal
-from arena.api.spec import make_absolute
+from arena.api.games import Abilities
+from arena.api.spec import PluginPlace
 from arena_duel.duel_history import past_duels
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_isolation.describe import DescribeHost, Description
 from arena_isolation.own_code import stand_in
-from arena_isolation.revisions import GIT, RevisionError
+from arena_isolation.revisions import GIT, NotInRevision, RevisionError
 from arena_isolation.versions import NoVersion, PluginVersion, version_beside
+
+DEFAULT_GAME = "connect-four"
+"""The game of a duel if neither the command line nor the file suggests one. It is rarely drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastVersion:
-    """The version to play against, or None; and the reason if there may be nothing to play."""
+    """The version to play against, or None. If there is no earlier version, or if the code has played against it before, `why`
+    says so.
+    """
 
     version: KeptVersion | None
     why: str = ""
 
 
 def describe_file(version: PluginVersion, file: Path, plugins: Sequence[str]) -> Description:
-    """Describe the contents of a file, in a separate process."""
-    with DescribeHost(version, [make_absolute(one) for one in plugins], str(file.parent)) as host:
+    """Return a description of the contents of a file, which a separate process makes."""
+    with DescribeHost(version, [PluginPlace(one).absolute for one in plugins], str(file.parent)) as host:
         return host.description
 
 
 def agent_of(description: Description, file: Path, asked: str | None) -> str:
-    """Return the agent of a file: the requested one, or the only one. Raises ArenaError if there is no such agent."""
+    """Return the name of the agent in a file: the requested one, or the only one. Raises ArenaError if there is no such agent."""
     names = sorted(description.agents)
     if asked is not None and asked not in names:
         raise UnknownName(f"agent of {file}", asked, names)
     if not names:
-        raise ArenaError(f"{file} brings no agent; a duel is between two versions of one")
+        raise ArenaError(f"{file} has no agent; a duel is between two versions of an agent")
     if asked is None and len(names) > 1:
-        raise ArenaError(f"{file} brings several agents; name one by --agent: {', '.join(names)}")
+        raise ArenaError(f"{file} has several agents; choose one with --agent: {', '.join(names)}")
     return asked or names[0]
 
 
-def past_version(folder: VersionFolder, file: Path, code: str, against: str | None) -> PastVersion:
-    """Return the version to play against: the requested one, or else the last of the folder, or else the last commit's."""
+def past_version(folder: VersionFolder, file: Path, code: str, against: str | None, *, allow_new: bool = False) -> PastVersion:
+    """Return the version to play against: `against` if it is given; otherwise, the last other version that has played; otherwise,
+    the version in the last commit.
+
+    If `allow_new` is true, the file may be missing in the revision `against`; then there is no earlier version.
+    """
     if against is not None:
         try:
             known = None if Path(against).is_file() else folder.named(against)
             return PastVersion(known or _keep(folder, file, against))
         except (NoVersion, RevisionError) as error:
+            if allow_new and isinstance(error, NotInRevision):
+                return PastVersion(None, f"there is no earlier version to play against ({error})")
             names = ", ".join([one.name for one in folder.versions()])
             raise ArenaError(f"--against: {error}{f'; or one of {names}' if names else ''}") from error
-    last = next(reversed(past_duels(folder)), None)
-    if last is not None:
-        if last.new.code != code:
-            return PastVersion(last.new)
-        if last.ended is None:
-            return PastVersion(last.old)
-        return PastVersion(last.old, f"the same code as {last.new.told}, which has played")
+    duels = past_duels(folder)
+    if duels:
+        own = [one for one in duels if one.new.code == code]
+        # The last version that has played before this one, even if --against has named other opponents since then.
+        before = next((one.new for one in reversed(duels) if one.new.code != code), None) or own[0].old
+        if any(one.old.code == before.code and one.ended is not None for one in own):
+            return PastVersion(before, f"this is the same code as {own[-1].new.told}, which has played already")
+        return PastVersion(before)
     kept = folder.versions()
     if kept:
         return PastVersion(kept[-1], "")
     try:
         return PastVersion(_keep(folder, file, f"{GIT}HEAD"))
     except RevisionError as error:
-        return PastVersion(None, f"nothing to play against yet ({error})")
+        return PastVersion(None, f"there is no earlier version to play against ({error})")
 
 
 def _keep(folder: VersionFolder, file: Path, text: str) -> KeptVersion:
@@ -76,10 +88,10 @@ def _keep(folder: VersionFolder, file: Path, text: str) -> KeptVersion:
 def game_of(
     registry: Registry, description: Description, agent: str, asked: str | None, parameters: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the game of a duel with its parameters, and the other suitable games.
+    """Return the game for a duel with its parameters, and the names of the other suitable games.
 
-    If no name is given, the game is one that the file defines, or else one that the file has a heuristic for, or else the first
-    built-in game. Raises Refused or UnknownName if there is no suitable game.
+    If the user names no game, the choice is, in this order: a game that the file defines, a game for which the file has a
+    heuristic, DEFAULT_GAME, and the first game by name. Raises Refused or UnknownName if no game is suitable.
     """
     kind = stand_in(description.agents[agent])
     fitting = [name for name, game in sorted(registry.games_for(kind).items()) if game.players == 2]
@@ -88,14 +100,16 @@ def game_of(
             game = registry.game(asked)(**parameters)
         except (TypeError, ValueError) as error:
             raise ArenaError(
-                f"--set: {asked} cannot be made so: {describe(error)}; `arena show {asked}` lists its parameters"
+                f"--set: {asked} cannot be made with these parameters: {describe(error)}; `arena show {asked}` lists them"
             ) from error
-        reason = find_refusal(kind, game)
+        reason = Abilities(kind).find_refusal(game)
         if reason is not None or game.players != 2:
-            raise Refused(reason or f"a duel is for two, and {asked} has {game.players} seats; {suggest('', fitting)}")
+            raise Refused(reason or f"a duel needs a game for two, and {asked} has {game.players} seats; {suggest('', fitting)}")
         return {"name": asked, **parameters}, []
     if not fitting:
-        raise Refused(f"no game for two that {agent} can play with its default parameters; name one by --game and --set")
+        raise Refused(
+            f"{agent} can play no game for two with the default parameters of that game; choose a game with --game and --set"
+        )
     liked = {game for game, _ in description.heuristics}
-    ordered = sorted(fitting, key=lambda name: (name not in description.games, name not in liked, name))
+    ordered = sorted(fitting, key=lambda name: (name not in description.games, name not in liked, name != DEFAULT_GAME, name))
     return {"name": ordered[0], **parameters}, ordered[1:]

@@ -1,12 +1,14 @@
-"""Live view of a sequential test: a bar between its bounds and the curve of its log-likelihood ratio."""
+"""The live view of a sequential test. It shows the log-likelihood ratio (LLR) as a mark on a bar between the bounds of the test,
+and as a curve.
+"""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Self
 
-from arena.api.cli import draws, duration, room
-from arena.api.results import Tally
+from arena.api.cli import Terminal
+from arena.api.results import Tally, figures
 from arena.api.run import PlayedMatch
 from arena_pairings.sprt_state import SprtState
 
@@ -16,26 +18,28 @@ if TYPE_CHECKING:
 FRAME_SECONDS = 0.2
 """Seconds between two frames on a terminal."""
 LINE_SECONDS = 10.0
-"""Seconds between two lines if stderr is not a terminal."""
+"""Seconds between two lines when stderr is not a terminal."""
 LEVELS = "▁▂▃▄▅▆▇█"
 MAX_COLUMNS = 60
 """Maximum width of the bar and of the curve, in columns."""
 
 
 class LlrCurve(AbstractContextManager["LlrCurve"]):
-    """Counts the pairs of a duel. Draws the bar and the curve in place on a terminal; elsewhere it prints a line now and then."""
+    """Counts the pairs of games in a duel. On a terminal, the bar and the curve are updated in place; elsewhere, lines are
+    printed at intervals.
+    """
 
     def __init__(self, tally: Tally, title: str, stream: IO[str], *, quiet: bool = False) -> None:
         self._tally, self._title, self._stream, self._quiet = tally, title, stream, quiet
-        self._in_place = draws(stream)
+        self._in_place = Terminal(stream).draws
         self._began = self._shown = monotonic()
         self._matches = 0
         self._live: Live | None = None
         self.points: list[float] = []
-        """The ratio at each update."""
+        """The log-likelihood ratio at each update."""
 
     def __exit__(self, *_: object) -> None:
-        """Leave the last frame on the screen."""
+        """Stop, but leave the last frame on the screen."""
         if not self._quiet and self._matches:
             self._show()
         if self._live is not None:
@@ -69,26 +73,29 @@ class LlrCurve(AbstractContextManager["LlrCurve"]):
             console = Console(file=self._stream, force_terminal=True, highlight=False, markup=False, emoji=False)
             self._live = Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
             self._live.start()
-        width = max(10, min(MAX_COLUMNS, (room(self._stream) or 80) - 16))
+        width = max(10, min(MAX_COLUMNS, (Terminal(self._stream).room or 80) - 16))
         self._live.update("\n".join([self._title, self.line(state), *frame(state, self.points, width)]), refresh=True)
 
     def line(self, state: SprtState) -> str:
         """Return the state in one line."""
         pairs = sum(state.counts)
         rate = self._matches / max(monotonic() - self._began, 1e-9)
-        spent = duration(monotonic() - self._began)
+        spent = figures.span(monotonic() - self._began)
         lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
         whole = None if state.forecast is None else state.forecast.at_score
         foretold = "" if whole is None else f" of about {whole:,.0f}"
         parts = [
-            f"{pairs:,}{foretold} pairs (+{won} ={drawn} -{lost})",
-            f"LLR {state.llr:+.2f} of {state.test.lower:.2f} to {state.test.upper:.2f}",
+            f"{pairs:,}{foretold} pairs ({won} won, {drawn} level, {lost} lost)",
+            f"{rate:.3g} games/s, {spent}",
+            f"log-likelihood ratio {state.llr:+.2f} (ends at {state.test.lower:.2f} or {state.test.upper:+.2f})",
         ]
-        return ", ".join([*parts, f"{rate:.3g} games/s, {spent}"])
+        return ", ".join(parts)
 
 
 def frame(state: SprtState, points: Sequence[float], width: int) -> list[str]:
-    """Return a bar with the ratio between the bounds, and below it the curve so far, `width` columns wide."""
+    """Return the lines of a frame, `width` columns wide: a bar that shows the ratio between the bounds and, below the bar, the
+    curve so far.
+    """
     span = state.test.upper - state.test.lower
 
     def share(value: float) -> float:
@@ -97,7 +104,7 @@ def frame(state: SprtState, points: Sequence[float], width: int) -> list[str]:
     at = round(share(state.llr) * (width - 1))
     bar = "".join(["●" if place == at else "┼" if place == round(share(0.0) * (width - 1)) else "─" for place in range(width)])
     shown = list(points)
-    if len(shown) > width:  # the latest point of every column
+    if len(shown) > width:  # keep the latest point of every column
         shown = [shown[(column + 1) * len(shown) // width - 1] for column in range(width)]
     curve = "".join([LEVELS[min(len(LEVELS) - 1, int(share(value) * len(LEVELS)))] for value in shown])
     return [f"no better ├{bar}┤ better", f"{'':>10}{curve}"]

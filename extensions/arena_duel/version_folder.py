@@ -1,4 +1,4 @@
-"""The folder of a duel: every version of the agent that has played, and a store for every two versions that have met."""
+"""The folder for the duels of an agent. It has a copy of every version that has played, and a store for every duel."""
 
 import json
 import os
@@ -13,32 +13,32 @@ from typing import Any
 
 from arena import ArenaError
 from arena.api.cli import read_own_file
-from arena.api.spec import is_file
+from arena.api.spec import PluginPlace
 from arena_isolation.versions import MARK, PluginVersion, files_of, moved_path, version_beside
 
 _KEPT = re.compile(r"(\d+)-([0-9a-f]{32})")
 TERMS = "terms.json"
-"""The file with the game and the plugins of the last duel."""
+"""The name of the file with the game and the plugins of the last duel."""
 _STORE = re.compile(r"(\d+)-v(\d+)-v(\d+)\.db")
 
 
 class SeveralFolders(ArenaError):
-    """Several agents have duels beside a file, and the call names none of them."""
+    """Several agents have duels beside a file, and the command line does not name one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptVersion:
-    """A version of an agent, as kept in the folder."""
+    """A version of an agent, with a copy in the folder."""
 
     number: int
-    """Counted from 1, in the order in which the versions were first seen."""
+    """The number of the version, counted from 1 in the order in which versions were first seen."""
     code: str
     """Hash of the code."""
     file: Path
     origin: str
-    """Origin of the code: the file, or `git:` with a commit."""
+    """The origin of the code: the file, or `git:` with a commit."""
     kept: str
-    """Time of the copy, in UTC."""
+    """The time at which the copy was made, in UTC."""
 
     @property
     def name(self) -> str:
@@ -47,20 +47,20 @@ class KeptVersion:
 
     @property
     def told(self) -> str:
-        """Name, hash and origin."""
+        """Return the name, the hash and the origin of the version, as text."""
         return f"{self.name} ({self.code[:MARK]}, {self.origin})"
 
 
 @dataclass(frozen=True, slots=True)
 class VersionFolder:
-    """The folder of the duels of one agent."""
+    """The folder for the duels of one agent."""
 
     path: Path
     file: str
     """Name of the agent's file."""
 
     def versions(self) -> list[KeptVersion]:
-        """Every version, the oldest first."""
+        """Return every version, the oldest first."""
         found = []
         for place in (self.path / "versions").glob("*"):
             match = _KEPT.fullmatch(place.name)
@@ -73,12 +73,15 @@ class VersionFolder:
         return sorted(found, key=lambda one: one.number)
 
     def keep(self, version: PluginVersion, origin: str) -> KeptVersion:
-        """Return a version as kept in the folder. The code of a new version is copied, so later edits do not change it."""
+        """Return the version with this code in the folder. If the version is new, its code is copied, so later edits do not
+        change the copy.
+        """
         known = self.versions()
         for one in known:
             if one.code == version.code:
                 return one
-        number = 1 + max((one.number for one in known), default=0)
+        taken = [match for place in (self.path / "versions").glob("*") if (match := _KEPT.fullmatch(place.name))]
+        number = 1 + max([int(match[1]) for match in taken], default=0)  # another file may have versions here, too
         place = self.path / "versions" / f"{number}-{version.code}"
         part = place.with_name(f".{place.name}")
         shutil.rmtree(part, ignore_errors=True)
@@ -91,8 +94,8 @@ class VersionFolder:
         return self.versions()[-1]
 
     def named(self, word: str) -> KeptVersion | None:
-        """Return the version with the name `v3`, or with a hash that starts with `word` (4 digits or more); None if there is
-        none.
+        """Return the version that `word` names: by its name (such as `v3`), or by the first 4 or more digits of its hash. None if
+        there is no such version.
         """
         for one in self.versions():
             if word == one.name or (len(word) >= 4 and one.code.startswith(word)):
@@ -100,23 +103,23 @@ class VersionFolder:
         return None
 
     def stores(self) -> Iterator[tuple[int, int, int, Path]]:
-        """Yield the number of every duel, the numbers of its two versions (the new one first) and its store; the oldest duel
-        first.
+        """Yield the number of every duel, the numbers of its two versions (the new one first), and its store. The oldest duel
+        comes first.
         """
         found = [(match, place) for place in self.path.glob("*.db") if (match := _STORE.fullmatch(place.name))]
         for match, place in sorted(found, key=lambda one: int(one[0][1])):
             yield int(match[1]), int(match[2]), int(match[3]), place
 
     def remember(self, game: Mapping[str, Any], plugins: Iterable[str]) -> None:
-        """Keep the game and the plugins of a duel for the next one. Paths of files are relative to this folder."""
-        names = [os.path.relpath(name, self.path) if is_file(name) else name for name in plugins]
+        """Store the game and the plugins of a duel for the next one. Paths of files are relative to this folder."""
+        names = [os.path.relpath(name, self.path) if PluginPlace(name).is_file else name for name in plugins]
         text = json.dumps({"game": dict(game), "plugins": names}, indent=2)
         (self.path / TERMS).write_text(f"{text}\n")
 
     def recall(self) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Return the game and the plugins of the last duel, both empty if there was none.
+        """Return the game and the plugins of the last duel; both are empty before the first duel.
 
-        The file names code that will run, so it counts only if it belongs to the user.
+        They are stored in the file TERMS, which names plugins whose code will run. So this file is read only if the user owns it.
         """
         text = read_own_file(self.path / TERMS)
         try:
@@ -129,20 +132,22 @@ class VersionFolder:
             raise ArenaError(f"{self.path / TERMS}: {error}; remove it, and name --game and --plugin") from error
 
     def store(self, new: KeptVersion, old: KeptVersion) -> Path:
-        """Return the store of the next duel."""
+        """Return the path for the store of the next duel."""
         number = 1 + max((number for number, *_ in self.stores()), default=0)
         return self.path / f"{number:03}-{new.name}-{old.name}.db"
 
 
 def current_version(file: Path) -> PluginVersion:
-    """Return the current version of a file. Raises ArenaError if there is no such file."""
+    """Return the current version of a file. Raises ArenaError if the file does not exist."""
     return version_beside(file, file.name, file.parent)
 
 
 def _copies(version: PluginVersion, name: str) -> Iterator[tuple[Path, Path]]:
-    """Yield each file of a version and its destination: the file itself, its imports under their import names, and its data.
+    """Yield each file of a version with its destination. The files are the agent's file, the files that it imports (under the
+    names of the imports), and its data files.
 
-    Data are files of its folder that it names, provided it locates its folder at all.
+    Data files are files next to the agent's file whose names occur in its code. They are copied only if the code contains
+    `__file__`, by which it finds its own folder.
     """
     file, path = Path(version.file), moved_path(version.moved)
     yield file, Path(name)
@@ -155,16 +160,21 @@ def _copies(version: PluginVersion, name: str) -> Iterator[tuple[Path, Path]]:
 
 
 def folder_of(file: Path, agent: str | None, asked: str | None) -> VersionFolder:
-    """Return the folder of an agent's duels: `asked`, or `duel-AGENT` beside its file.
+    """Return the folder for the duels of an agent: the folder `asked`, or `duel-AGENT` beside the file of the agent.
 
-    Without a name it is the existing folder, if any. Raises SeveralFolders if there are several.
+    If no agent is named, the existing folder is returned. Raises SeveralFolders if several exist.
     """
     if asked is not None:
         return VersionFolder(Path(asked), file.name)
     if agent is not None:
         return VersionFolder(file.parent / f"duel-{agent}", file.name)
-    found = [place for place in sorted(file.parent.glob("duel-*")) if list(place.glob(f"versions/*/{file.name}"))]
+    found = [place for place in sorted(file.parent.glob("duel-*")) if any(place.glob(f"**/versions/*/{file.name}"))]
     if len(found) > 1:
         names = ", ".join(place.name.removeprefix("duel-") for place in found)
-        raise SeveralFolders(f"expected duels of one agent beside {file}, got those of {names}; name one by --agent")
+        raise SeveralFolders(f"the folder of {file} has duels of several agents; choose one with --agent: {names}")
     return VersionFolder(found[0] if found else file.parent / "duel-AGENT", file.name)
+
+
+def contests_of(folder: VersionFolder, file: Path) -> VersionFolder:
+    """Return the folder for the contests of several variants of `file`, which is `best-of` in the folder of the duels."""
+    return VersionFolder(folder.path / "best-of", file.name)

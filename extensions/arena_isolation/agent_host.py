@@ -1,54 +1,60 @@
-"""The Python side of the agent protocol: `python -m arena_isolation.agent_host` plays any registered agent over stdin and
-stdout.
+"""The Python side of the agent protocol: `python -m arena_isolation.agent_host` plays any registered agent over stdin and stdout.
 
-The agent's own output goes to stderr, and its stdin is empty, so the agent cannot reach the two pipes. It gets the same game,
-search and random stream as an agent in arena's own process, so it plays the same.
+The output of the agent goes to stderr, and its stdin is empty, so it cannot reach the pipes of the protocol. The agent gets the
+same game, search and random numbers as it would in the process of arena, so it plays the same moves.
 """
 
+import base64
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from arena import Agent, Answer, Game, GameError, Limits, Path, Puzzle, Registry, State, __version__, load_plugins
 from arena.api.errors import Interrupted, abbreviate, describe
 from arena.api.games import Evaluation, bind
-from arena.api.match import AgentRaised, Decider, Stream, canonical, find_legal, is_count
-from arena.api.processes import take_pipes
-from arena.api.search import SharedStart, search_engines, unwatched_copy, watch
-from arena.api.spec import put_in_place
+from arena.api.match import AgentRaised, Decider, Stream, canonical, find_legal
+from arena.api.processes import PythonProcess
+from arena.api.search import SharedStart, search_engines, seen
+from arena.api.spec import PluginPlace
+from arena.compiled import NotCompilable
 from arena_isolation import protocol
-from arena_isolation.helper import serve
+from arena_isolation.helper_process import pack, serve
 
 Message = dict[str, Any]
 ABILITIES = ["choose", "solve", "observe"]
-"""Abilities that it announces."""
+"""The abilities that this host announces."""
 
 
 class Library:
     """Games, agents and heuristics, each created once and shared by all matches of this process."""
 
     def __init__(self) -> None:
-        self._registries: dict[tuple[tuple[str, ...], str | None], Registry] = {}
+        self._registries: dict[tuple[tuple[str, ...], str | None, tuple[str, ...] | None], Registry] = {}
         self._games: dict[str, Game] = {}
         self._evaluations: dict[str, Evaluation] = {}
 
-    def registry(self, plugins: Sequence[str], version: str | None = None) -> Registry:
-        """Return the registry of the installed plugins and `plugins`. Code from `version` replaces code of the same name."""
-        wanted = tuple(plugins), version
+    def registry(self, plugins: Sequence[str], version: str | None = None, installed: Sequence[str] | None = None) -> Registry:
+        """Return a registry of the installed plugins and `plugins`. `version` is the file or module of another version of a
+        plugin. Its games and agents replace those with the same name. `installed` names the installed plugins to load; None
+        loads all of them.
+        """
+        wanted = tuple(plugins), version, None if installed is None else tuple(installed)
         if wanted not in self._registries:
-            registry = load_plugins(plugins)
+            registry = load_plugins(plugins, entry_points=True if installed is None else installed)
             if version is not None:
-                put_in_place(registry, version)
+                PluginPlace(version).replace_in(registry)
             self._registries[wanted] = registry
         return self._registries[wanted]
 
     def game(self, registry: Registry, name: str, parameters: Mapping[str, Any]) -> Game:
-        """Return a game with its parameters. From now on its class is observed for compiled searches."""
+        """Return a game with its parameters. From now on, calls of `result` on objects of the game's class are noticed, because
+        searches could not be compiled otherwise.
+        """
         key = canonical([name, parameters])
         if key not in self._games:
             game = registry.game(name)(**parameters)
-            watch(type(game))
-            self._games[key] = unwatched_copy(game)
+            seen.watch(type(game))
+            self._games[key] = seen.unwatched_copy(game)
         return self._games[key]
 
     def evaluation(self, registry: Registry, game: Game, heuristic: Mapping[str, Any] | None, key: str) -> Evaluation | None:
@@ -66,10 +72,10 @@ _NOTHING: tuple[str | None, Any] = (None, None)
 
 
 class HostedSeat:
-    """The agent of one match, with the current position. The position arrives with the first request for a decision."""
+    """The agent in one match, with the current position. The first position arrives with the first request for a decision."""
 
-    def __init__(self, library: Library, start: Message) -> None:
-        registry = library.registry(start["plugins"], start.get("version"))
+    def __init__(self, library: Library, start: Message, announce: Callable[[bool], object]) -> None:
+        registry = library.registry(start["plugins"], start.get("version"), start.get("installed"))
         self.game = game = library.game(registry, start["game"], start["parameters"])
         self.state: State = None
         self._own = _NOTHING
@@ -84,18 +90,33 @@ class HostedSeat:
             self._evaluation,
             Limits(**bounds),
             Stream(start["streams"]["seat"]),
-            SharedStart(game, Stream(0)),  # `place` sends the start of the round
+            SharedStart(game, Stream(0)),  # `place` sets the start of the round
         )
+        self.decider.meter.announce = None if self._alone else announce
         self.decider.make_agent()
 
-    def prepare(self, *, compiling: bool) -> Message:
-        """Prepare the compiled search for the agent. The answer gives the reason if an expected search runs plain."""
+    def prepare(self, private: str | None) -> Message:
+        """Load the compiled search for the agent. If a compiled search was expected but is not possible, the answer gives the
+        reason.
+        """
         agent, game, evaluation = self.decider.agent, self.game, self._evaluation
-        found = [
-            engine.prepare_agent(agent, game, evaluation, private=self._alone, compiling=compiling) for engine in search_engines()
-        ]
+        found = [engine.prepare_agent(agent, game, evaluation, private) for engine in search_engines()]
         reason = next((one for one in found if one is not None), None)
         return {"type": "prepared"} if reason is None else {"type": "prepared", "plain": reason}
+
+    def compile(self, private: str) -> Message:
+        """Compile the search for the agent. The answer has either the files for the folder `private` or a reason why there are
+        none.
+        """
+        agent, game, evaluation = self.decider.agent, self.game, self._evaluation
+        try:
+            found = [engine.compile_agent(agent, game, evaluation, private) for engine in search_engines()]
+        except NotCompilable as refused:
+            return {"type": "compiled", "plain": str(refused)}
+        except Exception as error:  # the agent may raise anything
+            return {"type": "failed", "message": describe(error)}
+        files = {name: base64.b64encode(data).decode() for one in found for name, data in one.items()}
+        return {"type": "compiled", "files": files}
 
     def place(self, request: Message) -> None:
         """Set the start of the match from the first request for a decision."""
@@ -103,7 +124,7 @@ class HostedSeat:
         self.decider.start = SharedStart(self.game, Stream(request["stream"]))
 
     def choose(self, played: Sequence[str], observation: str | None = None) -> Message:
-        """Answer `choose`. In a game with hidden information the state is the seat's observation."""
+        """Answer a `choose` request. In a game with hidden information, the state is the observation of the seat."""
         game = self.game
         if observation is not None:
             self.state = game.parse_state(observation)
@@ -117,14 +138,14 @@ class HostedSeat:
             return {"type": "action", "action": None}
         try:
             action = find_legal(choice, legal)
-        except (ValueError, GameError):  # the referee gets the same error, and judges it
+        except (ValueError, GameError):  # the referee gets the same error, and handles it
             return {"type": "action", "illegal": abbreviate(choice)}
         text = game.format_action(self.state, action)
         self._own = (text, action)
         return {"type": "action", "action": text}
 
     def solve(self) -> Message:
-        """Answer `solve`."""
+        """Answer a `solve` request."""
         found = self.decider.solve(self.state)
         if found is None:
             return {"type": "none"}
@@ -150,18 +171,18 @@ class HostedSeat:
         return {"type": "path", "actions": texts}
 
     def _answer(self, answer: Answer) -> Message:
-        if answer.steps is None or is_count(answer.steps):
+        if answer.steps is None or Limits.is_count(answer.steps):
             steps: Message = {"steps": answer.steps}
         else:
             steps = {"steps": None, "illegal_steps": abbreviate(answer.steps)}
         puzzle = self.game
         assert isinstance(puzzle, Puzzle)
-        try:  # anything that the agent returns as a state goes through the rules
+        try:  # the rules check whatever the agent returns as a state
             solved = bool(puzzle.is_answer(self.state, answer.state))
             text = puzzle.format_state(answer.state)
             read = puzzle.parse_state(text)
             if read != answer.state and bool(puzzle.is_answer(self.state, read)) is not solved:
-                raise ValueError("its text stands for another state")  # its text is judged instead of the state
+                raise ValueError("its text, read back, gives another state")  # the referee gets only this text
         except Interrupted:
             raise
         except BaseException as error:
@@ -170,33 +191,36 @@ class HostedSeat:
 
 
 class AgentHost:
-    """Answers the requests of one match after another; one seat at a time."""
+    """Answers requests. It plays one match after another, and in each of them one seat."""
 
-    def __init__(self) -> None:
+    def __init__(self, announce: Callable[[bool], object]) -> None:
         self._library = Library()
+        self._announce = announce
         self._seat: HostedSeat | None = None
 
     def answer(self, message: Message) -> Message | bytes | None:
-        """Return the answer to a request; None if it needs none. Raises SystemExit after `quit`."""
+        """Return the answer to a request; None if the request needs no answer. Raises SystemExit after `quit`."""
         kind = message["type"]
         if kind == "start":
             self._seat = None
             try:
-                self._seat = HostedSeat(self._library, message)
+                self._seat = HostedSeat(self._library, message, self._announce)
             except AgentRaised as failed:
                 return _describe_failure(failed)
             except Exception as error:
                 return {"type": "failed", "kind": "exception", "message": f"cannot be made: {describe(error)}"}
-            return {"type": "ready", "drew": self._seat.decider.drew}
+            return {"type": "ready", "drew": self._seat.decider.used_rng}
         if kind == "hello":
             return {"type": "hello", "protocol": protocol.VERSION, "name": f"arena {__version__}", "can": ABILITIES}
         if kind == "quit":
             raise SystemExit
         if self._seat is not None and kind == "prepare":
-            return self._seat.prepare(compiling=message["compiling"])
+            return self._seat.prepare(message["private"])
+        if self._seat is not None and kind == "compile":
+            return self._seat.compile(message["private"])
         if self._seat is not None and kind in ("choose", "solve"):
             return _decide(self._seat, message)
-        return None  # a stop that came too late, or a request of a later protocol version
+        return None  # a stop that came too late, or a request from a later protocol version
 
 
 def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
@@ -212,7 +236,7 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
     said, decider.exchanges = decider.exchanges, ()
     plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered or said)
     if plain and decider.ran_compiled is None and answer.get("action") is not None:
-        return protocol.action_line(answer["action"], nodes, evaluations, decider.drew)
+        return protocol.action_line(answer["action"], nodes, evaluations, decider.used_rng)
     answer["nodes"], answer["evaluations"] = nodes, evaluations
     if depth is not None:
         answer["depth"] = depth
@@ -228,7 +252,7 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer["fallback"] = True
     if decider.ran_compiled is not None:
         answer["compiled"] = decider.ran_compiled
-    answer["drew"] = decider.drew
+    answer["drew"] = decider.used_rng
     return answer
 
 
@@ -237,9 +261,15 @@ def _describe_failure(failed: AgentRaised) -> Message:
 
 
 def main() -> None:
-    """Serve the parent process, with stdin and stdout out of reach of the agent."""
-    os.environ["ARENA_COMPILE"] = "hosted"  # the decision clock runs outside: see arena_compiled.cache
-    serve(AgentHost().answer, *take_pipes())
+    """Serve the parent process. The agent cannot reach stdin and stdout."""
+    os.environ["ARENA_COMPILE"] = "hosted"  # the clock of a decision runs in another process: see arena_compiled.cache
+    requests, replies = PythonProcess.take_pipes()
+
+    def announce(loading: bool) -> None:
+        replies.write(pack({"type": "again", "loading": loading}))
+        replies.flush()
+
+    serve(AgentHost(announce).answer, requests, replies)
 
 
 if __name__ == "__main__":

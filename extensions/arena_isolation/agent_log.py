@@ -1,4 +1,4 @@
-"""The latest output of an agent's processes, in a file of bounded size to which several of them write."""
+"""Logs with the latest output of an agent. All processes of the agent append to the same file, whose size is bounded."""
 
 import os
 from contextlib import suppress
@@ -8,23 +8,25 @@ from pathlib import Path
 from arena_isolation.child import ChildProcess
 
 KEPT_BYTES = 16 * 1024
-"""Minimum number of bytes that a file keeps, and maximum of one piece. A file at rest has at most twice as many."""
+"""The number of bytes that a file keeps when it is shortened, and the maximum size of one piece. A file has at most twice as many
+bytes, except while it is being written.
+"""
 
 
 class AgentLog:
-    """A file to which pieces of text are appended if it exists. The owner of the logs creates it."""
+    """The log file of an agent. Text is appended only if the file exists; the owner of the logs creates it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._begins = True
 
     def begin(self) -> None:
-        """Put the time of the next match above the next piece."""
+        """Note that another match begins. A line with the time is written before the next piece of text."""
         self._begins = True
 
     def add(self, piece: bytes) -> None:
-        """Append the end of a piece of text. If that fails, the piece is lost."""
-        import fcntl  # not on Windows, which has no ladders
+        """Append a piece of text, or only its end if it is too long. If this fails, the piece is lost."""
+        import fcntl  # Windows has no such module, but no ladders run there either
 
         head = f"-- {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n".encode() if self._begins else b""
         self._begins = False
@@ -44,13 +46,19 @@ class AgentLog:
 
 
 def log_of(code: str | None) -> "AgentLog | None":
-    """Return the log of an agent, named after the file of its code; None if no logs are kept."""
-    folder = os.environ.get(ChildProcess.QUIET_VARIABLE)
-    return AgentLog(Path(folder, Path(code).stem)) if folder and code else None
+    """Return the log of an agent, named after the file of its code; None if no logs are kept.
+
+    If there are several folders of logs, the result is the file that exists in one of them.
+    """
+    folders = os.environ.get(ChildProcess.QUIET_VARIABLE)
+    if not folders or not code:
+        return None
+    places = [Path(folder, Path(code).stem) for folder in folders.split(os.pathsep)]
+    return AgentLog(next((place for place in places if place.exists()), places[0]))
 
 
 def end_of_log(path: Path) -> str:
-    """Return the last KEPT_BYTES bytes of a log as text, from the beginning of a line; empty if there is no such file."""
+    """Return the last KEPT_BYTES bytes of a log as text, from the beginning of a line; empty if the file does not exist."""
     with suppress(OSError), path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - KEPT_BYTES))

@@ -1,38 +1,36 @@
-"""Agents in separate processes: started on demand, reused from match to match, and killed if they break a limit."""
+"""One agent in a separate process, which is killed when it breaks a limit."""
 
-from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 from arena import Game, Limits, __version__
 from arena.api.errors import IsolationError, cut
 from arena.api.match import Program, Reason
-from arena.api.processes import signal_name
+from arena.api.processes import PythonProcess
 from arena_isolation import protocol
 from arena_isolation.agent_start import MAX_PROCESSES, PLAYING_MODULE, start_agent
 from arena_isolation.child import ChildLost, ChildProcess
 from arena_isolation.family_clock import ProcessorUse, read_own_wait
-from arena_isolation.helper import pack
+from arena_isolation.helper_process import pack
 from arena_isolation.protocol import Broken
 
+if TYPE_CHECKING:
+    from arena_isolation.agent_pool import AgentProcesses
+    from arena_isolation.own_compiler import OwnSearch
+
 HELLO_SECONDS = 15.0
-"""Timeout for the first message of a process, which knows of no match yet."""
-COMPILE_SECONDS = 60.0
-"""Timeout for a process that compiles for itself between two matches."""
+"""Timeout for the first message of a process, which the process sends before any match."""
 BWRAP_SIGNAL_OFFSET = 128
-"""bubblewrap adds this to the signal that killed its program. The sum is its own exit code."""
-MAX_IDLE_PROCESSES = 32
-"""Maximum number of idle processes that are kept."""
+"""bubblewrap adds this number to the signal that killed its program. The sum is the exit code of bubblewrap."""
 
 
 class NoAgentProcess(IsolationError):
-    """An agent process cannot be started at all, and the agent is not to blame."""
+    """An agent process cannot be started at all. This is not the fault of the agent."""
 
 
 class AgentLost(Exception):
-    """An agent process is lost, with the reason: a timeout, too much memory, or a crash."""
+    """An agent process is lost. The message gives the reason: a timeout, too much memory, or a crash."""
 
     def __init__(self, reason: Reason, message: str, overrun: float | None = None) -> None:
         super().__init__(message)
@@ -43,23 +41,38 @@ class AgentLost(Exception):
 
 @dataclass
 class Loading:
-    """State of the compiled search of one game and heuristic in a process."""
+    """The state of the compiled search for one game and heuristic in a process."""
 
     game: Game
     plain_seconds: float = 0.0
-    """Seconds of decisions that ran plain."""
+    """Seconds spent in decisions that were not compiled."""
     ask_at: float = 0.0
-    """After this many plain seconds the process is asked, before a match, to load the code."""
+    """When uncompiled decisions have taken this many seconds, the process is asked, before its next match, to load the compiled
+    code.
+    """
+    own: "OwnSearch | None" = None
+    """The search, if the entry of the agent has its own code."""
+    has_own: bool = False
+    """True if the process has been asked to load the code that was compiled for this search."""
 
 
+MAX_LOADING_SECONDS = 10.0
+"""Timeout for a process that loads compiled code during a decision."""
 MIN_EXTENSION_SECONDS = 0.001
 """Minimum extension of a time limit, in seconds."""
 MAX_EXTENSION_FACTOR = 9
-"""Maximum extension of a decision that lacks a processor, as a multiple of its limit. After that it is late in any case."""
+"""The maximum extension of a decision that has to wait for a processor, as a multiple of its limit. After that, the decision
+counts as late.
+"""
+QUEUED_SECONDS = 0.1
+"""Seconds to wait after the limit before an agent counts as late. The kernel adds the time that a thread waited for a processor
+only when the thread runs again, so this time may still be missing. The pause is repeated while the thread still waits for a
+processor, up to the longest extension.
+"""
 
 
 class RequestLimits:
-    """The limits of one request: when to tell the agent to stop, and when to kill it."""
+    """The limits of one request: when the agent is asked to stop, and when it is killed."""
 
     def __init__(self, seconds: float | None = None, margin: float = 0.0, cpu_seconds: float | None = None) -> None:
         self.seconds = seconds
@@ -69,28 +82,34 @@ class RequestLimits:
         self.warned = False
         self.stop: float | None = None
         self.end: float | None = None
-        self._began = 0.0
+        self.own_wait = 0.0
+        self.began = 0.0
 
     def begin(self, now: float) -> None:
         """Start the clock."""
-        self._began = now
+        self.began = now
         if self.seconds is not None:
             self.stop = now + self.seconds
             self.end = self.stop + self.margin
 
+    @property
+    def latest(self) -> float:
+        """The end of the longest extension."""
+        return self.began + (self.seconds or 0.0) * (1 + MAX_EXTENSION_FACTOR) + self.margin
+
     def extend(self, lack: float) -> bool:
-        """Extend the limit by the time in which the agent had no processor. Return whether the request continues."""
+        """Extend the limit by `lack`, the time in which the agent had no processor. Return True if there is time left."""
         assert self.seconds is not None
-        self.stop = None  # already sent
-        self.end = self._began + self.seconds + self.margin + min(lack, MAX_EXTENSION_FACTOR * self.seconds)
+        self.stop = None  # the request to stop has been sent already
+        self.end = self.began + self.seconds + self.margin + min(lack, MAX_EXTENSION_FACTOR * self.seconds)
         return self.end > perf_counter() + MIN_EXTENSION_SECONDS
 
 
 class AgentProcess:
-    """One agent process. It writes requests and waits for answers with deadlines. Any failure raises AgentLost.
+    """One agent process. The methods send requests and wait for the answers until a deadline. Any failure raises AgentLost.
 
-    Between an answer and the next request the process is stopped, unless the program may ponder. It is stopped at once, or, in
-    a group of processes, when the group decides.
+    Between an answer and the next request, the process is stopped, unless the program may ponder (think during the turns of
+    others). It is stopped at once or, if it has joined other processes (see `join`), possibly later.
     """
 
     hello_seconds = HELLO_SECONDS
@@ -98,7 +117,8 @@ class AgentProcess:
     """Timeout in seconds for an answer without a time limit; None waits for ever."""
 
     def __init__(self, program: Program, memory_mb: int | None, isolation: str, module: str = PLAYING_MODULE) -> None:
-        """Start it. `module` is the Python module to run if the program is not a command."""
+        """Start the process. `module` is the Python module to run if the program is not a command."""
+        self._program = program
         self._memory_mb = memory_mb
         self._pondering = program.pondering
         self._company: AgentProcesses | None = None
@@ -108,11 +128,16 @@ class AgentProcess:
         self._crowded = False
         self.solves = self.chooses = True
         self.observes = False
-        """Whether it plays from observations."""
+        """True if the agent plays from observations."""
         self.prepared: dict[tuple[int, str | None], Loading] = {}
-        """State of its compiled searches, by game and heuristic."""
+        """The state of the compiled searches of the process, for each game and heuristic."""
         self.deals: set[str] = set()
-        """The chance events of the matches that it has played, if any. It must not meet the same deal again."""
+        """The chance events of the matches that the process has played, if any. The process must not meet the same chance events
+        again.
+        """
+        self.abandoned = 0.0
+        """The seconds between the last request and the last restart of its clock; 0 if the clock was not restarted."""
+        self._may_begin_anew = False
         self.alive = True
         self._enclosed = isolation == "sandbox"
         try:
@@ -139,18 +164,20 @@ class AgentProcess:
             raise self.lost("crash", str(broken)) from None
 
     def begin(self) -> None:
-        """Begin another match. The limit of printed output starts afresh, and so does the count of processor time."""
+        """Begin another match. The limit on printed output and the count of CPU time start again."""
         self._process.chatter.again()
         self._use = None
+        self._may_begin_anew = self._program.command is None and self._program.version is None
 
-    def prepare(self, *, own: bool, compiling: bool) -> str | None:
-        """Let arena's own host load the compiled search of the agent, outside of any decision's clock.
+    def prepare(self, private: str | None) -> str | None:
+        """Let the process load the compiled search of its agent, before the clock of any decision runs. The process must be
+        arena's own host.
 
-        If the agent's plugin is an entry's `own`, its process compiles for itself alone: after enough time in plain decisions,
-        or now if `compiling`. Return why it runs plain, or None.
+        `private` is the folder with code that was compiled for the entry of the agent alone; None if the organiser has chosen the
+        code of the agent. Return the reason why the search is not compiled, or None.
         """
-        request = pack({"type": "prepare", "compiling": compiling})
-        answer = self.ask(request, COMPILE_SECONDS if own else Limits().start_seconds, what="the loading of compiled code")
+        request = pack({"type": "prepare", "private": private})
+        answer = self.ask(request, Limits().start_seconds, what="the loading of compiled code")
         try:
             protocol.expect(answer, "prepared")
             return protocol.message_of(answer, "plain")
@@ -158,7 +185,7 @@ class AgentProcess:
             raise self.lost("crash", str(broken)) from None
 
     def processors(self) -> tuple[float, float]:
-        """Return the seconds of this match in which it lacked a processor although it could run, and the CPU time that it has
+        """Return the seconds of this match in which the process could run but had no processor, and the CPU time that it has
         used.
 
         Both are zero if no decision had a time limit.
@@ -166,7 +193,9 @@ class AgentProcess:
         return self._used_at_end if self._use is None else (self._use.lack, self._use.used)
 
     def join(self, company: "AgentProcesses") -> None:
-        """Join a group in which one process is asked at a time. The others are stopped if an answer takes long."""
+        """Share a pool with other processes. Only one of them is asked at a time. If its answer takes long, the others are
+        stopped meanwhile.
+        """
         self._company = company
         self._process.meanwhile = company.settle
 
@@ -181,7 +210,9 @@ class AgentProcess:
         self._process.rest()
 
     def _end_turn(self, seconds: float) -> None:
-        """Stop the process soon, and add the CPU time of a turn of `seconds`. Raises AgentLost if it used too much."""
+        """Stop the process soon, and add the CPU time of a turn that took `seconds`. Raises AgentLost if the process used too
+        much.
+        """
         if self._turn.measured and self._use is not None:
             if seconds < ChildProcess.SHORT_SECONDS:
                 self._use.add_short(seconds)
@@ -192,7 +223,7 @@ class AgentProcess:
             return
         if seconds >= ChildProcess.SHORT_SECONDS:
             self._crowded = self._process.crowded(seconds)
-        if self._company is None or self._crowded:  # a busy crowd could delay its stop
+        if self._company is None or self._crowded:  # many busy threads could delay the stop
             self.rest()
         else:
             self._company.moving.add(self)
@@ -206,12 +237,12 @@ class AgentProcess:
         what: str = "a decision",
         cpu_seconds: float | None = None,
     ) -> dict[str, Any]:
-        """Write a request of one line and return the answer to it. `what` names the activity in messages.
+        """Write a request of one line, and return the answer. `what` names the activity in error messages.
 
-        After `seconds`, or after `cpu_seconds` of processor time of all its processes, the agent is told to stop; `margin`
-        later it is killed. Then AgentLost is raised, as for a crash, a protocol error or too much memory. With a margin, the
-        limit is extended by the time that the agent had to wait for a processor. Reports that arrive before the answer count
-        for `best`; only the last one is used.
+        The agent is asked to stop after `seconds`, or after all its processes together have used `cpu_seconds` of processor time.
+        It is killed `margin` seconds later, and AgentLost is raised. AgentLost is also raised for a crash, a protocol error or
+        too much memory. If `margin` is not 0, the limit is extended by the time that the agent had to wait for a processor. If
+        the answer is `best`, the result is the last report that the agent sent before.
         """
         self.wake()
         seconds = self.patience if seconds is None else seconds
@@ -220,17 +251,18 @@ class AgentProcess:
             self._use = ProcessorUse(self._process.clock)
         elif turn.measured and self._use is not None and self._pondering:
             self._use.add()
-        own_wait = read_own_wait() if turn.measured else 0.0
-        began = perf_counter()
-        turn.begin(began)
+        turn.own_wait = read_own_wait() if turn.measured else 0.0
+        asked = perf_counter()
+        turn.begin(asked)
         try:
             answer = self._answer(request, turn)
-            took = perf_counter() - began
+            self.abandoned = turn.began - asked
+            took = perf_counter() - turn.began
             if seconds is not None and margin and took > seconds + margin and self._use is not None:
-                # The answer may have arrived before it was read. The delay is forgiven as far as either side lacked a
-                # processor.
+                # The answer may have arrived long before it was read. So the time in which either process had no processor is not
+                # counted.
                 self._use.look(now=True)
-                lack = min(self._use.lack_now(), MAX_EXTENSION_FACTOR * seconds) + read_own_wait() - own_wait
+                lack = min(self._use.lack_now(), MAX_EXTENSION_FACTOR * seconds) + read_own_wait() - turn.own_wait
                 if took > seconds + margin + lack + MIN_EXTENSION_SECONDS:
                     raise ChildLost("late")
             self._end_turn(took)
@@ -240,27 +272,47 @@ class AgentProcess:
         except ChildLost as lost:
             if lost.why == "late":
                 lack = 0.0 if self._use is None else self._use.lack_now()
-                overrun = perf_counter() - began - (seconds or 0.0) - lack
+                overrun = perf_counter() - turn.began - (seconds or 0.0) - lack
                 raise self.lost("timeout", f"{what} took longer than its limit of {seconds:g} s", overrun) from None
             raise self._loss_of(lost) from None
 
     def _answer(self, request: bytes, turn: RequestLimits) -> dict[str, Any]:
         self._process.look()
         text = self._process.read_unasked()
-        if text is not None:  # nothing may arrive before a request
+        if text is not None:  # no message may arrive before a request
             raise Broken(f"sent {protocol.quote(text)} unasked")
         self._process.send(request, turn.end)
         report = None
-        while (answer := protocol.parse(self._receive(turn)))["type"] == "report":
-            report = answer
+        while (answer := protocol.parse(self._receive(turn)))["type"] in ("report", "again"):
+            if answer["type"] == "again":
+                self._begin_anew(turn, loading=protocol.flag(answer, "loading", default=False))
+            else:
+                report = answer
         if answer["type"] != "best":
             return answer
         if report is None:
-            raise Broken("said best without having reported anything")
+            raise Broken("answered `best`, but has not reported anything")
         return {**report, "type": "best"}
+
+    def _begin_anew(self, turn: RequestLimits, *, loading: bool) -> None:
+        """Start the clock of a decision again, because the process is about to load compiled code, or has loaded it.
+
+        This is allowed once per match, and only to arena's own host with an agent that the organiser has chosen.
+        """
+        if not self._may_begin_anew:
+            raise Broken("expected an answer, got a message of type 'again'")
+        self._may_begin_anew = loading
+        turn.begin(perf_counter())
+        turn.warned = False
+        if loading and turn.end is not None:
+            turn.stop, turn.end = None, turn.end + MAX_LOADING_SECONDS
+        if turn.measured and self._use is not None:
+            self._use.add()
+            turn.own_wait = read_own_wait()
 
     def _receive(self, turn: RequestLimits) -> bytes:
         """Return the next line. The limit is extended if the agent had to wait for a processor."""
+        waited = False
         while True:
             try:
                 return self._process.receive(turn.end, turn.stop, STOP)
@@ -268,11 +320,17 @@ class AgentProcess:
                 if lost.why != "late" or not turn.measured or self._use is None:
                     raise
                 self._use.look(now=True)
-                if not turn.extend(self._use.lack_now()):
+                queued = self._use.stands_in_queue()
+                if turn.extend(self._use.lack_now()):
+                    waited = False
+                elif waited and not (queued and perf_counter() < turn.latest):
                     raise
+                else:
+                    waited, turn.end = True, perf_counter() + QUEUED_SECONDS
+                    turn.own_wait = read_own_wait()  # there is no answer yet, so this process has not delayed one
 
     def _look(self) -> None:
-        """Check the processor time of a decision against its limit, every now and then during the wait."""
+        """Check whether the CPU time of a decision exceeds its limit. This is called from time to time during the wait."""
         if self._turn.measured and self._use is not None:
             self._use.look(now=False)
             used = self._check_cpu(self._use)
@@ -281,7 +339,7 @@ class AgentProcess:
                 self._process.warn(STOP)
 
     def _check_cpu(self, use: ProcessorUse) -> float:
-        """Return the processor time of this decision, or 0 if it has no limit. Raises AgentLost if it used too much."""
+        """Return the processor time of this decision, or 0 if it has no limit. Raises AgentLost if the decision used too much."""
         turn = self._turn
         if turn.cpu_seconds is None:
             return 0.0
@@ -292,11 +350,11 @@ class AgentProcess:
         return used
 
     def _loss_of(self, lost: ChildLost) -> AgentLost:
-        """Return the lost match for a lost process."""
+        """Return the AgentLost error that corresponds to a ChildLost error."""
         if lost.why == "memory":
             return self.lost("memory", f"used more than its limit of {self._memory_mb} MiB")
         if lost.why == "deaf":
-            return self.lost("timeout", "does not read what it is sent")
+            return self.lost("timeout", "does not read its messages")
         if lost.why != "ended":
             return self.lost("crash", CRASHES[lost.why])
         code = self._process.exit_code()
@@ -304,11 +362,11 @@ class AgentProcess:
             code = BWRAP_SIGNAL_OFFSET - code
         if code is None:
             return self.lost("crash", "closed its output")
-        how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with code {code}"
+        how = f"was killed by {PythonProcess.signal_name(-code)}" if code < 0 else f"ended with code {code}"
         return self.lost("crash", f"its process {how}")
 
     def lost(self, reason: Reason, message: str, overrun: float | None = None) -> AgentLost:
-        """End the process and return the error, which the caller raises."""
+        """End the process and return an error for the caller to raise."""
         self.end()
         return AgentLost(reason, message, overrun)
 
@@ -328,84 +386,3 @@ CRASHES = {
     "long": "sent a line that is too long",
     "processes": f"started more than {MAX_PROCESSES} processes",
 }
-
-
-class AgentProcesses:
-    """Agent processes that are reused from match to match. If there are too many, the longest unused one is ended."""
-
-    def __init__(self, start: Callable[[Program, int | None, str], AgentProcess] = AgentProcess) -> None:
-        self._start = start
-        self._idle: OrderedDict[str, list[AgentProcess]] = OrderedDict()
-        self.started = 0
-        """Number of processes started so far."""
-        self._silent: dict[str, AgentLost] = {}
-        """Errors of programs that sent no first message in time. These programs are not started again."""
-        self.moving: set[AgentProcess] = set()
-        """Processes that have answered and are not stopped yet. Most turns end before a process can be stopped."""
-
-    def settle(self) -> None:
-        """Stop all processes that have answered."""
-        while self.moving:
-            self.moving.pop().rest()
-
-    def take(self, program: Program, limits: Limits, isolation: str, deal: str | None = None) -> AgentProcess:
-        """Return an idle process of a program, or start one. Raises AgentLost if it does not start correctly.
-
-        With a `deal`, the process must not have met this deal before: otherwise it would know the hidden cards of the others.
-        """
-        key = _program_key(program, limits, isolation)
-        if key in self._silent:
-            first = self._silent[key]
-            raise AgentLost(first.reason, f"{first.message} in an earlier match; it was not started again")
-        idle = self._idle.pop(key, [])
-        process = next((one for one in reversed(idle) if deal not in one.deals), None)
-        if process is not None:
-            idle.remove(process)
-        if idle:
-            self._idle[key] = idle
-        if process is None or not process.alive:
-            self.started += 1
-            self.settle()
-            try:
-                process = self._start(program, limits.memory_mb, isolation)
-            except AgentLost as lost:
-                if lost.reason == "timeout":
-                    self._silent[key] = lost
-                raise
-            process.join(self)
-        if deal is not None:
-            process.deals.add(deal)
-        return process
-
-    def give_back(self, process: AgentProcess, program: Program, limits: Limits, isolation: str) -> None:
-        """Keep a process for its next match, unless it is dead."""
-        self.settle()
-        if not process.alive:
-            return
-        key = _program_key(program, limits, isolation)
-        self._idle.setdefault(key, []).append(process)
-        self._idle.move_to_end(key)
-        while sum(map(len, self._idle.values())) > MAX_IDLE_PROCESSES:
-            oldest = next(iter(self._idle.values()))
-            oldest.pop(0).end()
-            if not oldest:
-                self._idle.popitem(last=False)
-
-    def close(self) -> None:
-        """End all processes."""
-        while self._idle:
-            for process in self._idle.popitem()[1]:
-                process.end()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End all processes."""
-        self.close()
-
-
-def _program_key(program: Program, limits: Limits, isolation: str) -> str:
-    where = (program.command, program.folder, program.plugins, program.version, program.pondering, program.adapter)
-    return repr((program.agent, *where, program.options, limits.memory_mb, isolation))

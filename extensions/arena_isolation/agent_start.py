@@ -2,64 +2,87 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from arena.api.match import Program
-from arena.api.processes import python_environment
-from arena.api.spec import ENVIRONMENT, is_file, make_absolute
+from arena.api.processes import PythonProcess
+from arena.api.spec import PluginPlace
 from arena_isolation import protocol
 from arena_isolation.agent_log import log_of
-from arena_isolation.child import ChildLost, ChildProcess, launch_command
+from arena_isolation.child import USAGE_LOOK_SECONDS, ChildLost, ChildProcess, launch_command
 from arena_isolation.control_group import ControlGroup, new_group
 from arena_isolation.family_clock import FamilyClock
-from arena_isolation.sandbox import enclose, environment as sandboxed, prove
+from arena_isolation.launch import DIE_WITH_PARENT
+from arena_isolation.sandbox import enclose, environment as sandboxed, private_folder, prove
 from arena_isolation.stopped_family import StoppedFamily
 from arena_isolation.system_calls import filter_pipe
 from arena_isolation.versions import moved_path, readable_files, version_in
 
 MAX_PROCESSES = 64
-"""Maximum number of processes of an agent at a time."""
+"""Maximum number of processes that an agent has at the same time."""
 MAX_THREADS = 4096
-"""Maximum number of processes and threads together, which the kernel counts as one. Java may have hundreds of threads."""
+"""Maximum number of processes and threads together, because the kernel does not distinguish them. Java may have hundreds of
+threads.
+"""
+MAX_SUBMITTED_THREADS = 256
+"""The same limit for the plugin of an entry. It is lower, because a thousand processes that fork without end keep a machine busy
+for a minute before arena can end them.
+"""
 KEEPER_PROCESSES = 2
-"""Additional processes that isolate it: bubblewrap's or the launcher's."""
+"""Additional processes that isolate the agent; they belong to bubblewrap or the launcher."""
 MEMORY_ALLOWANCE_BYTES = 16 << 20
-"""Extra bytes that the kernel allows beyond the agent's limit, for the isolating processes. A separate count is more exact."""
+"""Extra bytes that the kernel allows beyond the limit of the agent, for the isolating processes. Arena's own count is more exact.
+"""
 NO_NAMESPACES = (
-    "no PID namespace can be made here, so agents in processes of their own could signal others: a match whose worker was "
-    "killed twice is void where such an agent plays. Allow user namespaces to keep them apart"
+    "no PID namespace can be made here, so an agent in a process of its own could send signals to other processes. If the worker "
+    "of a match with such an agent is killed twice, the match is void. To separate the agents, allow user namespaces"
 )
 PLAYING_MODULE = "arena_isolation.agent_host"
-"""Module of a process that plays."""
+"""The module of a process that plays."""
+COMPILING_MODULE = "arena_isolation.compile_host"
+"""The module of a process that compiles the search of an entry with its own code."""
 
 
 def start_agent(program: Program, memory: int, isolation: str, module: str, look: Callable[[], None]) -> "AgentChild":
-    """Start the process of a program, limited to `memory` bytes (0 is no limit). Raises OSError if that fails.
+    """Start the process of a program, limited to `memory` bytes (0 means no limit). Raises OSError if that fails.
 
-    `module` is the Python module to run if the program is not a command. `look` is called every now and then during a wait.
+    `module` is the Python module to run if the program is not a command. `look` is called from time to time while arena waits for
+    an answer.
     """
     version = version_in(program)
-    alone = version is not None and version.submitted  # then everything that it loads is in its plugins
-    asked = [] if alone else [make_absolute(name) for name in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if name]
+    alone = version is not None and version.submitted  # then the process does not load the plugins that the environment names
+    asked = (
+        []
+        if alone
+        else [PluginPlace(name).absolute for name in os.environ.get(PluginPlace.ENVIRONMENT, "").split(os.pathsep) if name]
+    )
     command = _command(program, module)
-    own = os.environ if program.command else python_environment()
-    surroundings = {**own, ENVIRONMENT: os.pathsep.join(asked)} if program.adapter or not program.command else own
-    files = [Path(name) for name in (*program.plugins, *asked) if is_file(name)]
+    own = os.environ if program.command else PythonProcess.environment()
+    surroundings = {**own, PluginPlace.ENVIRONMENT: os.pathsep.join(asked)} if program.adapter or not program.command else own
+    files = [Path(name) for name in (*program.plugins, *asked) if PluginPlace(name).is_file]
     if version is not None:
         surroundings = {**surroundings, "PYTHONPATH": os.pathsep.join(moved_path(version.moved))}
     with ExitStack() as stack:
         calls: list[int] = []
         if isolation == "sandbox":
             prove_once()
-            files += [*map(Path, program.files), *([] if version is None else readable_files(version))]
+            private = []
+            if version is not None:
+                files += readable_files(version)
+                private = [private_folder(version.code)]
+                with suppress(OSError):  # without this folder, the search of the agent stays uncompiled
+                    private[0].mkdir(parents=True, exist_ok=True)
+            files += map(Path, program.files)
             calls = [stack.enter_context(filter_pipe())]
-            command = enclose(command, readable=files, folder=program.folder, calls=calls[0])
+            command = enclose(command, readable=files, private=private, folder=program.folder, calls=calls[0])
             surroundings = sandboxed(surroundings)
         code = version.file if version is not None else program.command[0] if program.command else None
         return AgentChild(
@@ -71,37 +94,51 @@ def start_agent(program: Program, memory: int, isolation: str, module: str, look
             apart=isolation == "process",
             most=MAX_PROCESSES + KEEPER_PROCESSES,
             longest=protocol.MAX_LINE_BYTES if module == PLAYING_MODULE else protocol.MAX_DESCRIPTION_BYTES,
+            pause=0.0 if module == PLAYING_MODULE else USAGE_LOOK_SECONDS,
             check=look,
-            group=new_group(memory + MEMORY_ALLOWANCE_BYTES if memory else 0, MAX_THREADS),
+            group=new_group(memory + MEMORY_ALLOWANCE_BYTES if memory else 0, MAX_SUBMITTED_THREADS if alone else MAX_THREADS),
             descriptors=calls,
             log=log_of(code),
         )
 
 
 def _command(program: Program, module: str) -> Sequence[str]:
-    """Return the command to start: arena's host, an adapter with the program behind it, or the program itself."""
+    """Return the command to start: the Python host of arena, an adapter that runs the program, or the program itself."""
     if program.command is None:
         return (sys.executable, "-P", "-m", module)
     if program.adapter is None:
         return program.command
     engine, *words = program.command
     if "/" not in engine:
-        engine = shutil.which(engine) or engine  # PATH differs in a sandbox
+        engine = shutil.which(engine) or engine  # PATH is different in a sandbox
     return (sys.executable, "-P", "-m", program.adapter, engine, *words)
 
 
+def end_with_parent(parent: int) -> None:
+    """Let this forked process end when its parent ends. `parent` is the id of the parent."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it has ended before this call
+            os._exit(1)
+
+
 prove_once = cache(prove)
-"""Prove the sandbox once for each process of arena."""
+"""Test the sandbox once in each process of arena."""
 
 
 class AgentChild(ChildProcess):
-    """A child that can be stopped together with everything that it started. Their processor time is counted as a whole.
+    """A child process that can be stopped together with every process that it started. Their CPU time is counted together.
 
-    It starts in the control group `group`, which is removed with it. All other arguments go to ChildProcess.
+    The child starts in the control group `group`, which is removed with it. Its memory is measured at most every `pause` seconds;
+    its control group is looked at more often, because a child that forks without end must be ended at once. All other arguments
+    are passed to ChildProcess.
     """
 
-    def __init__(self, *program: Any, group: ControlGroup | None = None, **limits: Any) -> None:
+    def __init__(self, *program: Any, group: ControlGroup | None = None, pause: float = 0.0, **limits: Any) -> None:
         self._group = group
+        self._pause, self._measured = pause, 0.0
         self._still: ControlGroup | StoppedFamily | None = None
         self._resting = False
         self._alone = 0
@@ -115,7 +152,7 @@ class AgentChild(ChildProcess):
             raise
 
     def rest(self) -> None:
-        """Stop it with everything that it has started, until `wake`. It must have answered once before."""
+        """Stop the child and every process that it started, until `wake`. The child must have answered once before."""
         if self._still is None:
             self._still = self._entered_group() or StoppedFamily(self.tree)
             self._alone = self._still.size(0.0)
@@ -123,31 +160,33 @@ class AgentChild(ChildProcess):
         self._still.freeze()
 
     def crowded(self, turn: float) -> bool:
-        """Return True if it now has more threads or processes than at its first rest, after a turn of `turn` seconds.
+        """Return True if the child, after a turn of `turn` seconds, has more threads or processes than when it was first stopped.
 
-        Then some of them may still be busy after its answer.
+        If so, some of them may still be busy after the answer.
         """
         return self._still is not None and self._still.size(turn) > self._alone
 
     def wake(self) -> None:
-        """Continue it."""
+        """Let the child continue."""
         if self._resting and self._still is not None:
             self._resting = False
             self._still.thaw()
 
     @property
     def clock(self) -> FamilyClock:
-        """Processor time of it and of everything that it starts. It must have answered once before."""
+        """Return the clock for the processor time of the child and every process that it starts. The child must have answered
+        once before.
+        """
         if self._clock is None:
             self._clock = FamilyClock(self.tree, self._entered_group())
         return self._clock
 
     def _entered_group(self) -> ControlGroup | None:
-        """Its control group; None if it has none, or if it was not allowed to enter."""
+        """Return the control group of the child; None if it has none, or if it was not allowed to enter the group."""
         return self._group if self._group is not None and self.pid in self._group.pids() else None
 
     def end(self) -> None:
-        """Kill it and everything that it started, as `ProcessTree.end` does. It is gone afterwards."""
+        """Kill the child and every process that it started, as `ProcessTree.end` does. Afterwards they are gone."""
         if self._group is not None:
             self._group.kill()
         super().end()
@@ -159,20 +198,28 @@ class AgentChild(ChildProcess):
             self._group.remove()
 
     def _look_at_usage(self) -> None:
-        super()._look_at_usage()
-        if self._group is not None:
+        if self._group is not None:  # these checks take far less time than the others
             if self._group.met_limit("memory"):
                 raise ChildLost("memory")
             if self._group.met_limit("pids") or (self._most is not None and len(self._group.pids()) > self._most):
                 raise ChildLost("processes")
+        if perf_counter() >= self._measured + self._pause:
+            super()._look_at_usage()
+            self._measured = perf_counter()
+            return
+        if self._check is not None:
+            self._check()
+        self._looked = perf_counter()
 
     def _loss(self) -> ChildLost:
-        """Return the loss for a closed pipe. If the kernel killed the process for its memory, this is the reason."""
+        """Return the error for a closed pipe. If the kernel killed the process because of its memory, the error says so."""
         return ChildLost("memory" if self._group is not None and self._group.met_limit("memory") else "ended")
 
 
 @cache
 def namespaces_work() -> bool:
-    """Return True if the launcher can use a PID namespace for a family of processes. Then the program is its second process."""
+    """Return True if the launcher can use a PID namespace for an agent and its children. Then the program is the second process
+    in the namespace.
+    """
     command = launch_command(["sh", "-c", "echo $$"], apart=True)
     return subprocess.run(command, capture_output=True, check=False).stdout == b"2\n"  # noqa: S603 - our own

@@ -1,12 +1,14 @@
-"""Tries to escape from a sandbox and reports the result: `python -I -S canary.py`, a task on stdin, a report on stdout.
+"""Tries to escape from a sandbox and reports the result. `python -I -S canary.py` reads a task from stdin and writes a report to
+stdout.
 
-It runs inside a sandbox before any agent does. It is started by its path, so it imports nothing of arena. The task is a JSON
-object: `nonce`, `root` (whether root has started it), `port` of a listening socket, `network` (the namespace of that socket),
-`secrets` (files that hold the nonce), `folders` to write in, `mark` of a process as `process_mark` returns it. The report has
-`nonce` and `scratch`, which must work (the canary ran and can write somewhere), and then all attempts that must fail:
-`connected`, `read` (the secrets that it could read), `wrote` (the files that it could create), `saw` (whether the marked
-process is visible), `keys` (whether it can ask for the kernel's keys, which the filter of system calls refuses), `settings`
-(the first files of the kernel that it can open for writing), `rights` (see there).
+The script runs inside a sandbox before any agent does. It is started by its path, so it must not import anything from arena. The
+task is a JSON object with the keys `nonce`, `root` (whether root has started it), `port` of a listening socket, `network` (the
+network namespace of that socket), `secrets` (files that contain the nonce), `folders` (in which it tries to write) and `mark`
+(the mark of a process, as `process_mark` returns it). Two attempts in the report must succeed: `nonce` (the canary ran) and
+`scratch` (it can write somewhere). All other attempts must fail: `connected` (it reached the socket), `read` (the secrets that it
+could read), `wrote` (the files that it could create), `saw` (whether the marked process is visible), `keys` (whether it can ask
+for the kernel's keys, which the filter of system calls refuses), `settings` (the first files of the kernel that it can open for
+writing), `rights` (see the function of this name).
 """
 
 import json
@@ -35,7 +37,7 @@ def main() -> None:
 
 
 def scratch(text: str) -> bool:
-    """Return whether there is a temporary folder that keeps written data."""
+    """Return True if there is a temporary folder that keeps written data."""
     try:
         with tempfile.TemporaryFile("w+") as file:
             file.write(text)
@@ -46,7 +48,7 @@ def scratch(text: str) -> bool:
 
 
 def connects(port: int) -> bool:
-    """Return whether a socket of this machine can be reached."""
+    """Return True if a socket of this machine can be reached."""
     try:
         socket.create_connection(("127.0.0.1", port), timeout=5).close()
     except OSError:
@@ -64,7 +66,7 @@ def reads(path: str) -> str | None:
 
 
 def writes(path: str) -> bool:
-    """Return whether a file can be created."""
+    """Return True if a file can be created."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError:
@@ -73,7 +75,9 @@ def writes(path: str) -> bool:
 
 
 def reaches_keys() -> bool:
-    """Return whether add_key(2) is available: it rejects the arguments, while the filter would deny permission."""
+    """Return True if add_key(2) is available. An available call rejects the arguments; the filter of system calls denies
+    permission instead.
+    """
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
@@ -82,7 +86,9 @@ def reaches_keys() -> bool:
 
 
 def writable_settings() -> list[str]:
-    """Return up to three files of the kernel that can be opened for writing, except files of processes. Nothing is written."""
+    """Return up to three files of kernel settings that can be opened for writing, except files of processes. Nothing
+    is written.
+    """
     found: list[str] = []
     for top in sorted(os.listdir("/proc")):  # noqa: PTH208
         if top.isdigit() or os.path.islink(f"/proc/{top}"):  # noqa: PTH114
@@ -100,9 +106,11 @@ def writable_settings() -> list[str]:
 
 
 def rights(by_root: bool) -> int:
-    """Return the capabilities of this process and of all that it may start, and 1 << 64 if it is root outside.
+    """Return the capabilities of this process and of all processes that it may start. The bit 1 << 64 is set if this process is
+    root outside of the sandbox.
 
-    Only root can start it as root. Namespaces of other users may be nested, and say less about the outside.
+    `by_root` says whether root has started the script; otherwise this process cannot be root outside. It is needed because
+    namespaces may be nested, and then the ids say little about the outside.
     """
     with open("/proc/self/status") as file:  # noqa: PTH123
         sets = [int(line.split()[1], 16) for line in file if line.startswith("Cap")]
@@ -117,7 +125,7 @@ def rights(by_root: bool) -> int:
 
 
 def process_mark(pid: str) -> str:
-    """Return a mark that identifies a process even under another number: its start time and its command line."""
+    """Return a mark that identifies a process even if its id is different in a namespace: its start time and its command line."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat, open(f"/proc/{pid}/cmdline", "rb") as words:  # noqa: PTH123
             started = stat.read().rpartition(b")")[2].split()[19]

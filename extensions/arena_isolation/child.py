@@ -1,9 +1,13 @@
-"""Starts programs within limits, exchanges lines with them, watches their resources, and ends them with all their children."""
+"""Starts programs within limits, exchanges lines with them, checks their use of resources, and ends them with all their
+children.
+"""
 
 import os
+import re
 import select
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,19 +23,19 @@ if TYPE_CHECKING:
 
 LAUNCHER = Path(__file__).with_name("launch.py")
 LOOK_SECONDS = 0.02
-"""Seconds between two checks of a process's resources during a wait, whether it is silent or not."""
+"""Seconds between two checks of the resources of a process during a wait, whether the process is silent or not."""
 CHUNK_BYTES = 1 << 16
 USAGE_LOOK_SECONDS = 0.25
-"""Seconds between two checks of a process that answers quickly. A check takes longer than many an answer."""
+"""Seconds between two checks of a process that answers quickly. A check takes longer than many answers."""
 FAREWELL_SECONDS = 0.2
 """Seconds to wait for the last output and the exit code of an ended process."""
 
 
 class ChildLost(Exception):
-    """A child process cannot be used any more, with the reason.
+    """A child process cannot be used any more. The reason is one of these words.
 
-    `late`: no answer in time; `deaf`: it does not read; `long`: a line is too long; `garbled`: a line is not JSON; `memory`,
-    `processes`: it uses too much; `ended`: its output has ended.
+    `late`: it has not answered in time; `deaf`: it does not read; `long`: a line is too long; `garbled`: a line is not JSON;
+    `memory`, `processes`: it uses too much; `ended`: its output has ended.
     """
 
     def __init__(self, why: Literal["late", "deaf", "long", "garbled", "memory", "processes", "ended"]) -> None:
@@ -42,17 +46,20 @@ class ChildLost(Exception):
 class ChildProcess(subprocess.Popen[bytes]):
     """A program that reads lines and answers with lines. It runs in its own session and dies with its parent.
 
-    `memory` limits its bytes: the kernel limits one process, `receive` all its descendants together; 0 is no limit. `most` is
-    the maximum number of processes, `longest` the maximum length of a line in bytes. `check` is called every `look` seconds,
-    and its errors are raised. `apart` isolates its family from all other processes, in a PID namespace if possible. The child
-    enters the control groups with the files `entrances`, and inherits `descriptors`. A `log` keeps its stderr. Only one thread
-    at a time may use it.
+    `memory` is the limit in bytes, or 0 for no limit. The kernel applies this limit to each process alone, and `receive` applies
+    it to the process and its descendants together. `most` is the maximum number of processes, `longest` the maximum length of a
+    line in bytes. `check` is called every `look` seconds, and may raise an error. `apart` isolates the process and its
+    descendants from all other processes, in a PID namespace if possible. The child enters control groups by writing into the
+    files `entrances`, and inherits `descriptors`. If there is a `log`, it receives the stderr of the child. If the child is
+    `quiet`, its stderr is dropped. Only one thread at a time may use this object.
     """
 
     SHORT_SECONDS = 0.001
     """Seconds to wait for an answer before `meanwhile` is called."""
     QUIET_VARIABLE = "ARENA_QUIET_AGENTS"
-    """Environment variable that suppresses agents' output, for strangers' agents that play for months: a folder of logs."""
+    """The environment variable that suppresses the output of agents and names the folder for their logs. It is meant for the
+    agents of strangers, which play for months.
+    """
     meanwhile: Callable[[], None] | None = None
     """Called if an answer takes longer than SHORT_SECONDS."""
     _over = False
@@ -73,6 +80,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         entrances: Sequence[Path] = (),
         descriptors: Sequence[int] = (),
         log: StderrLog | None = None,
+        quiet: bool = False,
     ) -> None:
         self._mark = f"{os.getpid()}-{token_hex(8)}"
         super().__init__(
@@ -89,7 +97,7 @@ class ChildProcess(subprocess.Popen[bytes]):
         assert self.stdin is not None
         assert self.stdout is not None
         assert self.stderr is not None
-        self.chatter = StderrRelay(self.stderr, name, log, quiet=bool(os.environ.get(self.QUIET_VARIABLE)))
+        self.chatter = StderrRelay(self.stderr, name, log, quiet=quiet or bool(os.environ.get(self.QUIET_VARIABLE)))
         self._memory, self._most, self._longest, self._look, self._check = memory, most, longest, look, check
         self._in, self._out = self.stdin.fileno(), self.stdout.fileno()
         os.set_blocking(self._in, False)  # a program that does not read must not block its parent
@@ -119,10 +127,12 @@ class ChildProcess(subprocess.Popen[bytes]):
                 raise self._loss() from None
 
     def receive(self, end: float | None, warn: float | None = None, warning: bytes = b"") -> bytes:
-        """Return the next line without its end. Raises ChildLost if there is none by time `end`. At `warn`, send `warning`."""
+        """Return the next line without its line end. Raises ChildLost if there is none by time `end`. At time `warn`, send
+        `warning`.
+        """
         due = self._looked + self._look if end is None else min(end, self._looked + self._look)
         if self.meanwhile is not None and not self._lines and perf_counter() < due:
-            if self._readable.poll(self.SHORT_SECONDS * 1000):  # the usual case: then nothing else needs a check
+            if self._readable.poll(self.SHORT_SECONDS * 1000):  # usually the answer arrives at once, and no other check is needed
                 self._split(self._read())
             else:
                 self.meanwhile()
@@ -131,7 +141,7 @@ class ChildProcess(subprocess.Popen[bytes]):
             if now >= self._looked + self._look:
                 self._look_at_usage()
                 now = self._looked
-            if end is not None and now >= end:  # output that arrived unobserved is read, once for each sent line
+            if end is not None and now >= end:  # output that arrived late is still read once for each sent line
                 if not self._over and self._readable.poll(0):
                     self._over = True
                     self._split(self._read())
@@ -150,13 +160,15 @@ class ChildProcess(subprocess.Popen[bytes]):
         return self._lines.pop(0)
 
     def read_unasked(self) -> bytes | None:
-        """Return output that has not been received yet; None if there is none. Raises ChildLost if its output has ended."""
+        """Return output that has not been received yet; None if there is none. Raises ChildLost if the output of the process has
+        ended.
+        """
         if self._lines or self._rest:
             return bytes(self._rest) or self._lines[0]
         return self._read() if self._readable.poll(0) else None
 
     def warn(self, warning: bytes) -> None:
-        """Write a line that need not be read."""
+        """Write a line that the process need not read."""
         with suppress(OSError):
             os.write(self._in, warning)
 
@@ -170,13 +182,13 @@ class ChildProcess(subprocess.Popen[bytes]):
         return measure_usage(self.pid).memory
 
     def exit_code(self) -> int | None:
-        """Return the exit code of an ending process (negative for a signal); None if it continues."""
+        """Return the exit code of a process that ends (negative for a signal); None if it continues."""
         with suppress(subprocess.TimeoutExpired):
             self.wait(FAREWELL_SECONDS)
         return self.poll()
 
     def end(self) -> None:
-        """Kill it and everything that it started, as `ProcessTree.end` does. It is gone afterwards."""
+        """Kill the process and every process that it started, as `ProcessTree.end` does. Afterwards they are gone."""
         self.tree.end()
         self.kill()
         self.wait()
@@ -206,18 +218,21 @@ class ChildProcess(subprocess.Popen[bytes]):
             raise ChildLost("long")
 
     def look(self) -> None:
-        """Check its resources if a check is due. Raises ChildLost if it uses too much."""
+        """Check the resources of the process if a check is due. Raises ChildLost if it uses too much."""
         if perf_counter() >= self._seen + USAGE_LOOK_SECONDS:
             self._look_at_usage()
 
     def _loss(self) -> ChildLost:
-        """Return the loss for a closed pipe. A subclass may know more."""
+        """Return the error for a closed pipe. A subclass may give a more exact reason."""
         return ChildLost("ended")
 
     def _look_at_usage(self) -> None:
         if self._check is not None:
             self._check()
-        usage = measure_usage(self.pid)
+        if self._most is None and not self._memory:
+            self._looked = self._seen = perf_counter()
+            return
+        usage = measure_usage(self.pid, self._most)
         if self._most is not None and usage.processes > self._most:
             raise ChildLost("processes")
         if self._memory and usage.above(self._memory):
@@ -226,57 +241,110 @@ class ChildProcess(subprocess.Popen[bytes]):
 
 
 def launch_command(command: Sequence[str], memory: int = 0, entrances: Sequence[Path] = (), *, apart: bool = False) -> list[str]:
-    """Return the command that starts another command within limits, as described in LAUNCHER."""
+    """Return the command that starts another command within limits. The script LAUNCHER describes these limits."""
     family = "apart" if apart else "free"
     return [sys.executable, "-I", "-S", str(LAUNCHER), str(memory), family, "\n".join(map(str, entrances)), *command]
 
 
-SHARED_MEMORY_FILES = ("/memfd:", "/dev/shm/")  # noqa: S108 - what is open there is counted
-"""Prefixes of the names of files that are in memory."""
+SHARED_MEMORY_FILES = ("/memfd:", "/dev/shm/")  # noqa: S108 - open files there are counted
+"""Prefixes of the names of files that exist only in memory."""
 BLOCK_BYTES = 512
-"""Bytes in the unit of `st_blocks`."""
+"""The number of bytes in a unit of `st_blocks`."""
 MEMORY_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108
-"""Folders of a sandbox that are private file systems in memory."""
+"""Folders in a sandbox that are private file systems in memory."""
 INODE_BYTES = 1024
 """Bytes of memory that the kernel uses for an empty file or folder, including its name."""
 MIN_UNMAPPED_BYTES = 1 << 20
-"""If the files are smaller than this, a possible double count does not matter."""
+"""If all files together have fewer bytes than this, it does not matter whether some of them are counted twice."""
+FREE_BUFFERS = 64
+"""This many sockets, and this many pipes, in a sandbox are not counted as memory."""
+SOCKET_BYTES, PIPE_BYTES = 256 << 10, 64 << 10
+"""The bytes that count for each further socket or pipe, whether full or not. For a socket, they are `net.core.wmem_default` and
+the memory that the kernel adds; for a pipe, its capacity. A sandbox cannot change the size of these buffers.
+"""
+PIPE = "pipe:"
+"""The prefix of the names of pipes."""
+THREAD_BYTES = 32 << 10
+"""Bytes that the kernel uses for a thread: its stack and its other records."""
+KERNEL_RECORDS = {b"VmPTE": 1 << 10, b"VmSwap": 1 << 10, b"Threads": THREAD_BYTES}
+"""Memory that a process uses in addition to its resident pages. The keys are lines of /proc/PID/status, and the values are the
+numbers of bytes in the units of these lines.
+"""
+STATUS_BYTES = 1024
+"""The maximum length of /proc/PID/stat: 52 short fields."""
+_COUNTS = re.compile(rb"^(RssShmem|VmPTE|VmSwap|Threads):\s+(\d+)", re.MULTILINE)
 
 
 class Usage(NamedTuple):
-    """Resources of a process and its descendants."""
+    """The resources that a process and its descendants use."""
 
     processes: int
     memory: int
-    """Bytes in RAM or in memory files. Shared memory is counted for each process."""
+    """Bytes in RAM or in memory files. Memory that processes share is counted for each of them."""
     family: "Sequence[psutil.Process]"
 
     def above(self, memory: int) -> bool:
-        """Return True if they use more than `memory` bytes, with shared memory divided among its users.
+        """Return True if the processes use more than `memory` bytes. Memory that several processes share is divided among
+        them.
 
-        The division takes milliseconds, so it is done only if the plain sum is above the limit.
+        The division takes milliseconds, so it is done only if the simple sum is above the limit.
         """
         return self.memory > memory and _sum_memory(self.family, divided=True) + _measure_unmapped(self.family) > memory
 
 
-def measure_usage(pid: int) -> Usage:
-    """Return the current resources of a process and its descendants."""
+def measure_usage(pid: int, most: int | None = None) -> Usage:
+    """Return the current resources of a process and its descendants. If these are more than `most` processes, only their number
+    is measured, because a process that starts many others must be ended at once.
+    """
     import psutil
 
     with suppress(psutil.Error):
-        root = psutil.Process(pid)
-        family = [root, *root.children(recursive=True)]
+        family = [psutil.Process(pid)]
+        below = _find_descendants(pid)
+        if most is not None and len(below) >= most:
+            return Usage(1 + len(below), 0, ())
+        for child in below:
+            with suppress(psutil.Error):  # it has just ended
+                family.append(psutil.Process(child))
         return Usage(len(family), _sum_memory(family) + _measure_unmapped(family), family)
     return Usage(0, 0, ())
 
 
-def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
-    """Return the bytes in the family's private file systems in memory and in open memory files.
+def _find_descendants(pid: int) -> list[int]:
+    """Return the ids of the descendants of a process. On Linux, this takes half the time of psutil."""
+    if sys.platform != "linux":
+        import psutil
 
-    Memory that already appears as shared memory of the processes is not counted.
+        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if name.isdigit():
+            with suppress(OSError):
+                descriptor = os.open(f"/proc/{name}/stat", os.O_RDONLY)
+                try:
+                    status = os.read(descriptor, STATUS_BYTES)
+                finally:
+                    os.close(descriptor)
+                children[int(status[status.rindex(b")") :].split(None, 3)[2])].append(int(name))
+    found, waiting = [], [pid]
+    while waiting:
+        below = children.pop(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
+    """Return the bytes of memory that the processes use outside of their resident pages.
+
+    These are their private file systems in memory, open memory files, page tables, swapped pages, stacks in the kernel, pipes,
+    and the sockets of a private network namespace. Files that already count as shared memory of the processes are left out.
     """
     systems: dict[int, int] = {}
     files: dict[tuple[int, int], int] = {}
+    sockets: dict[int, int] = {}
+    pipes: set[str] = set()
+    shared = records = 0
     for process in family:
         for folder in MEMORY_FOLDERS:
             place = f"/proc/{process.pid}/root{folder}"
@@ -289,21 +357,30 @@ def _measure_unmapped(family: "Iterable[psutil.Process]") -> int:
             for name in os.listdir(f"/proc/{process.pid}/fd"):  # noqa: PTH208
                 link = f"/proc/{process.pid}/fd/{name}"
                 with suppress(OSError):
-                    if os.readlink(link).startswith(SHARED_MEMORY_FILES):  # noqa: PTH115
+                    target = os.readlink(link)  # noqa: PTH115
+                    if target.startswith(PIPE):
+                        pipes.add(target)
+                    elif target.startswith(SHARED_MEMORY_FILES):
                         found = os.stat(link)  # noqa: PTH116
                         files[found.st_dev, found.st_ino] = found.st_blocks * BLOCK_BYTES
+        with suppress(OSError):
+            network = os.stat(f"/proc/{process.pid}/ns/net").st_ino  # noqa: PTH116
+            if network not in sockets and network != os.stat("/proc/self/ns/net").st_ino:  # noqa: PTH116
+                with open(f"/proc/{process.pid}/net/sockstat") as lines:  # noqa: PTH123
+                    sockets[network] = max(0, int(lines.readline().split()[2]) - FREE_BUFFERS) * SOCKET_BYTES
+        with suppress(OSError), open(f"/proc/{process.pid}/status", "rb") as status:  # noqa: PTH123
+            counts = dict(_COUNTS.findall(status.read()))
+            shared += int(counts.get(b"RssShmem", 0)) << 10
+            records += sum(int(counts.get(name, 0)) * unit for name, unit in KERNEL_RECORDS.items())
     total = sum(systems.values()) + sum([size for (device, _), size in files.items() if device not in systems])
-    if total < MIN_UNMAPPED_BYTES:  # the usual case
-        return total
-    for process in family:
-        with suppress(OSError), open(f"/proc/{process.pid}/status") as status:  # noqa: PTH123
-            total -= sum(int(line.split()[1]) << 10 for line in status if line.startswith("RssShmem"))
-    return max(0, total)
+    if total >= MIN_UNMAPPED_BYTES:
+        total = max(0, total - shared)
+    return total + records + sum(sockets.values()) + max(0, len(pipes) - FREE_BUFFERS) * PIPE_BYTES
 
 
 def _sum_memory(family: "Iterable[psutil.Process]", *, divided: bool = False) -> int:
-    """Return the sum of resident bytes. If `divided`, shared bytes are divided among their processes, if the system reports
-    them.
+    """Return the sum of the resident bytes of the processes. If `divided`, and if the system reports shared bytes, these are
+    divided among the processes that share them.
     """
     import psutil
 

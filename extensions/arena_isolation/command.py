@@ -1,4 +1,4 @@
-"""Agents that are external programs in any language. They speak the protocol of docs/protocol.md."""
+"""Agents that are external programs in any language. They follow the protocol in docs/reference/protocol.md."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -13,39 +13,43 @@ from arena import Action, Agent, Answer, ArenaError, Game, Path, Search, State
 from arena.api.errors import abbreviate
 from arena.api.games import Evaluation
 from arena.api.match import Program
-from arena.api.spec import Choices, EntryAgent, Fitted, GivenEntry, Rules, SourceReader, check_value, make_adapter
+from arena.api.spec import Choices, EntryAgent, Fitted, GivenEntry, Rules, SourceReader
 
 
 class ExternalAgent(Agent):
-    """A program that a spec names. Whether it chooses or solves, it says itself when it is started."""
+    """A program that a spec (a tournament file) names. When the program starts, it says whether it chooses single actions or
+    solves whole puzzles.
+    """
 
     name = "command"
-    copes = frozenset({"chance", "hidden-information"})  # for hidden information, the program itself says whether it does
+    copes = frozenset({"chance", "hidden-information"})  # the program itself says whether it supports hidden information
 
     def __init__(self, **options: Any) -> None:
-        """Accept any options: only the program knows them."""
+        """Accept any options, because only the program knows them."""
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Raise TypeError: a program is asked only through its own process."""
-        raise TypeError("a command plays in a process of its own")
+        """Raise TypeError, because a program is asked only through its own process."""
+        raise TypeError("a command cannot play in this process; it needs a separate process")
 
     def solve(self, game: Game, state: State, search: Search) -> Path | Answer | None:
         """Raise TypeError, as `choose` does."""
-        raise TypeError("a command plays in a process of its own")
+        raise TypeError("a command cannot play in this process; it needs a separate process")
 
 
 def found(program: str, folder: FilePath) -> bool:
-    """Return whether a program can be started from `folder`: a path relative to it, or a name on PATH."""
+    """Return True if a program can be started from `folder`. The program is a path relative to the folder, or a name on PATH."""
     return shutil.which(str(folder / program) if "/" in program else program) is not None
 
 
 def need_startable(word: str, command: Sequence[str], example: str) -> None:
-    """Raise ArenaError if the command of a word cannot be started here. `example` shows how to put an interpreter before it."""
+    """Raise ArenaError if a command cannot be started here. `word` is the command as the user wrote it. `example` shows how to
+    put an interpreter before the program.
+    """
     if not found(command[0], FilePath.cwd()):
         if not FilePath(command[0]).exists():
             raise ArenaError(f"{word}: no such file; write it as in {example}")
         raise ArenaError(
-            f"{word}: is no Python file and cannot be started; chmod +x it, or put its interpreter before it, as in {example}"
+            f"{word}: is not a Python file and not executable; chmod +x it, or put its interpreter before it, as in {example}"
         )
 
 
@@ -55,11 +59,11 @@ def called(command: Sequence[str]) -> str:
 
 
 COMMAND = "command"
-"""The key in `agent`, and the name of the source."""
+"""The key for the command in the mapping `agent` of an entry. It is also the name of the agent source."""
 
 
 class CommandReader(SourceReader):
-    """Reads entries whose agent is a program."""
+    """Reads entries for which the agent is a program."""
 
     def read(self, given: GivenEntry) -> EntryAgent | None:
         """Return the agent of `{command: [program, argument, ...]}`."""
@@ -67,7 +71,9 @@ class CommandReader(SourceReader):
 
 
 class CommandAgent(EntryAgent):
-    """A program that a spec names. On a cluster its files may be in another folder, as `SpecReader.shared` says."""
+    """The agent of an entry that names a program. On a cluster, the files of the program may be in another folder; see
+    `SpecReader.shared`.
+    """
 
     here = False
 
@@ -82,22 +88,22 @@ class CommandAgent(EntryAgent):
         if COMMAND not in given:
             report(("agent",), "expected the name of an agent or {command: [program, argument, ...]}")
             return None
-        words: list[str] | None = check_value(_WORDS, given[COMMAND], where, report)
+        words: list[str] | None = self.given.check(where, _WORDS, given[COMMAND])
         if words is None:
             return None
         if not found(self._moved.get(words[0], words[0]), folder):
             place = f"in {folder}" if "/" in words[0] else "on PATH"
-            there = isfile(folder / words[0])  # noqa: PTH113 - takes a name that no file can have
+            there = isfile(folder / words[0])  # noqa: PTH113 - accepts names that no file can have
             advice = "; it is there, but not executable: chmod +x it, or put its interpreter before it" if there else ""
             report(where, f"no program {abbreviate(words[0])} {place} that can be started{advice}")
         return tuple(words)
 
     def find(self) -> type[Agent] | None:
-        """Return the class that represents a program."""
+        """Return the class that stands for any program."""
         return ExternalAgent
 
     def check_options(self, agent: type[Agent]) -> dict[str, Any] | None:
-        """Return the options unchanged: only the program knows them."""
+        """Return the options unchanged, because only the program knows them."""
         return self.given.options()
 
     def name(self, agent: type[Agent]) -> str:
@@ -105,7 +111,9 @@ class CommandAgent(EntryAgent):
         return called(self.words or ())
 
     def heuristic(self, choices: Choices, rules: Rules) -> tuple[Evaluation | None, Fitted | None]:
-        """Return the heuristic that the entry asks for; a program has its own."""
+        """Return the heuristic that the entry names. If the entry names none, arena chooses none, because a program has its own
+        heuristic.
+        """
         return super().heuristic(choices, rules) if choices else (None, None)
 
     def identity_options(self) -> Mapping[str, Any]:
@@ -113,11 +121,11 @@ class CommandAgent(EntryAgent):
         return {COMMAND: list(self.words or ())}
 
     def program(self, program: Program, game: str) -> Program:
-        """Return the program to start instead of arena's host."""
+        """Return the program that is started instead of the Python host of arena."""
         return replace(program, command=tuple([self._moved.get(word, word) for word in self.words or ()]))
 
     def note_trust(self, agent: str) -> None:
         """Do nothing, because arena loads no code of a program."""
 
 
-_WORDS = make_adapter(Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)])
+_WORDS = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]

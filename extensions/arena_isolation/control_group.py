@@ -1,8 +1,9 @@
-"""Control groups of Linux: one for each agent and its children, to freeze, kill or count them as a whole.
+"""Control groups of Linux. Each agent and its children get one group, so that they can be frozen, killed or counted together.
 
-A process cannot leave its group without the right to write into another one, and its children are in the group from the start.
-No search finds a family as reliably. A group is created only below the group of this process. Users often lack the necessary
-rights, so every caller needs a fallback. Version 2 freezes, kills and counts without any controller.
+A process cannot leave its group without the right to write into another group, and its children are in the group from the start.
+So a group contains all children of an agent more reliably than any search could find them. A group is created only below the
+group of this process. Users often lack the rights for this, so every caller needs a fallback. In version 2 of control groups,
+processes can be frozen, killed and counted without any controller.
 """
 
 import atexit
@@ -15,30 +16,32 @@ from pathlib import Path
 from secrets import token_hex
 from time import monotonic, sleep
 
-from arena.api.processes import remove_leftovers
+from arena.api.processes import ProcessTree
 
 CONTROLLED = {
     "memory": (("memory.max", "memory.events"), ("memory.limit_in_bytes", "memory.oom_control"), "oom_kill"),
     "pids": (("pids.max", "pids.events"), ("pids.max", "pids.events"), "max"),
 }
-"""For each controller: its files for a limit and for its events, in versions 2 and 1, and the word to look for."""
+"""For each controller and for versions 2 and 1: the file for the limit, the file with the events, and the event that shows that
+the limit was hit.
+"""
 UNIFIED = ""
-"""Name of version 2 among the hierarchies. Hierarchies of version 1 have the names of their controllers."""
+"""The key for the hierarchy of version 2. The key for a hierarchy of version 1 is the name of its controller."""
 REMOVAL_SECONDS = 2.0
 """Seconds to wait for the last process of a group to end."""
 _NAME = re.compile(r"arena-(\d+)-[0-9a-f]+")
 
 
 class ControlGroup:
-    """The control group of one agent process and of everything that it starts."""
+    """The control group of one agent process and every process that it starts."""
 
     def __init__(self, folder: Path) -> None:
-        """Create it as a folder of version 2. Raises OSError if that is not allowed."""
+        """Create the group as a folder in the hierarchy of version 2. Raises OSError if that is not allowed."""
         folder.mkdir()
         self.folder = folder
         self._open: list[int] = []
         self._beside: list[Path] = []
-        """Its folders in hierarchies of version 1."""
+        """The folders of the group in hierarchies of version 1."""
         self._events: dict[str, int] = {}
         try:
             self._freezer = self._open_file(folder / "cgroup.freeze", os.O_WRONLY)
@@ -58,7 +61,7 @@ class ControlGroup:
         return [folder / "cgroup.procs" for folder in (self.folder, *self._beside)]
 
     def limit(self, controller: str, most: int) -> None:
-        """Let the kernel limit it to `most` bytes (`memory`) or processes (`pids`), if the controller is available."""
+        """Let the kernel limit the group to `most` bytes (`memory`) or processes (`pids`), if the controller is available."""
         second, first, _ = CONTROLLED[controller]
         above = own_folders().get(controller)
         folder, (file, events) = (self.folder, second) if above is None else (above / self.folder.name, first)
@@ -68,7 +71,7 @@ class ControlGroup:
                 self._beside.append(folder)
             (folder / file).write_text(str(most))
             self._events[controller] = self._open_file(folder / events, os.O_RDONLY)
-        if controller == "memory":  # swap is limited, too, if these files exist
+        if controller == "memory":  # swap is limited too, if these files exist
             for file, value in (("memory.swap.max", 0), ("memory.memsw.limit_in_bytes", most)):
                 with suppress(OSError):
                     (folder / file).write_text(str(value))
@@ -78,22 +81,22 @@ class ControlGroup:
         return controller in self._events
 
     def met_limit(self, controller: str) -> bool:
-        """Return True if it hit its limit: a process was killed for its memory, or could not be started."""
+        """Return True if the group has hit its limit, so that a process was killed for its memory or could not be started."""
         if controller not in self._events:
             return False
         words = os.pread(self._events[controller], 512, 0).decode().split()
         return int(dict(zip(words[::2], words[1::2], strict=False)).get(CONTROLLED[controller][2], 0)) > 0
 
     def pids(self) -> list[int]:
-        """Return its processes, except processes outside the namespace of this process."""
+        """Return the processes of the group, except processes outside the namespace of this process."""
         return self._read_ids("cgroup.procs")
 
     def threads(self) -> list[int]:
-        """Return the threads of its processes."""
+        """Return the threads of all processes in the group."""
         return self._read_ids("cgroup.threads")
 
     def size(self, turn: float) -> int:
-        """Return the number of threads in it, after a turn of `turn` seconds."""
+        """Return the number of threads in the group. `turn` is not used; `StoppedFamily.size` needs it."""
         return len(self.threads())
 
     def _read_ids(self, name: str) -> list[int]:
@@ -103,24 +106,24 @@ class ControlGroup:
             return []
 
     def freeze(self) -> None:
-        """Freeze all its processes, and processes that enter later. It can still be killed."""
+        """Freeze all processes in the group, and processes that enter it later. A frozen group can still be killed."""
         os.pwrite(self._freezer, b"1", 0)
 
     def thaw(self) -> None:
-        """Continue its processes."""
+        """Let the processes in the group continue."""
         os.pwrite(self._freezer, b"0", 0)
 
     def cpu_seconds(self) -> float:
-        """Return the CPU time that it has used so far, including ended processes."""
+        """Return the CPU time that the group has used so far, including processes that have ended."""
         return int(os.pread(self._usage, 64, 0).split(None, 2)[1]) / 1e6  # the first line is `usage_usec N`
 
     def kill(self) -> None:
-        """Kill all its processes at once, frozen or not, including new ones."""
+        """Kill all processes in the group at once, frozen or not, including new ones."""
         with suppress(OSError):  # Linux before 5.14 has no such file
             (self.folder / "cgroup.kill").write_text("1")
 
     def remove(self) -> None:
-        """Remove it, as soon as the killed processes are gone."""
+        """Remove the group when the killed processes are gone."""
         while self._open:
             os.close(self._open.pop())
         self._events.clear()
@@ -129,9 +132,9 @@ class ControlGroup:
 
 
 def new_group(memory: int = 0, processes: int = 0) -> ControlGroup | None:
-    """Create a group below the group of this process; None if that is not allowed or if the group would not work fully.
+    """Return a new group below the group of this process; None if this is not allowed or a file of the group cannot be opened.
 
-    `memory` and `processes` are its limits, if the kernel can enforce them; 0 is no limit.
+    `memory` and `processes` are the limits of the group, if the kernel can enforce them; 0 means no limit.
     """
     parent = own_folders().get(UNIFIED)
     if parent is None:
@@ -148,7 +151,7 @@ def new_group(memory: int = 0, processes: int = 0) -> ControlGroup | None:
 
 
 def remove_groups(makers: Collection[int]) -> None:
-    """Remove leftover groups of arena processes that were killed, with all processes in them."""
+    """Remove the groups that the processes `makers` of arena have left behind, with all processes in these groups."""
     for folder in own_folders().values():
         for group, maker in _groups(folder):
             if maker in makers:
@@ -159,7 +162,7 @@ def remove_groups(makers: Collection[int]) -> None:
 
 @cache
 def own_folders() -> Mapping[str, Path]:
-    """Return the folder of this process's group for each hierarchy: UNIFIED, or a controller of version 1."""
+    """Return the folder of this process's group in each hierarchy. A key is UNIFIED or the name of a controller of version 1."""
     try:
         mounts = Path("/proc/self/mountinfo").read_text().splitlines()
         within = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
@@ -170,7 +173,7 @@ def own_folders() -> Mapping[str, Path]:
 
 
 def _find_folders(mount: str, paths: Mapping[str, str]) -> dict[str, Path]:
-    """Return the folders of this process's groups below one mount, which may show only a part of a hierarchy."""
+    """Return the folders of the groups of this process below one mount, which may show only a part of a hierarchy."""
     place, _, kind = mount.partition(" - ")
     root, point = [re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), path) for path in place.split(" ")[3:5]]
     system, _, options = kind.split(" ", 2)
@@ -183,7 +186,7 @@ def _find_folders(mount: str, paths: Mapping[str, str]) -> dict[str, Path]:
 
 
 def _groups(folder: Path) -> list[tuple[Path, int]]:
-    """Return the agents' groups below a folder, each with the process that created it."""
+    """Return the groups of agents below a folder, each with the id of the arena process that created it."""
     try:
         names = os.listdir(folder)  # noqa: PTH208 - the names are wanted
     except OSError:
@@ -206,7 +209,7 @@ def _remove_folder(folder: Path, patience: float) -> None:
 
 @cache
 def _clean_at_exit(own: int) -> None:
-    """Remove the leftovers of killed runs now, and this process's own groups at its end."""
+    """Remove the groups that killed runs have left behind. When this process ends, remove its own groups, too."""
     for folder in own_folders().values():
         for group, maker in _groups(folder):
             if not os.path.exists(f"/proc/{maker}"):  # noqa: PTH110
@@ -214,4 +217,4 @@ def _clean_at_exit(own: int) -> None:
     atexit.register(lambda: remove_groups([own]) if os.getpid() == own else None)
 
 
-remove_leftovers.append(remove_groups)
+ProcessTree.remove_leftovers.append(remove_groups)

@@ -1,6 +1,7 @@
-"""Asks a separate process to describe a plugin. The file is loaded only there, and the answers are not trusted.
+"""Asks a separate process to describe a plugin. The file of the plugin is loaded only in that process, and the answers are not
+trusted.
 
-The other side is `arena_isolation.describe_host`. Both exchange lines of JSON, as agents and their processes do.
+The code in that process is `arena_isolation.describe_host`. The two processes exchange lines of JSON, as arena and agents do.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,30 +10,34 @@ from typing import Any, Literal, Self, TypeVar, get_args
 
 from arena import ArenaError
 from arena.api.errors import IsolationError
-from arena.api.games import TRAITS
+from arena.api.games import Traits
 from arena.api.match import Program
 from arena_isolation import protocol
 from arena_isolation.agent_process import AgentLost, AgentProcess
-from arena_isolation.helper import pack
+from arena_isolation.helper_process import pack
 from arena_isolation.protocol import Broken
 from arena_isolation.versions import PluginVersion, Told
 
 DESCRIBING_MODULE = "arena_isolation.describe_host"
-"""Module that the process runs."""
+"""The module that the process runs."""
 DESCRIBE = pack({"type": "describe"})
-"""Key of the description among the answers of a process. The whole set of answers is keyed by the loaded code."""
+"""The key for the description among the answers of a process (see `Told`). It is the same for every plugin; `Described` keeps the
+answers about different plugins apart.
+"""
 ANSWER_SECONDS = 60.0
-"""Timeout in seconds for the loading of a plugin, and for one answer."""
+"""Timeout in seconds for loading a plugin, and for one answer."""
 Claim = Literal["cost", "length", "admissible"]
-"""Claims of a solver about its solutions; see `Agent.optimal`."""
+"""A claim of a solver about its solutions; see `Agent.optimal`."""
 
 Answered = TypeVar("Answered")
 Start = Callable[[Program, int | None, str, str], AgentProcess]
-"""Starts the process of a program, given its memory in MiB, its isolation and the module that it runs."""
+"""A function that starts the process of a program. Its arguments are the program, the memory limit in MiB, the isolation, and the
+module that the process runs.
+"""
 
 
 class NotDescribed(ArenaError):
-    """The process cannot load the plugin that it should describe, or does not answer correctly."""
+    """The process cannot load the plugin that it should describe, or its answers are not valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +46,16 @@ class DescribedAgent:
 
     name: str
     needs: frozenset[str]
-    """Required traits of games."""
+    """The traits that a game must have."""
     copes: frozenset[str]
-    """Traits of games that it can handle."""
+    """The traits of games that the agent can handle."""
     games: frozenset[str]
-    """Names of the games that it is made for; empty if it plays any game."""
+    """The names of the games for which the agent is made; empty if it plays any game."""
     wants_heuristic: bool
     chooses: bool
     solves: bool
     options: Mapping[str, Mapping[str, Any]]
-    """JSON Schema of each option, with its default if there is one."""
+    """The JSON Schema of each option, with its default if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,39 +63,40 @@ class Description:
     """Everything that a plugin defines."""
 
     agents: Mapping[str, DescribedAgent]
-    """Agents of the described plugin, by name."""
+    """The agents of the described plugin, by name."""
     games: frozenset[str]
-    """Names of its games."""
+    """The names of the plugin's games."""
     heuristics: frozenset[tuple[str, str]]
-    """Its heuristics, each as (game, name)."""
+    """The plugin's heuristics, each as (game, name)."""
     known: frozenset[tuple[str, str]]
-    """All heuristics that its process knows, including other plugins'."""
+    """All heuristics that the process knows, including heuristics of other plugins."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedValues:
-    """Options or parameters for a constructor, with defaults filled in; None after faults."""
+    """The validated options or parameters for a constructor. `values` includes defaults; it is None if there are faults."""
 
     values: dict[str, Any] | None
     faults: Sequence[tuple[tuple[str | int, ...], str]]
     """The path of each wrong value, and the message about it."""
     optimal: Claim | None = None
-    """The claim of an agent with these options."""
+    """The claim of the agent about its solutions with these options."""
     defaults: frozenset[str] = frozenset()
-    """Names of the values that equal their defaults."""
+    """The names of the values that equal their defaults."""
 
     @property
     def changed(self) -> dict[str, Any]:
-        """Values that differ from their defaults."""
+        """Return the values that differ from their defaults."""
         return {name: value for name, value in (self.values or {}).items() if name not in self.defaults}
 
 
 class DescribeHost:
-    """The process that has loaded a plugin. A NotDescribed error from any method ends it.
+    """The process that has loaded a plugin. When a method raises NotDescribed, the process is ended.
 
-    In a sandbox it finds the plugins that this process has imported before, as an agent there does. `told` contains answers
-    from another process of arena, by request. The process is started only for other requests. Without `start` it is never
-    started, and answers missing from `told` are unknown.
+    In a sandbox, this process can read only the plugins that the process of arena has imported before, as agents in a sandbox
+    can. `told` maps requests to answers that another process of arena has passed on. The describing process is started only for
+    requests that are not in `told`. Without `start`, it is never started, and such requests raise NotDescribed. `installed` names
+    the installed plugins that the process loads; None stands for all of them.
     """
 
     def __init__(
@@ -101,21 +107,22 @@ class DescribeHost:
         isolation: str = "process",
         told: Told | None = None,
         start: Start | None = AgentProcess,
+        installed: Sequence[str] | None = None,
     ) -> None:
         self._program = Program(plugin.source, {}, None, tuple(plugins), folder, version=plugin)
         self._isolation: str = isolation
         self._start = start
         self._process: AgentProcess | None = None
-        self._describe = {"type": "describe", "plugin": plugin.plugin, "plugins": list(plugins)}
+        self._describe = {"type": "describe", "plugin": plugin.plugin, "plugins": list(plugins), "installed": installed}
         self.told = dict(told or {})
         self.description = self._ask(self._describe, "description", _read_description, DESCRIBE)
 
     def options(self, agent: str, given: Mapping[str, Any]) -> CheckedValues:
-        """Return the options of an agent, validated by its own type hints and by constructing it once."""
+        """Return the options of an agent. They are validated by its type hints and by constructing the agent once."""
         return self._ask({"type": "options", "agent": agent, "given": dict(given)}, "checked", _read_checked)
 
     def parameters(self, game: str, heuristic: str, given: Mapping[str, Any]) -> CheckedValues:
-        """Return the parameters of a heuristic, validated by its own type hints."""
+        """Return the parameters of a heuristic. They are validated by its type hints."""
         request = {"type": "parameters", "game": game, "heuristic": heuristic, "given": dict(given)}
         return self._ask(request, "checked", _read_checked)
 
@@ -153,18 +160,18 @@ class DescribeHost:
             raise NotDescribed(f"cannot be described: {lost.message}") from lost
         except ValueError as error:
             self.end()
-            raise NotDescribed(f"cannot be described: its request has no JSON: {error}") from error
+            raise NotDescribed(f"cannot be described: its request cannot be written as JSON: {error}") from error
         except (Broken, NotDescribed) as error:
             self.end()
             raise NotDescribed(str(error)) from error
 
     def _loaded(self) -> AgentProcess:
-        """Return the process, and start it if necessary."""
+        """Return the process. It is started if necessary."""
         if self._start is None:
-            raise NotDescribed("not known from its check")
+            raise NotDescribed("cannot be described: the check of the plugin did not ask for this")
         if self._process is None:
             self._process = self._start(self._program, None, self._isolation, DESCRIBING_MODULE)
-            if self.told:  # answers of another process: this one has not loaded the plugin yet
+            if self.told:  # if the first answers came from another process, this one has not loaded the plugin yet
                 self._process.ask(pack(self._describe), ANSWER_SECONDS)
         return self._process
 
@@ -174,8 +181,8 @@ def _read_description(answer: Mapping[str, Any]) -> Description:
     for one in _read_list(answer, "agents"):
         told = {**_read_object(one, "agents"), "type": "agents"}
         needs = frozenset(protocol.texts_of(told, "needs"))
-        if not needs <= set(TRAITS):
-            raise Broken(f"needs: expected traits, got {min(needs - set(TRAITS))[:40]!r}")
+        if not needs <= set(Traits.WORDS):
+            raise Broken(f"needs: expected traits, got {min(needs - set(Traits.WORDS))[:40]!r}")
         options = _read_object(told.get("options"), "options")
         agents.append(
             DescribedAgent(

@@ -1,6 +1,7 @@
-"""The other side of `arena_isolation.describe`: `python -m arena_isolation.describe_host` loads a plugin and describes it.
+"""The process for `arena_isolation.describe`: `python -m arena_isolation.describe_host` loads a plugin and describes it.
 
-It validates options by the same code as a spec, so a version of a plugin is read in the same way as the current one.
+Options are validated by the same code that reads a spec, so an older version of a plugin is read in the same way as the current
+one.
 """
 
 from collections.abc import Mapping
@@ -8,11 +9,11 @@ from typing import Any
 
 from arena import Agent, ArenaError, Registry, UnknownName, __version__, load_plugins
 from arena.api.errors import Interrupted, describe
-from arena.api.games import chooses, parameters_of, read_coped, read_games, solves
-from arena.api.processes import take_pipes
-from arena.api.spec import drop_defaults, make_adapters, make_plain, put_in_place, validate_heuristic, validate_parameters
+from arena.api.games import Abilities, count_given
+from arena.api.processes import PythonProcess
+from arena.api.spec import Parameters, PluginPlace
 from arena_isolation import protocol
-from arena_isolation.helper import pack, serve
+from arena_isolation.helper_process import pack, serve
 
 Answer = dict[str, Any]
 
@@ -39,8 +40,9 @@ class DescribeHost:
     def _describe(self, message: Answer) -> Answer:
         self.registry = Registry()
         try:
-            registry = load_plugins(message["plugins"])
-            keys = put_in_place(registry, message["plugin"])
+            installed = message.get("installed")
+            registry = load_plugins(message["plugins"], entry_points=True if installed is None else installed)
+            keys = PluginPlace(message["plugin"]).replace_in(registry)
         except ArenaError as error:
             return {"type": "failed", "message": str(error)}
         self.registry = registry
@@ -51,12 +53,12 @@ class DescribeHost:
                 {
                     "name": agent.name,
                     "needs": sorted(agent.needs),
-                    "copes": sorted(read_coped(agent)),
-                    "games": sorted(read_games(agent)),
+                    "copes": sorted(Abilities(agent).copes),
+                    "games": sorted(Abilities(agent).games),
                     "wants_heuristic": bool(agent.wants_heuristic),
-                    "chooses": chooses(agent),
-                    "solves": solves(agent),
-                    "options": {name: _schema(agent, name) for name in parameters_of(agent)},
+                    "chooses": Abilities(agent).chooses,
+                    "solves": Abilities(agent).solves,
+                    "options": {name: _schema(agent, name) for name in Parameters(agent).known},
                 }
                 for agent in agents
             ],
@@ -68,12 +70,12 @@ class DescribeHost:
 
 def _schema(agent: type[Agent], name: str) -> Answer:
     """Return the JSON Schema of an option, with its default. A type hint without a schema gives an empty answer."""
-    parameter = parameters_of(agent)[name]
+    parameter = Parameters(agent).known[name]
     try:
-        schema: Answer = make_adapters(agent)[name].json_schema()
-    except Exception:  # the author's type hints may be anything
+        schema: Answer = Parameters(agent).adapters[name].json_schema()
+    except Exception:  # an author's type hints may raise anything
         schema = {}
-    return schema if parameter.default is parameter.empty else {**schema, "default": make_plain(parameter.default)}
+    return schema if parameter.default is parameter.empty else {**schema, "default": Parameters.make_plain(parameter.default)}
 
 
 def _checked(registry: Registry, message: Answer) -> Answer:
@@ -86,25 +88,27 @@ def _checked(registry: Registry, message: Answer) -> Answer:
     target: Any = None
     if message["type"] == "options":
         target = registry.agent(message["agent"])
-        values = validate_parameters(target, message["given"], (), report)
+        values = Parameters(target).validate(message["given"], (), report)
         if values is not None:
             optimal = _made(target, values, report)
     else:
         try:
             target = registry.heuristic(message["game"], message["heuristic"])
-            values = validate_heuristic(target, message["given"], report)
+            values = Parameters(target).validate(message["given"], (), report, skip=count_given(target))
         except UnknownName as error:
             values = None
             report((), str(error))
     told = [{"path": path, "message": fault} for path, fault in faults]
     if faults or values is None:
         return {"type": "checked", "values": None, "faults": told, "optimal": optimal}
-    defaults = sorted(set(values) - set(drop_defaults(target, values)))
-    return {"type": "checked", "values": make_plain(values), "defaults": defaults, "faults": told, "optimal": optimal}
+    defaults = sorted(set(values) - set(Parameters(target).drop_defaults(values)))
+    return {"type": "checked", "values": Parameters.make_plain(values), "defaults": defaults, "faults": told, "optimal": optimal}
 
 
 def _made(agent: type[Agent], options: Mapping[str, Any], report: Any) -> str | None:
-    """Return the claim of an agent with these options, and report a fault if it cannot be constructed."""
+    """Return what an agent with these options claims about its solutions (see `Agent.optimal`). If the agent cannot be
+    constructed, report a fault.
+    """
     try:
         return agent(**options).optimal
     except Interrupted:
@@ -117,4 +121,4 @@ def _made(agent: type[Agent], options: Mapping[str, Any], report: Any) -> str | 
 
 
 if __name__ == "__main__":
-    serve(DescribeHost().answer, *take_pipes())
+    serve(DescribeHost().answer, *PythonProcess.take_pipes())

@@ -1,14 +1,15 @@
-"""CPU time of an agent and its children, and the time it waited for a processor, both measured from outside.
+"""The CPU time of an agent and its children, and the time that they waited for a processor, both measured from outside.
 
-For each thread, Linux counts the time that it ran and the time that it was runnable without running (`/proc/TID/schedstat`,
-nanoseconds). The second is the time that a busy machine takes from an agent; it does not include sleep. On other systems the
-waiting time is unknown and counts as zero.
+For each thread, Linux counts the time in which it ran, and the time in which it could have run but had no processor
+(`/proc/TID/schedstat`, in nanoseconds). The second is the time that an agent loses on a busy machine; it does not include sleep.
+On other systems, the waiting time is unknown and counts as zero.
 """
 
 import os
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
@@ -16,9 +17,11 @@ from arena.api.processes import ProcessTree
 from arena_isolation.control_group import ControlGroup
 
 LISTING_SECONDS = 0.1
-"""Seconds between two listings of a family without a group. One listing takes as long as a hundred with a group."""
+"""Seconds between two listings of processes that have no control group. One such listing takes as long as a hundred
+with a group.
+"""
 MAX_WATCHED_THREADS = 64
-"""Maximum number of threads whose waiting time is read. A larger family waits for itself."""
+"""Maximum number of threads whose waiting time is read. An agent with more threads mostly waits for its own threads."""
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -28,33 +31,37 @@ class _Thread(NamedTuple):
 
 
 class FamilyClock:
-    """Processor time of a tree of processes since `begin`, from its control group if it has one, or else from /proc.
+    """The processor time of a process and its descendants since `begin`. It is read from their control group if they have one,
+    otherwise from /proc.
 
-    Without a group, the time of an orphan counts only up to its last check.
+    Without a group, the time of an orphaned process counts only up to the last listing that found this process.
     """
 
     def __init__(self, tree: ProcessTree, group: ControlGroup | None) -> None:
         self._tree = tree
         self._group = group
         self._threads: dict[int, int] = {}
-        """An open file of statistics for each known thread, and, without a group, for each process."""
+        """For each known thread, an open file with its statistics. Without a group, `_processes` has such a file for each
+        process.
+        """
         self._processes: dict[int, int] = {}
         self._began: dict[int, _Thread] = {}
         self._used: dict[int, float] = {}
-        """Processor time of each process at the beginning. The group has the number 0."""
+        """The processor time of each process at the beginning. The number 0 stands for the group."""
+        self._ran: dict[int, float] = {}
         self._most = 0.0
         self._listed = 0.0
 
     def begin(self) -> None:
-        """Start to count."""
+        """Start counting."""
         if not self._threads:
             self.look()
-        self._began = dict(self._read_threads())  # including threads that have just started
+        self._began = dict(self._read_threads())  # threads that have just started are included
         self._used = self._read_processes()
         self._most = 0.0
 
     def look(self, *, now: bool = True) -> None:
-        """List the family again; without `now` only if a listing is due. New threads start without waiting time."""
+        """List the processes again; without `now`, only if a listing is due. New threads start with a waiting time of zero."""
         if not now and self._group is None and perf_counter() < self._listed + LISTING_SECONDS:
             return
         self._listed = perf_counter()
@@ -65,17 +72,16 @@ class FamilyClock:
         self._began.update((tid, _Thread(0.0, now.waited)) for tid, now in self._read_threads() if tid in new)
 
     def used(self) -> float:
-        """Return the CPU seconds of the whole family since `begin`."""
+        """Return the CPU seconds of all processes together since `begin`."""
         now = self._read_processes()
         self._most = max(self._most, sum(used - self._used.get(pid, 0.0) for pid, used in now.items()))
         return self._most
 
     def lack(self) -> float:
-        """Return the seconds since `begin` that its busiest thread could have run but lacked a processor, due to other
-        programs.
+        """Return the seconds since `begin` in which the busiest thread could run but had no processor because of other programs.
 
-        The time that the rest of the family ran is subtracted, because the thread may have waited for them. So children that
-        keep the family's own processor busy give it no advantage.
+        The time that the other threads and processes of the agent ran is subtracted, because the thread may have waited for them.
+        So an agent gains no time by starting children that keep its processor busy.
         """
         best, ran = _Thread(0.0, 0.0), 0.0
         for tid, now in self._read_threads():
@@ -83,9 +89,17 @@ class FamilyClock:
             thread = _Thread(now.ran - before.ran, now.waited - before.waited)
             best = max(best, thread, key=sum)
             ran += thread.ran
-        # Threads are counted in nanoseconds. Processes without a group are counted in ticks of 10 ms, but including ended
-        # threads.
+        # Threads are counted in nanoseconds. Processes without a group are counted in ticks of 10 ms, which include threads that
+        # have ended.
         return max(0.0, best.waited - (max(ran, self.used()) - best.ran)) if best.waited else 0.0
+
+    def stands_in_queue(self) -> bool:
+        """Return True if no thread has run since the last call, although one of them could. Its wait is not in `lack` yet: the
+        kernel adds it when the thread runs again.
+        """
+        ran = {tid: now.ran for tid, now in self._read_threads()}
+        before, self._ran = self._ran, ran
+        return ran == before and any(_can_run(tid) for tid in ran)
 
     def close(self) -> None:
         """Close the files."""
@@ -94,7 +108,7 @@ class FamilyClock:
 
     def _read_threads(self) -> Iterable[tuple[int, _Thread]]:
         for tid, descriptor in self._threads.items():
-            with suppress(OSError, ValueError):  # it has ended
+            with suppress(OSError, ValueError):  # the thread has ended
                 ran, waited, _ = os.pread(descriptor, 80, 0).split()
                 yield tid, _Thread(int(ran) / 1e9, int(waited) / 1e9)
 
@@ -105,16 +119,16 @@ class FamilyClock:
         for pid, descriptor in self._processes.items():
             with suppress(OSError, ValueError):
                 status = os.pread(descriptor, 1024, 0)
-                # Its own user and system time, and the time of its ended children for which it has waited.
+                # The user and system time of the process itself, and of its ended children for which it has waited.
                 found[pid] = sum(map(int, status[status.rindex(b")") :].split()[12:16])) * _TICK
         return found
 
 
 class ProcessorUse:
-    """CPU time of an agent and the time that it lacked a processor, in seconds.
+    """The CPU time of an agent and the time in which it had no processor, in seconds.
 
-    A reading takes longer than many decisions, so short decisions are not read. The next reading covers them, too, and
-    subtracts the most that they can have used on one processor.
+    Reading the clock takes longer than many decisions, so the clock is not read after short ones. The next reading includes them,
+    and subtracts the most time that they can have used on one processor.
     """
 
     def __init__(self, clock: FamilyClock) -> None:
@@ -124,32 +138,36 @@ class ProcessorUse:
 
     @property
     def lack(self) -> float:
-        """Time that decisions of this match could have run but lacked a processor."""
+        """The time in the decisions of this match in which the agent could run but had no processor."""
         return self._lack + self.lack_now()
 
     @property
     def used(self) -> float:
-        """Processor time of this match."""
+        """The processor time of this match."""
         return self._used + self._clock.used()
 
     def used_now(self) -> float:
-        """Return the processor time of this decision."""
+        """Return the processor time of this decision so far."""
         return max(0.0, self._clock.used() - self._short)
 
     def lack_now(self) -> float:
-        """Return how long this decision could have run but lacked a processor."""
+        """Return the time in this decision in which the agent could run but had no processor."""
         return max(0.0, self._clock.lack() - self._short)
 
+    def stands_in_queue(self) -> bool:
+        """Return True if no thread of the agent has run since the last call, although one of them could."""
+        return self._clock.stands_in_queue()
+
     def look(self, *, now: bool) -> None:
-        """List the processes of the agent again; without `now` only if a listing is due."""
+        """List the processes of the agent again; without `now`, only if a listing is due."""
         self._clock.look(now=now)
 
     def add_short(self, seconds: float) -> None:
-        """Add a decision of `seconds` without reading its use."""
+        """Add a decision that took `seconds`, without reading the clock."""
         self._short += seconds
 
     def add(self) -> None:
-        """Add the use up to now, and begin the next decision."""
+        """Add everything used up to now, and begin the next decision."""
         self._lack, self._used, self._short = self.lack, self.used, 0.0
         self._clock.begin()
 
@@ -158,8 +176,8 @@ _own = threading.local()
 
 
 def read_own_wait() -> float:
-    """Return the seconds that this thread of arena could have run but lacked a processor; 0 if unknown."""
-    if getattr(_own, "process", None) != os.getpid():  # a forked child has the descriptor of its parent's thread
+    """Return the seconds in which this thread of arena could have run but had no processor; 0 if unknown."""
+    if getattr(_own, "process", None) != os.getpid():  # in a forked child, the descriptor belongs to a thread of the parent
         try:
             _own.descriptor = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -178,8 +196,15 @@ def _threads(pid: int) -> list[int]:
         return []
 
 
+def _can_run(tid: int) -> bool:
+    try:
+        return Path(f"/proc/{tid}/stat").read_text(errors="replace").rpartition(") ")[2].startswith("R")
+    except OSError:  # the thread has ended
+        return False
+
+
 def _keep(opened: dict[int, int], wanted: dict[int, str]) -> set[int]:
-    """Close files that are not wanted any more, open new ones, and return the keys of the new ones."""
+    """Close files that are not needed any more, open new ones, and return the keys of the new ones."""
     for gone in opened.keys() - wanted.keys():
         os.close(opened.pop(gone))
     new = wanted.keys() - opened.keys()

@@ -1,45 +1,51 @@
-"""Becomes another program, within limits: `python -I -S launch.py MEMORY_BYTES FAMILY ENTRANCES PROGRAM ARGUMENT...`.
+"""Runs another program within limits: `python -I -S launch.py MEMORY_BYTES FAMILY ENTRANCES PROGRAM ARGUMENT...`.
 
-0 bytes are no limit. ENTRANCES are the files of the control groups to enter, one a line. If FAMILY is `free`, the program
-replaces this process. If it is `apart`, the program runs as a child. If a PID namespace can be created, the program is the
-second process of it and has separate shared memory segments: no process in there can see or signal a process outside, and all
-end with the first process, which ends with this one. Without a namespace, this process adopts orphaned descendants and ends
-them after the program. Its own exit code is the program's.
+MEMORY_BYTES is 0 for no limit. ENTRANCES are the files of the control groups to enter, one per line. If FAMILY is `free`, the
+program replaces this process. If it is `apart`, the program runs as a child. If possible, a PID namespace is created in which the
+program is the second process and has separate shared memory segments. A process in the namespace can neither see nor signal a
+process outside. All processes in the namespace end with its first process, which ends with this one. Without a namespace, this
+process adopts orphaned descendants of the program, and ends them when the program has ended. This process ends with the exit code
+of the program.
 
-This is a separate program instead of a `preexec_fn`, whose Python code between fork and exec can deadlock on locks that other
-threads of the parent hold. It imports next to nothing, because every agent process needs it. It is run by its path, because `-I
--S` finds no package.
+This is a separate program and not a `preexec_fn`, because Python code between fork and exec can deadlock on locks that other
+threads of the parent hold. It imports very little, because it runs for every agent process. It is run by its path, because with
+`-I -S` Python finds no package.
 """
 
 import os
 import resource
 import sys
 
+MAX_OPEN_FILES = 4096
+"""Maximum number of open files of a process. arena looks at all of them, and each may hold memory."""
 DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
 ADOPT_ORPHANS = 36
 """PR_SET_CHILD_SUBREAPER."""
 SIGKILL, SIGTERM = 9, 15
 KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}, 1
-"""Number of keyctl(2) by architecture, and its operation."""
+"""The number of keyctl(2) on each architecture, and the operation."""
 NEW_MOUNTS, NEW_SEGMENTS, NEW_USER, NEW_PIDS = 0x00020000, 0x08000000, 0x10000000, 0x20000000
 """CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER and CLONE_NEWPID of unshare(2)."""
 SLAVE_MOUNTS = 0x4000 | 0x80000
-"""MS_REC and MS_SLAVE of mount(2): mounts inside are not visible outside."""
+"""MS_REC and MS_SLAVE of mount(2), so that mounts inside are not visible outside."""
 RESTRICTED_MOUNT = 2 | 4 | 8
 """MS_NOSUID, MS_NODEV and MS_NOEXEC."""
 
 
 def main() -> None:
-    """Set the limits and start the program, in place of this one or as a child."""
+    """Set the limits and start the program, either in place of this process or as a child."""
     memory, family, entrances, command = int(sys.argv[1]), sys.argv[2], sys.argv[3].splitlines(), sys.argv[4:]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = MAX_OPEN_FILES if most == resource.RLIM_INFINITY else min(most, MAX_OPEN_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     if sys.platform == "linux":
         for entrance in entrances:
-            _try_to_write(entrance, "0")  # the parent checks which process came in
-        # If the machine runs out of memory, agents are killed first, before arena or anything else.
+            _try_to_write(entrance, "0")  # if this fails, the parent notices that no process has entered
+        # When the machine runs out of memory, the kernel kills agents before arena or anything else.
         _try_to_write("/proc/self/oom_score_adj", "1000")
-        # An empty keyring replaces the keys of the user's session.
+        # An empty keyring replaces the keyring of the user's session.
         number = KEYCTL.get(os.uname().machine)
         if number is not None:
             import ctypes
@@ -50,18 +56,18 @@ def main() -> None:
         else:
             _control(DIE_WITH_PARENT, SIGKILL)
     if memory:
-        # RLIMIT_DATA counts private writable memory. RLIMIT_AS would also count reserved addresses, and Java, Go and
-        # sanitizers reserve gigabytes that they never touch.
+        # RLIMIT_DATA counts private writable memory. RLIMIT_AS would also count addresses that are only reserved, and Java, Go
+        # and sanitizers reserve gigabytes that they never use.
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     try:
-        os.execvp(command[0], command)  # the limits, and the wish to die with the parent, stay in force
+        os.execvp(command[0], command)  # the limits and the signal at the death of the parent stay in force
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
         os._exit(127)
 
 
 def _try_to_write(path: str, text: str) -> None:
-    """Write into a file of the system if that is allowed."""
+    """Write into a system file if that is allowed."""
     try:
         _write(path, text)
     except OSError:
@@ -74,16 +80,19 @@ def _write(path: str, text: str) -> None:
 
 
 def _control(option: int, value: int) -> None:
-    """Call prctl(2). With DIE_WITH_PARENT, Linux signals a process when its starting thread ends, even by a kill."""
+    """Call prctl(2). With DIE_WITH_PARENT, Linux sends a signal to the process when the thread that started it ends, even if that
+    thread is killed.
+    """
     import ctypes
 
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _go_apart(memory: int) -> None:
-    """Return in the process that is to become the program; the original process waits for it and ends.
+    """Fork, and return only in the process that will become the program. The original process waits for that process and then
+    ends.
 
-    `memory` limits its shared memory segments in bytes, if possible; 0 is no limit.
+    `memory` limits the shared memory segments of the program in bytes, if possible; 0 means no limit.
     """
     if _unshare():
         _control(DIE_WITH_PARENT, SIGKILL)
@@ -121,13 +130,13 @@ def _go_apart(memory: int) -> None:
 
 
 def _unshare() -> bool:
-    """Unshare namespaces and return whether the next child begins a PID namespace. Without the right to it, use a user
-    namespace.
+    """Unshare namespaces, and return True if the next child begins a PID namespace. If the rights do not suffice, a user
+    namespace is created, too.
     """
     import ctypes
 
     libc, user, group = ctypes.CDLL(None), os.geteuid(), os.getegid()
-    apart = NEW_PIDS | NEW_MOUNTS | NEW_SEGMENTS  # unattached segments disappear with their namespace
+    apart = NEW_PIDS | NEW_MOUNTS | NEW_SEGMENTS  # segments that nobody uses disappear with their namespace
     if libc.unshare(apart) == 0:
         return True
     if libc.unshare(apart | NEW_USER) != 0:
@@ -139,9 +148,10 @@ def _unshare() -> bool:
 
 
 def _begin_namespace() -> None:
-    """Tie the namespace to the parent of this process, its first process, and show only its own processes in /proc.
+    """Make the new namespace end when the parent of this process ends. This process is the first one in the namespace. Show only
+    processes of the namespace in /proc.
 
-    If a container hides parts of /proc, another one cannot be mounted. Then outside processes are visible, but out of reach.
+    If a container hides parts of /proc, no other /proc can be mounted. Then processes outside are visible, but cannot be reached.
     """
     import ctypes
 
@@ -152,7 +162,7 @@ def _begin_namespace() -> None:
 
 
 def _reap(program: int) -> int:
-    """Return the exit code of a program (negative for a signal), and reap orphaned processes meanwhile."""
+    """Return the exit code of a program (negative for a signal). Meanwhile, reap orphaned processes."""
     while True:
         pid, status = os.wait()
         if pid == program:
@@ -160,7 +170,7 @@ def _reap(program: int) -> int:
 
 
 def _end_below() -> None:
-    """Kill all children, and their children, which this process then adopts, until there are none."""
+    """Kill all children. This process then adopts their children and kills them too, until there are none left."""
     try:
         while True:
             with open(f"/proc/self/task/{os.getpid()}/children") as file:  # noqa: PTH123
@@ -172,7 +182,7 @@ def _end_below() -> None:
 
 
 def _end_as(code: int) -> None:
-    """End this process with an exit code, or, if it is negative, by its signal."""
+    """End this process with an exit code or, if the code is negative, by that signal."""
     if code < 0:
         import signal
 

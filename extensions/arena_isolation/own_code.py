@@ -1,14 +1,16 @@
-"""The keys `version` and `plugin` of an entry: an agent whose code runs only in its own process, which describes it."""
+"""Entries with the key `version` or `plugin`, which bring their own code. The code of such an agent runs only in a separate
+process, which also describes the agent.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from os.path import realpath
+from os.path import realpath, relpath
 from pathlib import Path
 from typing import Any
 
 from arena import Agent, Game, Search, State
 from arena.api.errors import suggest
-from arena.api.games import Evaluation, parameters_of
+from arena.api.games import Evaluation
 from arena.api.match import Program
 from arena.api.spec import (
     Choices,
@@ -16,15 +18,13 @@ from arena.api.spec import (
     EntryAgent,
     Fitted,
     GivenEntry,
-    Report,
+    Parameters,
+    PluginPlace,
     Rules,
     SoundAgent,
     SourceReader,
     SpecReader,
     list_organisers,
-    make_absolute,
-    resolve_place,
-    say_trusted,
 )
 from arena_isolation.agent_process import AgentProcess
 from arena_isolation.describe import CheckedValues, DescribedAgent, DescribeHost, NotDescribed
@@ -38,17 +38,17 @@ _APART = {PLUGIN: "an agent with a plugin of its own", VERSION: "another version
 
 
 class _Elsewhere(Agent):
-    """An agent whose code is only in another process."""
+    """The base class of agents whose code is only in another process."""
 
     def __init__(self, **options: Any) -> None:
         """Accept any options: the other process has validated them."""
 
 
 def stand_in(described: DescribedAgent) -> type[Agent]:
-    """Return a class that represents an agent in another process. It has the agent's name and needs, and cannot play."""
+    """Return a class that stands for an agent in another process. It has the name and the needs of the agent, but cannot play."""
 
     def refuse(self: Agent, game: Game, state: State, search: Search) -> Any:
-        raise TypeError("an agent with code of its own plays in a process of its own")
+        raise TypeError("an agent with its own code cannot play in this process; it needs a separate process")
 
     members = {
         "name": described.name,
@@ -63,7 +63,9 @@ def stand_in(described: DescribedAgent) -> type[Agent]:
 
 
 class CodeReader(SourceReader):
-    """Reads entries with their own code, and asks processes to describe it. Each process lives while the spec is read."""
+    """Reads entries that bring their own code, and asks processes to describe this code. Each process lives as long as the spec
+    is being read.
+    """
 
     def __init__(self, reading: SpecReader) -> None:
         super().__init__(reading)
@@ -74,18 +76,19 @@ class CodeReader(SourceReader):
     def read(self, given: GivenEntry) -> EntryAgent | None:
         """Return the agent of an entry with a `plugin` or `version`; None for any other entry.
 
-        The key is an option instead if the class of the agent declares one of that name, or if the agent is a command.
+        If the class of the agent declares an option named like the key, or if the agent is a command, the key is an ordinary
+        option.
         """
         name = given.values.get("agent")
         if not isinstance(name, str):
             return None
         agent = self.reading.registry.agents.get(name)
-        options = parameters_of(agent) if agent is not None else ()
+        options = Parameters(agent).known if agent is not None else ()
         key = next((key for key in (PLUGIN, VERSION) if key in given.values and key not in options), None)
         return None if key is None else CodeAgent(given, self, name, key)
 
     def code(self, agent: str, key: str, text: str) -> tuple[PluginVersion, tuple[str, ...]]:
-        """Return the code that an entry names by `key`, and the plugins that its process loads beside it.
+        """Return the code that an entry names by `key`, and the plugins that the process of its agent loads in addition.
 
         Raises NoVersion or RevisionError if the code is not available.
         """
@@ -95,18 +98,20 @@ class CodeReader(SourceReader):
             version = moved or version_of(reading.registry, agent, text, folder)
             self._pinned[text] = version.text
             source = reading.registry.sources.get(("agent", agent))
-            own = None if source is None else resolve_place(source.name)
-            # all except the one that defines the agent, with paths that are valid in any folder
-            return version, tuple([make_absolute(plugin) for plugin in reading.plugins if resolve_place(plugin) != own])
+            own = None if source is None else PluginPlace(source.name).real
+            # All plugins except the one that defines the agent. Their paths are valid in any folder.
+            return version, tuple([PluginPlace(plugin).absolute for plugin in reading.plugins if PluginPlace(plugin).real != own])
         version = moved or submission(text, folder, self._submitted_files())
         return version, self.plugins(version, reading.games)
 
     def plugins(self, version: PluginVersion, games: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the organiser's plugins that define one of the games, except the code itself."""
+        """Return the plugins of the organiser that define one of the games; the code of the entry itself is not among them."""
         return list_organisers(self.reading.registry, games, but=self.shared.twins.get(version.file, version.file))
 
     def _submitted_files(self) -> set[Path]:
-        """Return the files that entries of the spec, including sweeps, name as their `plugin`. Faulty entries are left out."""
+        """Return the files that entries of the spec name as their `plugin`. Sweeps (lists of values) are included, and faulty
+        entries are left out.
+        """
         found: set[Path] = set()
         for entry in self.reading.values.get("agents") or ():
             given = entry.get(PLUGIN) if isinstance(entry, dict) else None
@@ -127,11 +132,11 @@ class CodeReader(SourceReader):
         return self._hosts[key]
 
     def pin(self, agents: Any) -> Any:
-        """Return the agents of a spec with each revision replaced by its commit, because a branch moves on."""
+        """Return the agents of a spec with each revision replaced by its commit, because a branch changes over time."""
         return _pin(agents, self._pinned) if self._pinned else agents
 
     def share(self) -> SharedCode:
-        """Return the descriptions, so that workers need not ask again."""
+        """Return the descriptions of plugins, so that workers need not ask for them again."""
         return replace(self.shared, described={key: host.told for key, host in self._hosts.items()})
 
     def close(self) -> None:
@@ -152,7 +157,9 @@ def _pin(value: Any, texts: Mapping[str, str]) -> Any:
 
 
 class CodeAgent(EntryAgent):
-    """An agent with its own code: a class represents it here, and its own process describes it."""
+    """The agent of an entry that brings its own code. In this process, only a stand-in class represents the agent. The agent's
+    own process describes it.
+    """
 
     moves = True
     here = False
@@ -169,10 +176,12 @@ class CodeAgent(EntryAgent):
         self.apart = _APART[key]
 
     def read(self, isolation: str) -> SoundAgent:
-        """Return a class that represents the agent, and its options as validated by its process. Faults are noted."""
+        """Return a class that stands for the agent, and the options as the process of the agent has validated them. Report
+        faults.
+        """
         values, report = self.given.values, self.given.report
         if self._key == PLUGIN and VERSION in values:
-            report((VERSION,), "an entry has a plugin of its own or another version of one; leave one of them out")
+            report((VERSION,), "an entry has either plugin or version, got both; leave one of them out")
         text = values[self._key]
         if not isinstance(text, str) or not text:
             report((self._key,), f"expected {_EXPECTED[self._key]}, got {text!r}")
@@ -199,7 +208,7 @@ class CodeAgent(EntryAgent):
         return SoundAgent(claiming, checked.values, checked.changed)
 
     def check_heuristics(self, choices: Choices) -> None:
-        """Note a fault for every heuristic that the process of the agent does not know for a game of the spec."""
+        """Note a fault for every heuristic that the process of the agent does not know for any game of the spec."""
         if self._known is None:
             super().check_heuristics(choices)
             return
@@ -212,14 +221,15 @@ class CodeAgent(EntryAgent):
                 self.reading.faults.add(choice.path, message)
 
     def heuristic(self, choices: Choices, rules: Rules) -> tuple[Evaluation | None, Fitted | None]:
-        """Return the heuristic of the entry on a board. Its own process creates it.
+        """Return the heuristic of the entry on a board. The process of the agent creates it.
 
-        As in other entries, a heuristic of another game is replaced by the default of the board.
+        If the heuristic that the entry names is for another game, the default heuristic of the board's game is used, as for other
+        entries.
         """
         chosen = self._choose(choices, rules)
         known = None if chosen is None else (rules.name, chosen.name)
         if known in self.reading.registry.heuristics and known not in self.code.heuristics:
-            super().heuristic(choices, rules)  # builds its tables here, before the agent's clock runs
+            super().heuristic(choices, rules)  # this process may build tables now, before the clock of the agent runs
         return None, chosen
 
     def _choose(self, choices: Choices, rules: Rules) -> Fitted | None:
@@ -228,30 +238,36 @@ class CodeAgent(EntryAgent):
         if choice is not None and (rules.name, choice.name) in known:
             name, given, report = choice.name, choice.parameters, choice.report
         elif default is not None and (rules.name, default) in known:
-            name, given, report = default, {}, lambda path, message: None  # without parameters it has no faults
+            name, given, report = default, {}, lambda path, message: None  # without parameters, there are no faults
         else:
             return None
         checked = _ask(lambda: self._host.parameters(rules.name, name, given), report)
         return None if checked is None or checked.values is None else Fitted(name, checked.values, checked.changed)
 
     def knows_admissible(self, game: str, heuristic: str) -> bool:
-        """Return False, because the heuristic's code is not in this process."""
+        """Return False, because the code of the heuristic is not in this process."""
         return False
 
     def program(self, program: Program, game: str) -> Program:
-        """Return how its process creates the agent: with its code, and only the plugins that it may have."""
+        """Return the program from which the process creates the agent: the code of the entry, and only the plugins that the
+        process may load.
+        """
         plugins = self._reader.plugins(self.code, (game,)) if self.code.submitted else self._plugins
         return replace(program, plugins=plugins, version=self.code)
 
     def note_trust(self, agent: str) -> None:
-        """Note that arena's own processes load the same file."""
-        loaded = {resolve_place(one.source.name): one.source.name for one in self.reading.registry.plugins if one.source.asked}
+        """Add a note if arena's own processes load the file of this entry, too."""
+        loaded = {PluginPlace(one.source.name).real: one.source.name for one in self.reading.registry.plugins if one.source.asked}
         given = loaded.get(self.code.file)
         if given is not None:
-            say_trusted(self.reading, agent, given, "name it nowhere else")
+            name = relpath(given, self.reading.document.folder) if PluginPlace(given).is_file else given
+            self.reading.note(
+                f"{agent} plays in a sandbox, but arena itself loads its plugin {name} and trusts it; to avoid this, "
+                "name the plugin only in the entry of the agent"
+            )
 
 
-def _ask(ask: Any, report: Report) -> CheckedValues | None:
+def _ask(ask: Any, report: Callable[[tuple[str | int, ...], str], None]) -> CheckedValues | None:
     try:
         checked: CheckedValues = ask()
     except NotDescribed as error:

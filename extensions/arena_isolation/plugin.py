@@ -1,23 +1,26 @@
-"""Plugins of this extension: agents in separate processes and in sandboxes, with their own code, and in any language."""
+"""What this extension adds: agents in separate processes and in sandboxes, agents with their own code, and agents in any
+language.
+"""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from arena import hookimpl
-from arena.api.match import Isolation, PlayerPool
+from arena.api.match import Isolation
 from arena.api.spec import AgentSource
 
 if TYPE_CHECKING:
     from arena import Game, Spec
     from arena.api.match import Seat
     from arena.api.spec import SourceReader, SpecReader
+    from arena_isolation.remote import RemotePlayers
 
 
 @hookimpl
 def arena_isolations() -> Iterable[Isolation]:
     """Return the isolations `process` and `sandbox`. Their modules are imported on first use."""
 
-    def open_players() -> PlayerPool:
+    def open_players() -> "RemotePlayers":
         from arena_isolation.remote import RemotePlayers
 
         return RemotePlayers()
@@ -28,7 +31,7 @@ def arena_isolations() -> Iterable[Isolation]:
         return namespaces_work()
 
     def note_reach(spec: "Spec") -> Iterable[str]:
-        """Return a note if agents in separate processes can reach each other."""
+        """Return a note if agents in separate processes can reach each other on this machine."""
         from arena_isolation.agent_start import NO_NAMESPACES
 
         return [] if keeps_apart() else [NO_NAMESPACES]

@@ -1,6 +1,6 @@
-"""The agent protocol: JSON lines between arena and an agent in a separate process. See docs/protocol.md.
+"""The agent protocol: JSON lines between arena and an agent in a separate process. See docs/reference/protocol.md.
 
-No message of an agent is trusted: every line is parsed as JSON, and every field is checked for its type and range.
+No message from an agent is trusted: every line is parsed as JSON, and the type and the range of every field are checked.
 """
 
 import json
@@ -11,17 +11,16 @@ from typing import Any, NamedTuple
 
 from arena import Limits, Search
 from arena.api.errors import cut
-from arena.api.match import clip_text, is_count
-from arena_isolation.helper import pack
+from arena_isolation.helper_process import pack
 
 VERSION = 2
-"""Protocol version of arena."""
+"""The protocol version that arena uses."""
 MAX_LINE_BYTES = 16 << 20
-"""Maximum size of one line, and so of an answer, in bytes."""
+"""Maximum size of one line, and so of one answer, in bytes."""
 MAX_ACTION_CHARACTERS = 4 << 10
 """Maximum length of the text of one action, in characters."""
 MAX_PATH_CHARACTERS = 4 << 20
-"""Maximum length of all actions of a path, in characters."""
+"""Maximum length of all actions of a path together, in characters."""
 
 MAX_DESCRIPTION_BYTES = 1 << 20
 """Maximum size of one line from a process that describes a plugin, in bytes."""
@@ -32,7 +31,7 @@ MAX_DEPTH = 32
 MAX_PARTS = 1_000_000
 """Maximum number of strings and brackets in one message."""
 MAX_STRUCTURE_BYTES = 4 << 20
-"""Maximum size of one message outside of its strings, in bytes. The parsed form takes ten times as much memory."""
+"""Maximum size of one message outside of its strings, in bytes. The parsed message takes ten times as much memory."""
 
 in_quotes = json.encoder.encode_basestring_ascii
 """Encode a text as a JSON string."""
@@ -54,23 +53,25 @@ class Used(NamedTuple):
 
 
 def choose_line(played: Sequence[str]) -> bytes:
-    """Return the request for an action. It is written out by hand, because every move of an isolated agent needs it."""
+    """Return the request for an action. The JSON is put together by hand to save time, because every move of an isolated agent
+    needs a request.
+    """
     return b'{"type":"choose","played":[%b]}\n' % ",".join(map(in_quotes, played)).encode()
 
 
 def observed_line(observation: str, legal: Sequence[str]) -> bytes:
-    """Return the request for an action with hidden information: it contains only the seat's observation."""
+    """Return the request for an action in a game with hidden information. It contains only the observation of the seat."""
     return pack({"type": "choose", "played": [], "observation": observation, "legal": list(legal)})
 
 
 def action_line(action: str, nodes: int, evaluations: int, used_rng: bool) -> bytes:
-    """Return a simple answer to this request, written out by hand for the same reason."""
+    """Return a simple answer to a request for an action. Like the request, it is put together by hand."""
     used = f'"nodes":{nodes},"evaluations":{evaluations},"drew":{"true" if used_rng else "false"}'
     return f'{{"type":"action","action":{in_quotes(action)},{used}}}\n'.encode()
 
 
 def parse(text: bytes) -> dict[str, Any]:
-    """Parse a line. Raises Broken unless it is a JSON object with a `type` and of a plausible shape."""
+    """Parse a line. Raises Broken unless it is a JSON object with a `type` and has a plausible shape."""
     if len(text) > MAX_STRUCTURE_BYTES or text.count(b"[") + text.count(b"{") > MAX_DEPTH:
         _check_shape(text)
     try:
@@ -83,7 +84,9 @@ def parse(text: bytes) -> dict[str, Any]:
 
 
 def _check_shape(text: bytes) -> None:
-    """Raise Broken for a message that needs far more memory or stack depth than an honest one. Nothing is parsed."""
+    """Raise Broken for a message that would need far more memory or stack depth than ordinary ones. The message is not parsed for
+    this.
+    """
     containers = depth = deepest = in_texts = parts = 0
     for part in _PARTS.finditer(text):
         parts += 1
@@ -103,7 +106,9 @@ def _check_shape(text: bytes) -> None:
 
 
 _PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
-"""Strings (even unterminated ones) and brackets. It is possessive and a string never fails, so the time is linear."""
+"""Matches strings (even unterminated ones) and brackets. The pattern is possessive and its string part never fails, so it takes
+linear time.
+"""
 _QUOTE = ord('"')
 
 
@@ -118,19 +123,19 @@ _decode = json.JSONDecoder(parse_constant=_finite, parse_float=_finite).decode
 
 
 def quote(text: bytes) -> str:
-    """Return the start of a line, fit for a message."""
+    """Return the start of a line, quoted and short enough for an error message."""
     shown = ascii(text[:80].decode("utf-8", "replace").rstrip("\n"))
     return f"{shown}..." if len(text) > 80 else shown
 
 
 def expect(message: Mapping[str, Any], *kinds: str) -> None:
-    """Raise Broken if a message has another type."""
+    """Raise Broken if a message has none of these types."""
     if message["type"] not in kinds:
         raise Broken(f"expected a message of type {' or '.join(kinds)}, got {str(message['type'])[:40]!r}")
 
 
 def read_used(message: Mapping[str, Any]) -> Used:
-    """Return the resources of a decision from an answer or a report. Missing ones are 0 or None."""
+    """Return the resources of a decision from an answer or a report. Missing values are 0 or None."""
     return Used(
         _count(message, "nodes"),
         _count(message, "evaluations"),
@@ -176,17 +181,17 @@ def path_of(message: Mapping[str, Any]) -> Sequence[str]:
     texts = texts_of(message, "actions")
     longest, whole = max(map(len, texts), default=0), sum(map(len, texts))
     if longest > MAX_ACTION_CHARACTERS or whole > MAX_PATH_CHARACTERS:
-        expected_most = f"at most {MAX_ACTION_CHARACTERS:,} characters an action and {MAX_PATH_CHARACTERS:,} in all"
+        expected_most = f"at most {MAX_ACTION_CHARACTERS:,} characters per action and {MAX_PATH_CHARACTERS:,} in all"
         raise Broken(f"{message['type']}: actions: expected {expected_most}, got {longest:,} and {whole:,}")
     return texts
 
 
 def message_of(message: Mapping[str, Any], key: str) -> str | None:
-    """Return a text for people, shortened if too long; None if there is none."""
+    """Return a text that people will read, shortened if it is too long; None if there is none."""
     value = message.get(key)
     if value is None:
         return None
-    return clip_text(text_of(message, key))
+    return Limits.clip_text(text_of(message, key))
 
 
 def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:
@@ -198,7 +203,9 @@ def texts_of(message: Mapping[str, Any], key: str) -> Sequence[str]:
 
 
 def object_of(message: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Return an object within a message, with the message's type for errors. Raises Broken for anything else."""
+    """Return an object inside a message. It also gets the type of the message, because errors name this type. Raises Broken if
+    the value is not an object.
+    """
     value = message.get(key)
     if not isinstance(value, dict):
         raise Broken(f"{message['type']}: {key}: expected an object, got {cut(repr(value))}")
@@ -220,7 +227,7 @@ def steps_of(message: Mapping[str, Any]) -> int | None:
 
 def _count(message: Mapping[str, Any], key: str) -> int:
     value = message.get(key, 0)
-    if not is_count(value):
+    if not Limits.is_count(value):
         raise Broken(f"{message['type']}: {key}: expected a whole number from 0 to {Limits.MAX_COUNT:,}, got {cut(repr(value))}")
     return value
 
@@ -234,7 +241,8 @@ def _amounts(message: Mapping[str, Any]) -> Mapping[str, float]:
         and all(len(name) <= Search.MAX_AMOUNT_NAME_CHARACTERS for name in value)
     )
     if not sound or not all(type(one) in (int, float) and 0 <= one <= Limits.MAX_COUNT for one in value.values()):
-        raise Broken(f"{message['type']}: spent: expected amounts from 0 to {Limits.MAX_COUNT:,} by name, got {cut(repr(value))}")
+        expected = f"an object that maps names to amounts from 0 to {Limits.MAX_COUNT:,}"
+        raise Broken(f"{message['type']}: spent: expected {expected}, got {cut(repr(value))}")
     return dict(value)
 
 

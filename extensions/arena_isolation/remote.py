@@ -1,4 +1,6 @@
-"""A seat whose agent runs in a separate process. It is asked in messages, and the rules here interpret its answers."""
+"""Players for seats whose agents run in separate processes. An agent gets requests as messages; this process interprets the
+answers by the rules of the game.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +14,6 @@ from arena import Action, Agent, Answer, Game, GameError, Path, Puzzle, State, U
 from arena.api.errors import IsolationError, describe
 from arena.api.games import gives, settings
 from arena.api.match import (
-    Ending,
     EngineUse,
     Forfeit,
     Match,
@@ -20,28 +21,30 @@ from arena.api.match import (
     Position,
     Program,
     Seat,
+    Stream,
     Unreadable,
-    Used,
     check_action,
-    fault_of,
     local_player,
-    position_stream,
-    seat_seed,
 )
 from arena.api.search import SharedStart, search_engines
 from arena_isolation import protocol
-from arena_isolation.agent_process import AgentLost, AgentProcess, AgentProcesses, Loading
-from arena_isolation.helper import pack
+from arena_isolation.agent_pool import AgentProcesses
+from arena_isolation.agent_process import AgentLost, AgentProcess, Loading
+from arena_isolation.helper_process import pack
+from arena_isolation.own_compiler import OwnSearch
 from arena_isolation.protocol import Broken
-from arena_isolation.versions import version_in
+from arena_isolation.sandbox import private_folder
+from arena_isolation.versions import list_needed_plugins, version_in
 
 SOLVE = pack({"type": "solve"})
 Reading = Callable[[Mapping[str, Any], State], Any]
-"""Converts an answer into an action or a solution."""
+"""A function that converts an answer into an action or a solution."""
 
 
 class RemotePlayers(AgentProcesses):
-    """The processes of agents as a pool of players, for the isolations `process` and `sandbox`."""
+    """A pool of processes that provides players for seats whose agents run in them, for the isolations `process` and
+    `sandbox`.
+    """
 
     def player(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
         """Return the player of a seat whose agent runs in a separate process."""
@@ -49,7 +52,9 @@ class RemotePlayers(AgentProcesses):
 
 
 def player_maker(processes: AgentProcesses) -> Callable[[Match, int, SharedStart, Sequence[str]], Player]:
-    """Return a factory of players that honours the isolation of each seat. Separate processes come from `processes`."""
+    """Return a function that creates players. The isolation of each seat decides whether its agent runs in a separate process.
+    Such processes are taken from `processes`.
+    """
 
     def make(match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
         if match.seats[number].in_process:
@@ -68,8 +73,10 @@ class RemotePlayer:
         self.used_rng = False
         self.engine_use: EngineUse | None = None
         self._agent: Agent | None = None
-        """A copy of the agent from which search engines get its loop. None until they need it, and for a stranger's code."""
-        self.used: Used = ()
+        """A copy of the agent, from which search engines get the loop to compile. It is None until they need it, and always for
+        an entry that brings its own code.
+        """
+        self.used: tuple[Any, ...] = ()
         self.fallbacks = 0
         self.overrun: float | None = None
         self.started: float | None = None
@@ -88,10 +95,10 @@ class RemotePlayer:
             f"{match.position.key}/{match.repetition}" if self._observes or gives(match.game, "chance_outcomes") else None
         )
         self._place: dict[str, Any] = {}
-        """The position until the first decision, with which it is sent, so that no agent can think before the clock runs."""
+        """The position, until it is sent with the request for the first decision. So no agent can think before the clock runs."""
         self._until = 0.0
-        """CPU time of this thread at which the clock of a decision has run out."""
-        self._guest = any(other.in_process for other in match.seats)  # a deciding agent here stops no other one
+        """The CPU time of this thread at which the clock of the decision runs out."""
+        self._guest = any(other.in_process for other in match.seats)  # if so, processes are stopped after each answer
         self._host: AgentProcess | None = None
         self._loading: Loading | None = None
 
@@ -101,8 +108,8 @@ class RemotePlayer:
             self._host = self._hosts.take(self._program, self._limits, self.seat.isolation, self._deal)
             if self._observes and not self._host.observes:
                 name, game = self.seat.label, self._game.name
-                hint = 'its hello must have "observe" in `can`, and its answers follow from `observation` and `legal`'
-                raise IsolationError(f"{name} cannot play {game}: {game} has hidden-information; {hint}")
+                hint = 'its hello must list "observe" in `can`, and it must decide by `observation` and `legal`'
+                raise IsolationError(f"{game} has hidden-information, so {name!r} cannot play it; {hint}")
             self._host.begin()
             started = self._begun(self._host)
         except AgentLost as lost:
@@ -120,45 +127,68 @@ class RemotePlayer:
         self._prepare(self._host)
 
     def _prepare(self, host: AgentProcess) -> None:
-        """Let it load the compiled search of its agent, once for each game and heuristic, before any clock runs."""
+        """Let the process load the compiled search of its agent, once for each game and heuristic, before any clock runs."""
         if self._program.command is not None or not host.alive or not any(engine.can_load() for engine in search_engines()):
             return
         key = id(self._game), self.seat.heuristic
         loading = host.prepared.get(key)
         if loading is None or loading.game is not self._game:
-            loading = host.prepared[key] = Loading(self._game)
+            loading = host.prepared[key] = Loading(self._game, own=self._own_search())
+        own = loading.own
+        if own is not None:
+            if own.wanted:  # the user wants it compiled before its first decision
+                self._hosts.compiler.request(own)
+                own.done.wait()
+            if own.has_code and not loading.has_own:
+                loading.has_own, loading.ask_at = True, 0.0
         if loading.plain_seconds >= loading.ask_at:
-            loading.ask_at = max(1.0, 2 * loading.plain_seconds)
+            loading.ask_at = inf if own is not None else max(1.0, 2 * loading.plain_seconds)
+            version = version_in(self._program)
             try:
-                own = self._program.version is not None
-                compiling = own and any(engine.compiles_own() for engine in search_engines())
-                if host.prepare(own=own, compiling=compiling) is not None:
+                if host.prepare(None if version is None else str(private_folder(version.code))) is not None:
                     loading.ask_at = inf
+                    if own is not None:
+                        own.requested = True  # the process would not load compiled code
             except AgentLost as lost:
                 raise self._lost(lost) from lost
             if self._guest:
                 self._hosts.settle()
         self._loading = loading
 
+    def _own_search(self) -> OwnSearch | None:
+        """Return the search of an entry with its own code; None for other entries."""
+        program, seat = self._program, self.seat
+        if program.version is None:
+            return None
+        start = _start(_match_of(seat, self._game), 0, program)
+        known = {name: value for name, value in start.items() if name != "match"}
+        return self._hosts.compiler.search(repr((known, program.version)), program, seat.limits.memory_mb, seat.isolation, start)
+
     def _count(self, seconds: float, *, compiled: bool) -> None:
-        """Count a decision that asked for the loop of a search engine."""
-        self.engine_use = (self.engine_use or EngineUse()).add(seconds, compiled=compiled)
-        if compiled or self._loading is None:
-            return
-        self._loading.plain_seconds += seconds
-        if self._program.version is None:  # its own process never compiles for others; this one does
-            if self._agent is None:
-                self._agent = self.seat.make()
-            for engine in search_engines():
-                engine.note_plain(self._agent, self._game, self.seat.evaluation, seconds)
+        """Count a decision that could have used the compiled loop of a search engine."""
+        reason = None
+        loading = self._loading
+        if loading is not None and not compiled:
+            loading.plain_seconds += seconds
+            if loading.own is not None:
+                loading.own.plain_seconds += seconds
+                reason = loading.own.failure
+                if loading.own.wanted:
+                    self._hosts.compiler.request(loading.own)
+            else:  # the process of such an agent never compiles; this process does
+                if self._agent is None:
+                    self._agent = self.seat.make()
+                for engine in search_engines():
+                    reason = engine.note_plain(self._agent, self._game, self.seat.evaluation, seconds) or reason
+        self.engine_use = (self.engine_use or EngineUse()).add(seconds, compiled=compiled, reason=reason)
 
     def _begun(self, host: AgentProcess) -> dict[str, Any]:
-        """Begin a match in the process, and return the answer."""
+        """Let the process begin a match, and return its answer."""
         game, position = self._game, self._match.position
         seen = game.format_state(game.observation(position.state, self.number)) if self._observes else position.text
         self._place = {"position": seen}
         if self._program.command is None:
-            self._place["stream"] = position_stream(position.key, "start").first_seed
+            self._place["stream"] = Stream.of_position(position.key, "start").first_seed
         request = pack(_start(self._match, self.number, self._program))
         began = perf_counter()
         try:
@@ -168,13 +198,13 @@ class RemotePlayer:
 
     @property
     def solver(self) -> bool:
-        """True if it solves a whole puzzle at once."""
+        """True if the agent solves a whole puzzle at once."""
         if self._program.command is None or self._host is None:
             return self.seat.solver
         return self._host.solves
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
-        """Ask for an action and return it if it is legal. Raises Forfeit otherwise."""
+        """Ask for an action and return it. Raises Forfeit if the action is not legal."""
         game = self._game
         if self._observes:
             seen = game.observation(state, self.number)
@@ -184,7 +214,7 @@ class RemotePlayer:
             except ValueError:
                 same = False
             if not same:
-                told = f"the observation {text} does not read back; parse_state must take what format_state gives"
+                told = f"the observation {text} cannot be parsed; parse_state must accept the text of format_state"
                 raise GameError(f"{game.name}: {told}")
             request = protocol.observed_line(text, [game.format_action(seen, action) for action in legal])
         else:
@@ -197,24 +227,24 @@ class RemotePlayer:
         return check_action(self.number, self._ask(request, self._action, state), legal)
 
     def solve(self, state: State) -> Any:
-        """Ask for a solution; None if the agent gave up."""
+        """Ask for a solution. The result is None if the agent gave up."""
         line = pack({"type": "solve", **self._take_position()}) if self._place else SOLVE
         return self._ask(line, self._solution, state)
 
     def _take_position(self) -> dict[str, Any]:
-        """Return the position, but only once."""
+        """Return the position at the first call, and an empty dictionary at later calls."""
         place, self._place = self._place, {}
         return place
 
     def leave(self) -> None:
-        """Return the process for the next match."""
+        """Give the process back, so that the next match can use it."""
         if self._host is not None:
             self.lack_of_cpu, self.cpu = self._host.processors()
             self._hosts.give_back(self._host, self._program, self._limits, self.seat.isolation)
             self._host = None
 
     def _ask(self, request: bytes, read: Reading, state: State) -> Any:
-        """Send a request and return the result of `read` for its answer. The clock of the decision runs until then."""
+        """Send a request and return the result of `read` for its answer. The clock of the decision runs until `read` returns."""
         assert self._host is not None
         self.used = ()
         limit = self._limits.seconds
@@ -224,7 +254,7 @@ class RemotePlayer:
         except AgentLost as lost:
             self.used = (0, 0, perf_counter() - began, None, None, None, 0)
             raise self._lost(lost) from lost
-        seconds = perf_counter() - began
+        seconds = perf_counter() - began - self._host.abandoned
         if self._guest:
             self._hosts.settle()
         self._interpret(self._note, answer, seconds)
@@ -237,12 +267,15 @@ class RemotePlayer:
         return found
 
     def _check_time(self) -> None:
-        """Raise Forfeit if the clock of a decision has run out while its answer is read, in CPU time of this thread."""
+        """Raise Forfeit if the time limit of a decision is exceeded while its answer is being read. Only the CPU time of this
+        thread counts for this.
+        """
         late = thread_time() - self._until
         if self._limits.seconds is not None and late > 0.0:
             self.overrun = late + self._limits.margin
-            message = f"a decision took longer than its limit of {self._limits.seconds:g} s, with the reading of its answer"
-            raise Forfeit(Ending("timeout", self.number, message))
+            limit = f"its limit of {self._limits.seconds:g} s"
+            message = f"a decision took longer than {limit}, including the time to read its answer"
+            raise Forfeit("timeout", self.number, message)
 
     def _note(self, answer: Mapping[str, Any], seconds: float) -> None:
         used = protocol.read_used(answer)
@@ -284,7 +317,7 @@ class RemotePlayer:
             if type(action) is Unreadable:
                 return actions
             if len(actions) > self._limits.moves:
-                break  # it is too long in any case
+                break  # such a path is too long in any case
             state = game.result(state, action)
         if "illegal" in answer:
             fault = self._fault_of(protocol.object_of(answer, "failed")) if "failed" in answer else None
@@ -299,12 +332,12 @@ class RemotePlayer:
             return Answer(Unreadable(protocol.text_of(answer, "illegal")), steps)
         text = protocol.text_of(answer, "state")
         if isinstance(self._game, Puzzle) and self._game.path_matters:
-            return Answer(None, steps)  # no state is a solution, whatever the answer says
+            return Answer(None, steps)  # this is never a solution, whatever the answer says
         try:
             state = self._game.parse_state(text)
         except Exception as error:
             message = f"expected a state of {self._game.name}, got {text[:120]!r} ({describe(error)})"
-            raise Forfeit(Ending("illegal-action", self.number, message)) from error
+            raise Forfeit("illegal-action", self.number, message) from error
         return Answer(state, steps)
 
     def _interpret(self, read: Callable[..., Any], answer: Mapping[str, Any], *more: Any) -> Any:
@@ -318,12 +351,12 @@ class RemotePlayer:
     def _lost(self, lost: AgentLost) -> Forfeit:
         if lost.overrun is not None:
             self.overrun = lost.overrun
-        return Forfeit(Ending(lost.reason, self.number, lost.message))
+        return Forfeit(lost.reason, self.number, lost.message)
 
     def _fault_of(self, answer: Mapping[str, Any]) -> Forfeit | Unavailable:
         message = protocol.message_of(answer, "message") or self.seat.label
         traceback = protocol.message_of(answer, "traceback")
-        return fault_of(self.number, str(answer.get("kind")), message, traceback, waits=self.seat.waits)
+        return Forfeit.of_failure(self.number, str(answer.get("kind")), message, traceback, waits=self.seat.waits)
 
 
 def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> Any:
@@ -334,22 +367,25 @@ def _parsed(parse: Callable[[State, str], Action], state: State, text: str) -> A
 
 
 def why_plain(seat: Seat, game: Game) -> str | None:
-    """Return why compiled searches run plain in the process of a seat; None if they do not, as far as it is known at once.
+    """Return the reason why searches are not compiled in the process of a seat; None if no reason is known at this point.
 
-    Raises IsolationError if the process cannot be started. Other faults appear in the first match.
+    Raises IsolationError if the process cannot be started. Other faults appear only in the first match.
     """
     assert seat.program is not None
-    nowhere = Position("", None, "")
-    match = Match("", game, nowhere, (seat,) * game.players, None)
     with suppress(AgentLost):
         process = AgentProcess(seat.program, seat.limits.memory_mb, seat.isolation)
         try:
-            request = {**_start(match, 0, seat.program), "streams": {"seat": 0}}
+            request = _start(_match_of(seat, game), 0, seat.program)
             if process.ask(pack(request), seat.limits.start_seconds, what="its start")["type"] == "ready":
-                return process.prepare(own=False, compiling=False)
+                return process.prepare(None)
         finally:
             process.end()
     return None
+
+
+def _match_of(seat: Seat, game: Game) -> Match:
+    """Return a match that is never played, from which a process creates the agent of a seat."""
+    return Match("", game, Position("", None, ""), (seat,) * game.players, None)
 
 
 def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
@@ -357,12 +393,12 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
     limits = seat.limits
     message = {
         "type": "start",
-        "match": token_hex(16),  # all streams could be derived from a match id and a guessable seed
+        "match": token_hex(16),  # not the match id: with it, an agent that guesses the seed could derive all random numbers
         "game": match.game.name,
         "parameters": settings(match.game),
         "seat": number,
         "players": len(match.seats),
-        # 32 bits, for programs in other languages
+        # 32 bits, so that programs in other languages can use it
         "seed": int.from_bytes(blake2b(f"{match.id}/seat/{number}".encode(), digest_size=4).digest(), "big"),
         "limits": {"nodes": limits.nodes, "seconds": limits.seconds, "depth": limits.depth, "moves": limits.moves}
         | ({} if limits.cpu_seconds is None else {"cpu_seconds": limits.cpu_seconds}),
@@ -373,9 +409,13 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
         message["heuristic"] = program.heuristic
         message["plugins"] = list(program.plugins)
         version = version_in(program)
-        if version is not None:
+        if version is None:
+            message["installed"] = list_needed_plugins(match.game.name, agent=program.agent)
+        else:
             message["version"] = version.plugin
-        message["streams"] = {"seat": seat_seed(match.id, number)}
+            if version.submitted:
+                message["installed"] = list_needed_plugins(match.game.name)
+        message["streams"] = {"seat": Stream.seed_of_seat(match.id, number)}
     elif program.adapter is not None:
         message["plugins"] = list(program.plugins)
         message["start_seconds"] = limits.start_seconds

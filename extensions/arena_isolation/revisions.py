@@ -1,4 +1,6 @@
-"""Files of git revisions, extracted by git itself into the user's cache. They stay there, because a commit never changes."""
+"""Files from git revisions. git extracts them into the user's cache folder. They are kept there, because a commit never
+changes.
+"""
 
 import os
 import shutil
@@ -13,18 +15,22 @@ from arena import ArenaError
 from arena.api.errors import cut
 
 CACHE_VARIABLE = "ARENA_CACHE"
-"""Environment variable for another cache folder."""
+"""The environment variable that sets another cache folder."""
 GIT_TIMEOUT_SECONDS = 120.0
 GIT_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY")
-"""Variables with which a git hook or a script of the user ties git to another repository."""
+"""Environment variables that make git use another repository; a git hook or a script of the user may set them."""
 
 
 GIT = "git:"
-"""Prefix of a version that names a revision."""
+"""The prefix of a version that names a revision."""
 
 
 class RevisionError(ArenaError):
-    """A revision is not available: no git, no repository, no such revision, or the file is not in it."""
+    """A revision is not available: there is no git, no repository or no such revision, or the file is not in it."""
+
+
+class NotInRevision(RevisionError):
+    """The revision exists, but the file is not in it."""
 
 
 class Revision(NamedTuple):
@@ -33,22 +39,24 @@ class Revision(NamedTuple):
     root: Path
     """The top folder of the repository's working tree."""
     commit: str
-    """The full hash."""
+    """The full hash of the commit."""
 
     @property
     def text(self) -> str:
-        """The version text that means this commit for ever."""
+        """Return the text for the key `version` that always stands for this commit."""
         return f"{GIT}{self.commit}"
 
 
 def revision(name: str, file: Path) -> Revision:
-    """Return the revision `name` (`HEAD~1`, a tag, the start of a hash) of the repository of `file`. Raises RevisionError."""
+    """Return the revision `name` (`HEAD~1`, a tag, the start of a hash) in the repository of `file`. Raises RevisionError if
+    there is none.
+    """
     place = file.resolve()
     if not place.parent.is_dir():
         raise RevisionError(f"no folder {place.parent}")
     found = _git(place.parent, "rev-parse", "--show-toplevel")
     if found.returncode:
-        raise RevisionError(f"{file.name} lies in no git repository; name a file instead, or run git init and commit it")
+        raise RevisionError(f"{file.name} is not in a git repository; name an older copy, or keep the file in git")
     root = Path(os.fsdecode(found.stdout).rstrip("\n"))
     commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     if commit.returncode or not name:
@@ -57,20 +65,21 @@ def revision(name: str, file: Path) -> Revision:
 
 
 def taken_out(found: Revision, file: Path, *, alone: bool) -> Path:
-    """Return `file` as it was at a revision: a copy in the cache, `alone` or with the other files of the revision around it.
+    """Return `file` as it was at a revision. The result is a copy in the cache. If `alone` is false, the other files of the
+    revision are copied with it.
 
-    Raises RevisionError if it did not exist then.
+    Raises NotInRevision if the file did not exist at that revision.
     """
     try:
         name = file.resolve().relative_to(found.root.resolve()).as_posix()
     except ValueError:
-        raise RevisionError(f"{file} does not lie below {found.root}") from None
+        raise RevisionError(f"{file} is not below {found.root}") from None
     from platformdirs import user_cache_path
 
     named = os.environ.get(CACHE_VARIABLE)
     cache = (Path(named) if named else user_cache_path("arena")).absolute() / "versions"
     if _git(found.root, "cat-file", "-e", f"{found.commit}:{name}").returncode:
-        raise RevisionError(f"{name} was not there at {found.commit[:12]}; expected a later revision")
+        raise NotInRevision(f"{name} did not exist at {found.commit[:12]}; choose a later revision")
     tree = cache / (f"{found.commit}-files" if alone else found.commit)
     if not (tree / name).is_file():
         _archive(found, tree, [name] if alone else [])
@@ -90,7 +99,7 @@ def _archive(found: Revision, tree: Path, names: Iterable[str]) -> None:
                 file.seek(0)
                 with tarfile.open(fileobj=file) as tar:
                     tar.extractall(folder, filter="data")
-            for place in Path(folder).rglob("*"):  # some of them may exist already
+            for place in Path(folder).rglob("*"):  # some of the files may exist already
                 target = tree / place.relative_to(folder)
                 if place.is_dir() and not place.is_symlink():
                     target.mkdir(parents=True, exist_ok=True)
@@ -99,14 +108,14 @@ def _archive(found: Revision, tree: Path, names: Iterable[str]) -> None:
                     place.replace(target)
     except (OSError, tarfile.TarError) as error:
         raise RevisionError(
-            f"{found.commit[:12]} cannot be laid out in {tree}: {error}; name a folder by {CACHE_VARIABLE}"
+            f"{found.commit[:12]} cannot be unpacked in {tree}: {error}; name another folder with {CACHE_VARIABLE}"
         ) from error
 
 
 def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     program = shutil.which("git")
     if program is None:
-        raise RevisionError("no git on PATH; install it, or name a file instead")
+        raise RevisionError("no git on PATH; install git, or name an older copy of the file")
     surroundings = {key: value for key, value in os.environ.items() if key not in GIT_VARIABLES}
     try:
         return subprocess.run(  # noqa: S603 - git, in the user's own repository

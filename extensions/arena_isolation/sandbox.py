@@ -1,15 +1,16 @@
 """Runs programs in a sandbox of bubblewrap: no network, no files of the user, no other processes in sight.
 
-    prove()                                                         once before: SandboxError if it does not hold
+    prove()                                                         call this first; raises SandboxError if the sandbox leaks
     command = enclose(["node", "my_agent.js"], folder=folder)      the command to start instead of the program
     surroundings = environment(os.environ)                          its variables, without the user's own
 
-The program sees the files that `mounts` lists and the named ones, all of them read-only; a private /tmp, which is removed with
-it; /proc with its own processes; a minimal /dev; and only the system calls that a player needs. Limits on the starting process
-hold inside as well. Requires Linux and bubblewrap 0.8 or newer.
+The program sees only the files that `mounts` lists and the files that the caller names, all of them read-only. It has a private
+/tmp, which is removed when it ends, a /proc with its own processes, and a minimal /dev. It can use only the system calls that a
+player needs. Limits on the process that starts the sandbox also apply inside. Requires Linux and bubblewrap 0.8 or newer.
 
-Whether it holds is tested by attempts to break out, and not concluded from options. The effect of options depends on the
-kernel, on its configuration, and on the program that is called bwrap, and a sandbox without effect may give no warning.
+`prove` tests the sandbox by trying to break out of it. The options of bubblewrap do not prove that the sandbox works. Their
+effect depends on the kernel, on its configuration, and on the program that is called bwrap, and a sandbox without effect may give
+no warning.
 """
 
 import json
@@ -31,27 +32,29 @@ from typing import Any
 from platformdirs import user_cache_path
 
 from arena.api.errors import IsolationError
-from arena.api.processes import ProcessTree, import_path
+from arena.api.processes import ProcessTree, PythonProcess
 from arena_isolation.canary import process_mark
 from arena_isolation.system_calls import filter_pipe
 from arena_isolation.unprivileged import NOBODY, own_map
 
 BWRAP = "bwrap"
 INSTEAD = "or use isolation: process"
-SCRATCH = "/tmp"  # noqa: S108 - its own
-"""The only writable folder, beside /dev/shm."""
+SCRATCH = "/tmp"  # noqa: S108 - the sandbox has its own
+"""The only writable folder except /dev/shm."""
 SCRATCH_BYTES = 64 << 20
-"""Size of this folder in bytes; /dev/shm has a quarter of it. Without a limit a tmpfs takes half of the memory."""
+"""The size of this folder in bytes; /dev/shm has a quarter of it. Without a limit, a tmpfs may take half of the memory."""
 KEPT_VARIABLES = (
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "PYTHONHASHSEED", "PYTHONUTF8"),
     *("ARENA_PLUGINS", "ARENA_PLAIN", ProcessTree.OF_WORKER, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
 )
-"""Variables that the program inherits; others may hold passwords. OF_WORKER identifies all processes that a worker started."""
+"""The environment variables that the program inherits; others may hold passwords. The variable OF_WORKER identifies all processes
+that a worker has started.
+"""
 SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin"
 UNPRIVILEGED = Path(__file__).with_name("unprivileged.py")
 CANARY = Path(__file__).with_name("canary.py")
 NOT_RUN = 127
-"""Exit code of UNPRIVILEGED if it cannot start the program."""
+"""The exit code of UNPRIVILEGED if it cannot start the program."""
 CANARY_SECONDS = 20.0
 """Timeout for the canary."""
 
@@ -62,11 +65,13 @@ SYSTEM_PATHS = (
     *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"),
     *("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"),
 )
-"""Programs and libraries, with the files to find each other. Not all of /usr: images keep the user's sources in /usr/src."""
+"""Programs and libraries, and the files that they need to find each other. This is not all of /usr, because container images keep
+the sources of users in /usr/src.
+"""
 PREFIX_PARTS = ("bin", "lib", "lib64", "pyvenv.cfg")
-"""The parts of its prefix that Python needs. The whole prefix may be the folder of a project."""
+"""The parts of the installation prefix that Python needs. The whole prefix may be the folder of a project."""
 NAMED_MODULES = ("__main__", "arena_plugin_")
-"""Modules of files that were named instead of imported."""
+"""Prefixes of the names of modules that were loaded from named files and not imported."""
 SITE_FOLDERS = ("site-packages", "dist-packages")
 
 
@@ -74,39 +79,49 @@ class SandboxError(IsolationError):
     """There is no working sandbox here. The message names the failed test and a remedy."""
 
 
-def enclose(command: Sequence[str], *, readable: Iterable[Path] = (), folder: str | Path, calls: int | None = None) -> list[str]:
-    """Return the command line that runs `command` in a sandbox, with `folder` as working folder, which shows only readable
-    files.
+def enclose(
+    command: Sequence[str],
+    *,
+    readable: Iterable[Path] = (),
+    private: Iterable[Path] = (),
+    folder: str | Path,
+    calls: int | None = None,
+) -> list[str]:
+    """Return the command line that runs `command` in a sandbox with the working folder `folder`. The program sees only the files
+    that it may read.
 
-    Readable are `readable` and the files that `command` names, the program first, by paths from `folder`. Folders are readable,
-    too, if they are inside `folder`. `calls` is the descriptor of a filter of system calls, as `filter_pipe` opens it. Start
-    the command with the variables of `environment` only, because a program can read bubblewrap's own variables in
-    /proc/1/environ. Raises SandboxError if there is no bubblewrap; `prove` tests whether it holds.
+    The program may read `readable`, the folders in `private`, and the files that `command` names, including the program itself.
+    The paths in `command` are relative to `folder`. `command` may also name a folder inside `folder`. `calls` is the descriptor
+    of a filter of system calls, as opened by `filter_pipe`. Start the command only with the variables from `environment`, because
+    a program can read the variables of bubblewrap in /proc/1/environ. Raises SandboxError if bubblewrap is missing; `prove` tests
+    whether the sandbox works.
     """
     place = Path(folder).absolute()
     program = shutil.which(str(place / command[0]) if "/" in command[0] else command[0])
-    words = [command[0] if program is None else str(Path(program).absolute()), *command[1:]]  # PATH differs inside
+    words = [command[0] if program is None else str(Path(program).absolute()), *command[1:]]  # PATH is different inside
     named = [place / word for word in words if _names(word, place)]
     shown = [*named, *(path.absolute() for path in readable)]
     root = _is_root()
     if root:
         _check_readable(shown)
     apart = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
-    if root:  # the remaining rights allow only to become another user without rights
+    if root:  # the remaining rights only allow the program to become another user without rights
         needed = [word for right in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{right}")]
         begin = [*_as_other_user("enter"), _bubblewrap(), *apart, *needed]
-    else:  # without further user namespaces no capabilities can be regained
+    else:  # without further user namespaces, capabilities cannot be regained
         begin = [_bubblewrap(), "--unshare-user", "--disable-userns", *apart]
     return [
         *begin,
-        # A separate session: otherwise it could type into the user's terminal (TIOCSTI, CVE-2017-5226).
+        # A separate session, because otherwise the program could type into the terminal of the user (TIOCSTI, CVE-2017-5226).
         *("--die-with-parent", "--new-session", "--hostname", "arena"),
-        # The root is an empty tmpfs that becomes read-only at the end, because mounts first need folders in it.
+        # The root is an empty tmpfs. It becomes read-only only at the end, because folders for mounts have to be created in it
+        # first.
         *("--size", str(SCRATCH_BYTES), "--perms", "1777", "--tmpfs", SCRATCH, "--proc", "/proc", "--dev", "/dev"),
         *("--size", str(SCRATCH_BYTES // 4), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108
+        *("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"),  # no terminals: their buffers belong to no process
         *_kernel_files(),
         *(() if calls is None else ("--seccomp", str(calls))),
-        *(shown_files := mounts([*shown, *([UNPRIVILEGED] if root else [])])),
+        *(shown_files := mounts([*shown, *private, *([UNPRIVILEGED] if root else [])])),
         *_folders_above(place / "x", shown_files),
         *("--remount-ro", "/", "--chdir", str(place), "--"),
         *(_as_other_user("leave") if root else ()),
@@ -119,7 +134,9 @@ def _as_other_user(step: str) -> list[str]:
 
 
 def _is_root() -> bool:
-    """Return whether a program would be root outside of its sandbox, too. Raises SandboxError if it could be no other user."""
+    """Return True if a program in the sandbox would also be root outside of it. Raises SandboxError if the program could not
+    become another user.
+    """
     if os.geteuid() != 0:
         return False
     for name in ("uid_map", "gid_map"):
@@ -127,8 +144,10 @@ def _is_root() -> bool:
         if any(first <= NOBODY < first + count for first, _, count in ranges):
             continue
         if all(outside for first, outside, _ in ranges if first == 0):
-            return False  # root only in a user namespace that another user has made
-        raise SandboxError(f"sandbox: arena runs as root, and no id {NOBODY} exists here for agents; start it as another user")
+            return False  # this process is root only in a user namespace that another user has made
+        raise SandboxError(
+            f"sandbox: arena runs as root, but this machine has no user id {NOBODY} for the agents; start arena as another user"
+        )
     return True
 
 
@@ -147,7 +166,7 @@ def _check_readable(files: Iterable[Path]) -> None:
 
 
 def _kernel_files() -> Iterator[str]:
-    """Yield the arguments that make all of /proc read-only except the processes."""
+    """Yield the arguments that make all of /proc read-only, except the processes."""
     for path in sorted(Path("/proc").iterdir()):
         if path.name.isdigit() or path.is_symlink():
             continue
@@ -158,17 +177,20 @@ def _kernel_files() -> Iterator[str]:
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a sandboxed program: those that configure programs, and none that identifies the user."""
+    """Return the environment variables for a sandboxed program: variables that configure programs, but none that identifies the
+    user.
+    """
     kept = {name: value for name, value in given.items() if name in KEPT_VARIABLES}
     inside = {"HOME": SCRATCH, "TMPDIR": SCRATCH, "ARENA_CACHE": str(tables()), "PYTHONDONTWRITEBYTECODE": "1"}
     return {**kept, **inside, "PATH": f"{Path(sys.executable).parent}:{SANDBOX_PATH}"}
 
 
 def prove() -> None:
-    """Run a canary in the sandbox. Raises SandboxError unless all its escapes fail and all permitted actions work.
+    """Run a canary in the sandbox. Raises SandboxError unless all its escapes fail and all permitted actions succeed.
 
-    It connects to a socket that listens here, reads secrets written into the user's home and the working folder, writes there
-    and in /usr/bin, looks for this process, opens every file of kernel settings, and counts its rights.
+    The canary tries to connect to a socket of this process, to read secrets that are written into the home of the user and the
+    working folder, to write there and in /usr/bin, to see this process, and to open every file of kernel settings. It also
+    reports its rights.
     """
     nonce = token_hex(16)
     with ExitStack() as stack:
@@ -189,7 +211,7 @@ def prove() -> None:
         report = _report(task)
         made = []
         for path in (Path(folder, f".arena-{nonce}") for folder in folders):
-            with suppress(OSError):  # usually it does not exist
+            with suppress(OSError):  # usually there is no such file
                 path.unlink()
                 made.append(str(path))
     _judge(report, nonce, made)
@@ -204,27 +226,27 @@ def _judge(report: Mapping[str, Any], nonce: str, made: Sequence[str]) -> None:
         broken.append("the network can be reached")
     if report.get("read") != []:
         broken.append(f"files of the user can be read: {report.get('read')}")
-    # /tmp inside is not /tmp outside: a file that the canary wrote there does not exist here, or it would be in `made`.
+    # /tmp in the sandbox is not /tmp outside. So a file that the canary wrote there does not exist here, or it is in `made`.
     outside = [path for path in report.get("wrote", ["?"]) if not Path(path).is_relative_to(SCRATCH)]
     if made or outside:
         broken.append(f"files can be written: {made or outside}")
     if report.get("saw") is not False:
         broken.append("processes outside can be seen")
     if report.get("keys") is not False:
-        broken.append("keys of the kernel can be asked for")
+        broken.append("keys of the kernel can be requested")
     if report.get("settings") != []:
         broken.append(f"settings of the kernel can be changed: {report.get('settings')}")
     if report.get("rights") != 0:
-        broken.append(f"it has rights of root: {report.get('rights')}")
+        broken.append(f"a program has the rights of root: {report.get('rights')}")
     if broken:
         where = f"{shutil.which(BWRAP)}; working folder {Path.cwd()}"
-        raise SandboxError(f"sandbox: it does not hold: {'; '.join(broken)} ({where}); {_REPAIR}")
+        raise SandboxError(f"sandbox: this sandbox is not closed: {'; '.join(broken)} ({where}); {_REPAIR}")
 
 
 _REPAIR = f"see that {BWRAP} on PATH is bubblewrap, and start arena in a folder of its own, {INSTEAD}"
 _NAMESPACES = (
     f"expected bubblewrap 0.8 or newer, and user namespaces (sysctl user.max_user_namespaces above 0, "
-    f"kernel.apparmor_restrict_unprivileged_userns 0 where there is one, a container that allows them), {INSTEAD}"
+    f"kernel.apparmor_restrict_unprivileged_userns 0 if it exists, a container that allows them), {INSTEAD}"
 )
 
 
@@ -258,20 +280,20 @@ def _report(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _places() -> list[Path]:
-    """Return the folders in which secrets of the user may lie."""
+    """Return the folders in which the user may have secrets."""
     return list(dict.fromkeys(path.resolve() for path in (Path.home(), Path.cwd(), Path(tempfile.gettempdir()))))
 
 
 @contextmanager
 def _secret(folder: Path, text: str) -> Iterator[list[Path]]:
-    """Create a file with a text, and delete it afterwards. Yields no file for an unwritable folder."""
+    """Create a file with a text, and delete it after the block. If the folder is not writable, the yielded list is empty."""
     try:
         file = tempfile.NamedTemporaryFile("w", dir=folder, prefix=".arena-secret-")  # noqa: SIM115 - closed below
     except OSError:
         yield []
         return
     with file:
-        os.fchmod(file.fileno(), 0o644)  # if arena runs as root, the canary is another user
+        os.fchmod(file.fileno(), 0o644)  # if arena runs as root, the canary runs as another user
         file.write(text)
         file.flush()
         yield [Path(file.name)]
@@ -279,7 +301,7 @@ def _secret(folder: Path, text: str) -> Iterator[list[Path]]:
 
 def _bubblewrap() -> str:
     if sys.platform != "linux":
-        raise SandboxError(f"sandbox: expected Linux, got {sys.platform}; use isolation: process")
+        raise SandboxError(f"sandbox: a sandbox needs Linux, but this is {sys.platform}; use isolation: process")
     found = shutil.which(BWRAP)
     if found is None:
         raise SandboxError(f"sandbox: expected {BWRAP} on PATH, found none; install bubblewrap 0.8 or newer, {INSTEAD}")
@@ -287,7 +309,7 @@ def _bubblewrap() -> str:
 
 
 def _names(word: str, folder: Path) -> bool:
-    """Return whether a word of a command names a file, or a folder inside `folder`."""
+    """Return True if a word in a command names a file, or a folder inside `folder`."""
     try:
         path = folder / word
         return path.is_file() or (path.is_dir() and folder.resolve() in path.resolve().parents)
@@ -296,52 +318,66 @@ def _names(word: str, folder: Path) -> bool:
 
 
 def mounts(named: Iterable[Path]) -> list[str]:
-    """Return the arguments that make bubblewrap show all this and the files and folders `named`, which are absolute."""
+    """Return the arguments with which bubblewrap shows the programs, the libraries, and the files and folders in `named`. The
+    paths in `named` are absolute.
+    """
     line: list[str] = []
     for text in SYSTEM_PATHS:
         path = Path(text)
-        if path.is_symlink() and path.is_dir():  # /bin of most systems
+        if path.is_symlink() and path.is_dir():  # such as /bin on most systems
             line += ["--symlink", str(path.readlink()), text]
         elif path.exists():
             line += [*_folders_above(path, line), "--ro-bind", text, text]
     prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
     python = [Path(prefix, name) for prefix in prefixes for name in PREFIX_PARTS]
-    for entry in map(Path, import_path()):
+    for entry in map(Path, PythonProcess.import_path()):
         if entry.name in SITE_FOLDERS or entry.is_file():
             python.append(entry)
-        else:  # a folder of sources is the user's: only imported parts of it, under their names of installation
+        else:  # a folder of the user's sources, of which only imported parts are shown
             python += [*entry.glob("*.dist-info"), *entry.glob("*.egg-info")]
-    own = Path(__file__).parents[1]  # the extensions: a process in the sandbox may need one that this process has not imported
-    shown = [Path(text) for text in SYSTEM_PATHS]
+    own = Path(__file__).parents[1]  # all extensions, because the sandbox may need one that this process has not imported
+    shown = {Path(text) for text in SYSTEM_PATHS}
     there = [path for path in chain(python, _imported_paths(), [own, tables()], named) if path.exists()]
-    both = {*[path.absolute() for path in there], *[path.resolve() for path in there]}  # the name of the link, and its target
+    both = {*[path.absolute() for path in there], *[path.resolve() for path in there]}  # both the link and its target
     for path in sorted(both):  # folders before their contents
-        if not any(path.is_relative_to(upper) for upper in shown):
+        if path not in shown and shown.isdisjoint(path.parents):
             line += [*_folders_above(path, line), "--ro-bind", str(path), str(path)]
-            shown.append(path)
+            shown.add(path)
     return line
 
 
 def _folders_above(path: Path, line: Collection[str]) -> Iterator[str]:
-    """Yield the arguments that create the folders above a path for everyone. bubblewrap itself creates them for root alone."""
+    """Yield the arguments that create the folders above a path so that everyone may use them. Otherwise, bubblewrap would create
+    them for root alone.
+    """
     for parent in reversed(path.parents):
         if str(parent) not in line and str(parent) not in ("/", SCRATCH):
             yield from ("--perms", "0755", "--dir", str(parent))
 
 
 def tables() -> Path:
-    """Return the folder of expensive tables. They belong to arena, and are shown if they exist."""
+    """Return the folder in which arena keeps tables that are expensive to compute. If it exists, it is visible in the sandbox."""
     return Path(os.environ.get("ARENA_CACHE") or user_cache_path("arena")).absolute()
 
 
+def private_folder(code: str) -> Path:
+    """Return the folder for the machine code of an entry that brings its own code. `code` is the hash of the entry's code. A
+    sandbox shows this folder only to agents with this code.
+    """
+    shown = tables()
+    return shown.with_name(f"{shown.name}-private") / code
+
+
 def _imported_paths() -> Iterator[Path]:
-    """Yield imported packages and modules from outside Python's own library. Plugin files are named separately."""
+    """Yield the paths of imported packages and modules that are not part of Python's standard library. Plugin files are left out,
+    because callers name them.
+    """
     library = tuple({os.path.dirname(os.__file__), os.path.realpath(os.path.dirname(os.__file__))})  # noqa: PTH120
     for name, module in list(sys.modules.items()):
         file = _file(module)
         if file is None or file.startswith(library) or name.startswith(NAMED_MODULES):
             continue
-        if _file(sys.modules.get(name.rpartition(".")[0])):  # it belongs to its package
+        if _file(sys.modules.get(name.rpartition(".")[0])):  # the module belongs to its package
             continue
         path = Path(file)
         yield path.parent if hasattr(module, "__path__") else path

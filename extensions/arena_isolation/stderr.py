@@ -1,4 +1,4 @@
-"""Forwards the beginning of an agent's stderr, or keeps its end, so that no agent can fill a disk overnight."""
+"""Forwards the beginning of an agent's stderr, or keeps the end of it in a log, so that no agent can fill a disk."""
 
 import os
 import threading
@@ -11,33 +11,35 @@ from arena.api.errors import escape_controls, escape_line
 
 MAX_BYTES_PER_MATCH = 64 * 1024
 """Maximum output of an agent process that is forwarded in one match, in bytes."""
-DROPPED = f"\nan agent prints more than {MAX_BYTES_PER_MATCH:,} bytes in a match; the rest of it is dropped\n"
+DROPPED = f"\nan agent printed more than {MAX_BYTES_PER_MATCH:,} bytes in a match; the rest is dropped\n"
 LOG_REST_SECONDS = 0.01
-"""Seconds between two reads for a log, so that many small pieces become one."""
+"""Seconds between two reads for a log, so that many small pieces become one piece."""
 LOG_PIECE_CHARACTERS = 16 * 1024
-"""Maximum length of a log piece in characters. Only the end of a longer piece is kept."""
+"""Maximum length of a piece in a log, in characters. Only the end of a longer piece is kept."""
 LOG_REST_SECONDS_PER_BYTE = 2e-6
-"""Additional pause per byte. It slows only a process that floods its log."""
+"""Additional pause per byte that was read, in seconds. It slows down only a process that floods its log."""
 CHUNK_BYTES = 64 * 1024
 DROP_PAUSE_SECONDS = 0.001
-"""Pause in seconds between two reads of dropped text, so that a flood takes no time from other processes."""
+"""Pause in seconds between two reads of text that is dropped, so that a flood of text does not slow down other processes."""
 
 
 class StderrLog(Protocol):
-    """Keeps the stderr of a process."""
+    """A place where the stderr of a process is kept."""
 
     def begin(self) -> None:
         """Note that another match begins."""
 
     def add(self, piece: bytes) -> None:
-        """Keep a piece of text, in which control characters of a terminal are escaped."""
+        """Keep a piece of text. The control characters of terminals are escaped."""
 
 
 class StderrRelay:
-    """Reads a pipe to its end, because its writer would block once it is full, and writes the beginning to stderr.
+    """Reads a pipe to its end, and writes the beginning to stderr. The rest is read, too, because the writing process would block
+    if the pipe were full.
 
-    Control characters of a terminal are escaped. It stops after MAX_BYTES_PER_MATCH, until `again`. If it has a name, every
-    line begins with the name. If it has a `log`, all output goes there instead. If `quiet`, nothing is written to stderr.
+    The control characters of terminals are escaped. Nothing is written after MAX_BYTES_PER_MATCH, until `again` is called. If the
+    relay has a name, every line begins with it. If it has a `log`, all output goes there instead. If it is `quiet`, nothing is
+    written to stderr.
     """
 
     def __init__(self, pipe: IO[bytes], name: str | None = None, log: StderrLog | None = None, *, quiet: bool = False) -> None:
@@ -57,11 +59,11 @@ class StderrRelay:
             self._log.begin()
 
     def end(self, seconds: float) -> None:
-        """Wait until all output is forwarded, but at most `seconds`."""
+        """Wait until all output has been forwarded, but at most `seconds`."""
         self._thread.join(seconds)
 
     def _pass_on(self) -> None:
-        decoder = getincrementaldecoder("utf-8")("backslashreplace")  # a character may arrive in two pieces
+        decoder = getincrementaldecoder("utf-8")("backslashreplace")  # a character may be split between two pieces
         with self._pipe:
             while True:
                 try:
@@ -82,7 +84,7 @@ class StderrRelay:
                     if self._left <= 0:
                         _say(DROPPED)
                     elif not said and not self._fresh:
-                        _say("\n")  # the next output, from any source, begins a line
+                        _say("\n")  # so that the next output, from any source, begins a new line
                 else:
                     time.sleep(DROP_PAUSE_SECONDS)
                 if not said:

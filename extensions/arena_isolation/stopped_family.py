@@ -1,8 +1,9 @@
-"""Families of processes that are stopped by signals, if no control group can be created to freeze them.
+"""Families of processes that are stopped by signals. They are used if no control group can be created in which processes can be
+frozen.
 
-Signals reach only known processes. All known processes of a family are stopped at once. The family is listed again 20 ms later
-and then every 100 ms, because a listing takes longer than many decisions. A new child of a stopped family gains only the CPU
-time until the next listing.
+A family is a process with its descendants. Signals reach only known processes, so all known processes of a family are stopped at
+once. The family is listed again 20 ms later and then every 100 ms, because a listing takes longer than many decisions. If a
+stopped family starts a new child, the child runs only until the next listing.
 """
 
 import os
@@ -23,7 +24,7 @@ LISTING_SECONDS = 0.1
 class StoppedFamily:
     """The processes of a tree, stopped and continued together, with `freeze` and `thaw` like a ControlGroup.
 
-    On other systems than Linux, only the process group of the leader.
+    On systems other than Linux, only the process group of the leader is stopped.
     """
 
     def __init__(self, tree: ProcessTree) -> None:
@@ -38,7 +39,7 @@ class StoppedFamily:
         _keeper.add(self)
 
     def freeze(self) -> None:
-        """Stop all known processes, and from now on every process that is found."""
+        """Stop all known processes and, until `thaw`, every process that a listing finds."""
         with self._lock:
             self._stops += 1
             self._due = perf_counter() + FIRST_LISTING_SECONDS
@@ -52,7 +53,7 @@ class StoppedFamily:
 
     def size(self, turn: float) -> int:
         """Return the number of descendants after a turn of `turn` seconds. They are listed again if that takes little time in
-        comparison.
+        comparison with the turn.
         """
         if turn >= FIRST_LISTING_SECONDS:
             self._list(self._stops)
@@ -65,7 +66,7 @@ class StoppedFamily:
             self._list(self._stops)
 
     def close(self) -> None:
-        """Forget the family, whose processes are gone."""
+        """Forget the family, because its processes are gone."""
         _keeper.remove(self)
         with self._lock:
             self._due = None
@@ -74,7 +75,9 @@ class StoppedFamily:
                 os.close(self._known.popitem()[1])
 
     def _list(self, stops: int) -> None:
-        """Update the list of processes, unless the family continues meanwhile. Then the next stop lists them."""
+        """Update the list of processes. If the family is continued meanwhile, nothing is stopped, and it is listed again after
+        the next stop.
+        """
         found = self._tree.find_members() if sys.platform == "linux" else set()
         with self._lock:
             if self._closed:
@@ -83,7 +86,7 @@ class StoppedFamily:
                 os.close(self._known.pop(gone))
             new = found - self._known.keys()
             for pid in new:
-                with suppress(OSError):  # it has ended meanwhile
+                with suppress(OSError):  # the process has ended meanwhile
                     self._known[pid] = os.pidfd_open(pid)
             if self._due is not None and stops == self._stops:
                 self._due = perf_counter() + LISTING_SECONDS
@@ -103,7 +106,7 @@ def _signal(descriptor: int, number: signal.Signals) -> None:
 
 
 class _Keeper:
-    """Watches stopped families, in a thread that ends with the last of them."""
+    """Watches stopped families. Its thread ends with the last of them."""
 
     def __init__(self) -> None:
         self._families: set[StoppedFamily] = set()

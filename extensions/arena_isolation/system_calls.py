@@ -1,15 +1,17 @@
-"""The filter of system calls in the sandbox, as a program of classic BPF, which bubblewrap hands to the kernel (seccomp).
+"""The filter for system calls in the sandbox. It is a program for classic BPF, which bubblewrap passes to the kernel (seccomp).
 
     with filter_pipe() as descriptor:
-        subprocess.run(enclosed(command, folder=folder, calls=descriptor), pass_fds=[descriptor])
+        subprocess.run(enclose(command, folder=folder, calls=descriptor), pass_fds=[descriptor])
 
-The filter is a list of denied calls (EPERM) instead of allowed ones, because agents may use any language. It denies calls that
-no player needs and that have been used to escape from sandboxes: keys, which ignore namespaces; access to other processes;
-mounts and namespaces; programs in the kernel. It denies calls that reach other sandboxes, or arena, through a shared readable
-file: leases, which block others when they open it, and notifications. It denies segments, queues and semaphores of System V,
-and queues of POSIX, because their memory belongs to no process. Calls that take a lock report success without effect: libraries
-such as SQLite need the answer, and in a sandbox only the agent itself could be locked out. Sockets are restricted to AF_UNIX,
-because some families, such as AF_VSOCK, belong to no network namespace.
+The filter is a list of denied calls (EPERM) instead of allowed ones, because agents may use any language. It denies calls that no
+player needs and that have been used to escape from sandboxes. They are about keys, which ignore namespaces; access to other
+processes; mounts and namespaces; and programs in the kernel. The filter also denies calls that reach other sandboxes, or arena,
+through a readable file that they share: leases, which block others when they open the file, and notifications. It denies System V
+segments, queues and semaphores, and POSIX queues, because their memory belongs to no process. Calls that take a lock report
+success but have no effect: libraries such as SQLite need this answer, and in a sandbox a lock could only keep out the agent
+itself. Calls that drop pages of a file from memory or change the buffer sizes of sockets have no effect either. Calls that show
+which pages of a file are in memory are denied, because a seat could drop some pages and so leave a message of thousands of bits
+for another seat. Sockets are restricted to AF_UNIX, because some families, such as AF_VSOCK, belong to no network namespace.
 """
 
 import os
@@ -28,47 +30,60 @@ _TABLE = """
     reboot 169 142, acct 163 89, syslog 103 116, memfd_secret 447 447, kexec_load 246 104, kexec_file_load 320 294,
     init_module 175 105, finit_module 313 273, delete_module 176 106, name_to_handle_at 303 264, open_by_handle_at 304 265,
     io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, inotify_init1 294 26, inotify_add_watch 254 27,
-    fanotify_init 300 262, fanotify_mark 301 263, shmget 29 194, semget 64 190, msgget 68 186, mq_open 240 180
+    fanotify_init 300 262, fanotify_mark 301 263, shmget 29 194, semget 64 190, msgget 68 186, mq_open 240 180,
+    mincore 27 232, cachestat 451 451, process_madvise 440 440
 """
 DENIED = {name: (int(first), int(second)) for name, first, second in map(str.split, _TABLE.split(","))}
-"""Names of system calls and their numbers on x86-64 and on aarch64."""
+"""The denied system calls by name, with their numbers on x86-64 and on aarch64."""
 CLONE, CLONE3, FCNTL, FLOCK = (56, 220), (435, 435), (72, 25), (73, 32)
+MADVISE, FADVISE, PREADV2, SETSOCKOPT = (28, 233), (221, 223), (327, 286), (54, 208)
 SOCKETS = ((41, 198), (53, 199))
 """socket(2) and socketpair(2)."""
 NAMESPACES = 0x7E020000
 """Flags of clone(2) that create namespaces."""
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""Names of architectures: the index in the pairs above, and AUDIT_ARCH of linux/audit.h."""
+"""The names of architectures, each with its index in the pairs above and its AUDIT_ARCH from linux/audit.h."""
 X32 = 0x40000000
-"""Bit of the other calling convention of x86-64, which has all calls under other numbers."""
+"""The bit of the other calling convention of x86-64, in which all calls have other numbers."""
 
 LOCKING_CONTROLS = (6, 7, 37, 38)
-"""Commands of fcntl(2) that lock: F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW."""
-DENIED_CONTROLS = (5, 36, 1024, 1025, 1026)
-"""Other commands about locks, leases and notifications: F_GETLK, F_OFD_GETLK, F_SETLEASE, F_GETLEASE, F_NOTIFY."""
+"""The commands of fcntl(2) that lock: F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW."""
+DENIED_CONTROLS = (5, 36, 1024, 1025, 1026, 1031)
+"""The denied commands of fcntl(2): F_GETLK, F_OFD_GETLK, F_SETLEASE, F_GETLEASE and F_NOTIFY about locks, leases and
+notifications; and F_SETPIPE_SZ.
+"""
+DROPPING_ADVICE = (20, 21)
+"""Advice of madvise(2) that takes pages out of memory: MADV_COLD, MADV_PAGEOUT."""
+CACHE_FLAGS = 0x08 | 0x80
+"""The flags of preadv2(2) for which the answer depends on what is in memory: RWF_NOWAIT, RWF_DONTCACHE."""
+SOL_SOCKET, BUFFER_OPTIONS = 1, (7, 8)
+"""The level and the options of setsockopt(2) that set the size of a buffer: SO_SNDBUF, SO_RCVBUF."""
 AF_UNIX = 1
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
-"""Offsets in seccomp_data. For arguments it is the lower half, which contains all flags."""
-_ALLOW, _KILL, _EPERM, _ENOSYS, _EAFNOSUPPORT = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026, 0x00050061
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT, _SIXTH_ARGUMENT = 0, 4, 16, 24, 32, 56
+"""Offsets in seccomp_data. The offset of an argument is the offset of its lower half, which contains all flags."""
+_ALLOW, _KILL, _EPERM, _ENOSYS, _EAFNOSUPPORT, _EOPNOTSUPP = 0x7FFF0000, 0x80000000, *(0x00050000 | n for n in (1, 38, 97, 95))
 _DONE = 0x00050000
-"""The call is skipped and returns 0."""
+"""After this answer, the kernel skips the call and returns 0."""
 _INSTRUCTION = Struct("=HBBI")
 _Instruction = tuple[int, int, int, int]
 
 
 def call_filter(machine: str) -> bytes:
-    """Return the filter for an architecture. Raises IsolationError if its call numbers are unknown.
+    """Return the filter for an architecture. Raises IsolationError if the numbers of its system calls are unknown.
 
-    Programs of another architecture are killed. clone3 is reported as missing, because a filter cannot see its flags. Libraries
-    then use clone.
+    Programs of another architecture are killed. The filter reports clone3 as missing, because it cannot see the flags of clone3.
+    Libraries then use clone.
     """
     if machine not in MACHINES:
         known = " or ".join(MACHINES)
-        raise IsolationError(f"sandbox: system calls: expected {known}, got {machine}; use isolation: process")
+        raise IsolationError(
+            f"sandbox: the filter for system calls supports only {known}, and this machine is {machine}; use isolation: process"
+        )
     place, architecture = MACHINES[machine]
-    # A test instruction ends with two numbers of instructions to skip (if it holds, if not) and its operand.
+    # The last three values of a test instruction are the number of instructions to skip if the test holds, the number to skip if
+    # it does not hold, and the operand.
     program: list[_Instruction] = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL)]
     program += [(_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, X32), (_RETURN, 0, 0, _EPERM)]
     program += _if_call(CLONE3[place], [(_RETURN, 0, 0, _ENOSYS)])
@@ -78,6 +93,13 @@ def call_filter(machine: str) -> bytes:
     controls = [*_if_any(LOCKING_CONTROLS, _DONE), *_if_any(DENIED_CONTROLS, _EPERM), (_RETURN, 0, 0, _ALLOW)]
     program += _if_call(FCNTL[place], [(_LOAD, 0, 0, _SECOND_ARGUMENT), *controls])
     program += _if_call(FLOCK[place], [(_RETURN, 0, 0, _DONE)])
+    program += _if_call(FADVISE[place], [(_RETURN, 0, 0, _DONE)])
+    advice = [(_LOAD, 0, 0, _THIRD_ARGUMENT), *_if_any(DROPPING_ADVICE, _DONE), (_RETURN, 0, 0, _ALLOW)]
+    program += _if_call(MADVISE[place], advice)
+    program += _if_call(PREADV2[place], _if_argument(_SIXTH_ARGUMENT, [(_ANY_BIT, CACHE_FLAGS)], _EOPNOTSUPP, _ALLOW))
+    size = [(_LOAD, 0, 0, _THIRD_ARGUMENT), *_if_any(BUFFER_OPTIONS, _DONE), (_RETURN, 0, 0, _ALLOW)]
+    level = [(_LOAD, 0, 0, _SECOND_ARGUMENT), (_EQUAL, 1, 0, SOL_SOCKET), (_RETURN, 0, 0, _ALLOW)]
+    program += _if_call(SETSOCKOPT[place], [*level, *size])
     for numbers in SOCKETS:
         program += _if_call(numbers[place], _if_argument(_FIRST_ARGUMENT, [(_EQUAL, AF_UNIX)], _ALLOW, _EAFNOSUPPORT))
     program.append((_RETURN, 0, 0, _ALLOW))
@@ -89,13 +111,15 @@ def _if_call(number: int, then: Sequence[_Instruction]) -> list[_Instruction]:
 
 
 def _if_any(values: Sequence[int], answer: int) -> list[_Instruction]:
-    """Return the instructions that end the filter with an answer if the loaded argument is one of the values."""
+    """Return instructions that end the filter with `answer` if the loaded argument is one of the values."""
     jumps = [(_EQUAL, len(values) - number - 1, 0, value) for number, value in enumerate(values[:-1])]
     return [*jumps, (_EQUAL, 0, 1, values[-1]), (_RETURN, 0, 0, answer)]
 
 
 def _if_argument(offset: int, tests: Sequence[tuple[int, int]], found: int, other: int) -> list[_Instruction]:
-    """Return the instructions that end the filter with `found` if any test of an argument holds, or else with `other`."""
+    """Return instructions that end the filter with `found` if any of the tests holds for an argument, and with `other` if none
+    does.
+    """
     jumps = [(test, len(tests) - number, 0, value) for number, (test, value) in enumerate(tests)]
     return [(_LOAD, 0, 0, offset), *jumps, (_RETURN, 0, 0, other), (_RETURN, 0, 0, found)]
 
@@ -106,7 +130,7 @@ def filter_pipe() -> Iterator[int]:
     program = call_filter(platform.machine())
     read, write = os.pipe()
     try:
-        os.write(write, program)  # far less than a pipe holds
+        os.write(write, program)  # this is far less than a pipe can hold
         os.close(write)
         yield read
     finally:

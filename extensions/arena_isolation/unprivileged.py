@@ -1,11 +1,11 @@
-"""Turns root into a user without rights, for programs in a sandbox that root starts.
+"""Turns root into a user without rights. Programs that root starts in a sandbox need this.
 
-`python -I -S unprivileged.py enter PROGRAM ARGUMENT...` creates a user namespace with the ids of this one, and becomes the
-program in it: bubblewrap, which has all rights in that namespace and none outside. `... leave PROGRAM ARGUMENT...` is the first
-program in the sandbox. It becomes the user NOBODY, without any right, and then the program.
+`python -I -S unprivileged.py enter PROGRAM ARGUMENT...` creates a user namespace with the ids of the current one, and becomes the
+program in it. This program is bubblewrap, which has all rights in that namespace and none outside. `... leave PROGRAM
+ARGUMENT...` is the first program in the sandbox. It becomes the user NOBODY, without any right, and then runs the program.
 
-Without this, a process of root would stay root in the sandbox. It would have no capabilities, but it could still write to files
-that root owns, such as files in /proc/sys. The script is run by its path, so it imports nothing of arena.
+Without this script, a process of root would stay root in the sandbox. It would have no capabilities, but it could still write to
+files that root owns, such as files in /proc/sys. The script is run by its path, so it must not import anything from arena.
 """
 
 import os
@@ -14,7 +14,7 @@ import struct
 import sys
 
 NOBODY = 65534
-"""Number of the user and the group that own nothing."""
+"""The number of a user and a group that own nothing."""
 NEW_USER = 0x10000000
 """CLONE_NEWUSER of unshare(2)."""
 DIE_WITH_PARENT, SIGKILL = 1, 9
@@ -22,7 +22,7 @@ DIE_WITH_PARENT, SIGKILL = 1, 9
 CAPABILITY_VERSION = 0x20080522
 """_LINUX_CAPABILITY_VERSION_3 of capset(2)."""
 DROP_FROM_BOUNDS = 24
-"""PR_CAPBSET_DROP: no program can regain such a right."""
+"""PR_CAPBSET_DROP: no program can get a dropped right back."""
 
 
 def main() -> None:
@@ -32,21 +32,23 @@ def main() -> None:
     else:
         become_nobody()
     try:
-        os.execvp(sys.argv[2], sys.argv[2:])  # noqa: S606 - the program was chosen by who called this
+        os.execvp(sys.argv[2], sys.argv[2:])  # noqa: S606 - the caller chose the program
     except OSError as error:
         print(f"{sys.argv[2]}: {error.strerror}", file=sys.stderr, flush=True)
         os._exit(127)
 
 
 def enter_namespace() -> None:
-    """Continue in a new user namespace that maps every id to itself and allows no nested one. Raises OSError if not allowed."""
+    """Continue in a new user namespace that maps every id to itself and does not allow nested ones. Raises OSError if this is not
+    allowed.
+    """
     import ctypes
 
     starter = os.getppid()
     maps = {name: own_map(name) for name in ("uid_map", "gid_map")}
     parent = os.getpid()
     ready, begin = os.pipe()
-    if not (writer := os.fork()):  # only a process outside may map more ids than one
+    if not (writer := os.fork()):  # only a process outside may map more than one id
         os.close(begin)
         os.read(ready, 1)
         for name, ranges in maps.items():
@@ -60,12 +62,12 @@ def enter_namespace() -> None:
     if failed or status:
         sys.exit(f"no user namespace with the ids of this one can be made: {os.strerror(failed or 1)}")
     write("/proc/sys/user/max_user_namespaces", "0")
-    libc.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)  # the change of rights has cleared it
-    if os.getppid() != starter:  # it ended meanwhile
+    libc.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)  # the change of rights has cleared this setting
+    if os.getppid() != starter:  # the starter has ended meanwhile
         sys.exit(1)
     for descriptor in range(3):
         if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-            os.fchown(descriptor, NOBODY, NOBODY)  # so that the program may open /dev/stdout
+            os.fchown(descriptor, NOBODY, NOBODY)  # so that the program can open /dev/stdout
 
 
 def become_nobody() -> None:
@@ -78,13 +80,13 @@ def become_nobody() -> None:
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
-    if libc.capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:  # inherited rights are dropped here
+    if libc.capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:  # this drops inherited rights, too
         sys.exit("the rights of root cannot be given up")
     libc.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)
 
 
 def own_map(name: str) -> list[list[int]]:
-    """Return the id ranges of this process's user namespace: the first id here, the first id outside, and the count."""
+    """Return the id ranges in the user namespace of this process: the first id here, the first id outside, and the count."""
     with open(f"/proc/self/{name}") as file:  # noqa: PTH123
         return [[int(word) for word in line.split()] for line in file]
 

@@ -1,73 +1,81 @@
-"""Code of an entry, which is its own plugin or a version of one: the file, its import folders, and its hash."""
+"""The code that an entry brings: its own plugin, or another version of a plugin. This module finds its file, its import folders
+and its hash.
+"""
 
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import arena
-from arena import ArenaError, Registry
+from arena import ArenaError, Registry, load_plugins
 from arena.api.match import Program
-from arena.api.processes import import_path
-from arena.api.spec import find_imported, find_sources, is_file, parse_file, stands_alone
+from arena.api.processes import PythonProcess
+from arena.api.spec import PluginPlace, PythonFile
 from arena_isolation.revisions import GIT, revision, taken_out
 
 Told = Mapping[bytes, Mapping[str, Any]]
-"""Answers of a process that describes a plugin, by request."""
+"""The answers of a process that describes a plugin; the keys are the requests."""
 Described = Mapping[tuple[str, ...], Told]
-"""Answers about several plugins. The key is the plugin, its code, and the plugins loaded with it."""
+"""The answers about several plugins. The key consists of the plugin, its code, the isolation, and the plugins that were loaded
+with it.
+"""
 MARK = 8
-"""Number of displayed digits of a code hash."""
+"""The number of digits of a code hash that are shown."""
 LAID_OUT = ".laid-out"
-"""Marker file of a folder that contains only one plugin and its files."""
+"""The marker file in a folder that contains only one plugin and its files."""
 OURS = Path(arena.__file__).parents[1]
-"""The folder that arena itself is imported from. Every version plays with the current arena."""
+"""The folder from which arena itself is imported. Every version of a plugin plays with the current arena."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginVersion:
-    """Another version of a plugin, which the process of an agent loads in place of the current one."""
+    """A version of a plugin, which the process of an agent loads instead of the current version."""
 
     text: str
-    """Its text in the spec: `git:` with a whole commit, or the path of a file."""
+    """The text in the spec: `git:` with a full commit hash, or the path of a file."""
     plugin: str
-    """The file or the module to load. Its contents replace everything of the same name."""
+    """The file or the module to load. Its contents replace current code of the same name."""
     file: str
-    """The file of its code, even if a module is loaded."""
+    """The file of the code, even if it is loaded as a module."""
     moved: tuple[str, str] | None
-    """A folder of the import path and its replacement; None if the path stays unchanged.
-
-    If the first is empty, the second comes before all others; it may be several folders, joined as in PYTHONPATH.
+    """A folder in the import path, and its replacement; None if the path stays unchanged. If the first text is empty, the second
+    text is put at the beginning of the path. The second text may contain several folders, joined as in PYTHONPATH.
     """
     code: str
-    """Hash of its code and of the user's own files that it imports."""
+    """The hash of the code and of the user's own files that it imports."""
     heuristics: frozenset[tuple[str, str]] = frozenset()
-    """Its heuristics, each as (game, name)."""
+    """The heuristics of this version, each as (game, name)."""
     submitted: bool = False
-    """Whether it is the `plugin` of an entry. Then its process gets only its own and the game's files of the user."""
+    """True if this is the `plugin` of an entry. Then the process of the agent can read only the files of this plugin and of the
+    game.
+    """
     sealed: bool = False
-    """Whether arena itself unpacked it. Then it does not change, and no process of arena reads it once `code` is known."""
+    """True if arena itself unpacked this version. Such a version does not change, and no process of arena reads it once `code` is
+    known.
+    """
 
     @property
     def short(self) -> str:
-        """Its name in a label. It is the same at every reading of the spec, so it contains no branch and no `HEAD`."""
+        """The name in a label. It is the same whenever the spec is read, so it contains neither a branch nor `HEAD`."""
         return self.text[: len(GIT) + MARK] if self.text.startswith(GIT) else self.text
 
     @property
     def source(self) -> str:
-        """Its name beside other plugins."""
+        """The name of this version among other plugins."""
         return f"{Path(self.file).name}@{self.text}" if self.text.startswith(GIT) else self.text
 
     @property
     def mark(self) -> str:
-        """The start of its hash, for display."""
+        """The start of the hash, for display."""
         return self.code[:MARK]
 
     def files(self) -> set[Path]:
-        """Return its file, its whole package, and the user's own files that they import."""
+        """Return the file, the whole package around it, and the user's own files that they import."""
         return readable_files(self) if self.sealed else files_of(Path(self.file), moved_path(self.moved))
 
     def hash(self) -> str:
@@ -77,29 +85,49 @@ class PluginVersion:
 
 @dataclass(frozen=True, slots=True)
 class SharedCode:
-    """Knowledge about entries' code that processes share when they read a spec."""
+    """Facts about the code of entries. Processes pass them on, so that others can read the same spec without asking again."""
 
     described: Described = field(default_factory=dict)
-    """Answers of processes that described plugins, so that they need not be asked again."""
+    """The answers of processes that have described plugins, so that no process needs to ask again."""
     versions: Mapping[tuple[str, bool, str], PluginVersion] = field(default_factory=dict)
-    """Code in another place than the spec says, because a node of a cluster has its own folder for it.
+    """Code that is not at the place that the spec names, because a node of a cluster keeps it in a separate folder.
 
-    The key is the agent, whether it is the `plugin` of the entry, and its text in the spec.
+    The key consists of the agent, whether the code is the `plugin` of the entry, and the text that names the code in the spec.
     """
     twins: Mapping[str, str] = field(default_factory=dict)
-    """The organiser's plugins that are the same file as the code of an entry, keyed by the place of the entry's code."""
+    """The plugins of the organiser that are the same file as the code of an entry. The key is the place where the code of the
+    entry is now, and the value is the path of the organiser's plugin.
+    """
     claims: Mapping[str, Told] = field(default_factory=dict)
-    """Facts about plugins that no process is asked about, by their files: an author's claims, checked and bounded."""
+    """Facts about plugins, by file, that the authors have claimed. No process is asked about these plugins. The facts have been
+    validated.
+    """
 
 
 CODE = "code"
-"""Name of the source of agents with their own code."""
+"""The name of the source of agents with their own code."""
 
 
 def shared_code(shared: Mapping[str, Any]) -> SharedCode:
-    """Return the part about entries' code of `Spec.shared` or `SpecReader.shared`."""
+    """Return the part about the code of entries from `Spec.shared` or `SpecReader.shared`."""
     found: SharedCode = shared.get(CODE) or SharedCode()
     return found
+
+
+@cache
+def list_needed_plugins(*games: str, agent: str | None = None) -> tuple[str, ...] | None:
+    """Return the names of the installed plugins that an agent needs for some games. These are the plugins with the games, with
+    heuristics for them, with search engines, and with the `agent` (None for an agent with its own code). None stands for all
+    installed plugins.
+
+    The process of an agent loads no others, because that would take most of its time to start.
+    """
+    installed = load_plugins(environ=False).sources
+    if not all(("game", name) in installed for name in games):
+        return None  # a plugin with a game of its own may use anything
+    needed = {key for key in installed if key[0] == "search-engine" or (key[0] in ("game", "heuristic") and key[1] in games)}
+    needed |= {key for key in installed if key == ("agent", agent)}
+    return tuple(sorted({installed[key].name.rpartition(":")[2] for key in needed}))
 
 
 class NoVersion(ArenaError):
@@ -107,9 +135,10 @@ class NoVersion(ArenaError):
 
 
 def version_of(registry: Registry, agent: str, text: str, folder: Path) -> PluginVersion:
-    """Return the version `text` of the plugin that defines `agent`: `git:REVISION`, or a Python file by its path from `folder`.
+    """Return a version of the plugin that defines `agent`. `text` is `git:REVISION`, or the path of a Python file relative to
+    `folder`.
 
-    Nothing of it is run. Raises NoVersion or RevisionError if it is not available.
+    None of its code is run. Raises NoVersion or RevisionError if it is not available.
     """
     current: Path | None = None
     module: str | None = None
@@ -119,25 +148,27 @@ def version_of(registry: Registry, agent: str, text: str, folder: Path) -> Plugi
             raise NoVersion(f"{agent} comes with arena; versions are for plugins of your own")
         plugin = next(one for one in registry.plugins if one.source == source)
         current = Path(plugin.file or source.name)
-        if source.asked and not is_file(source.name):
+        if source.asked and not PluginPlace(source.name).is_file:
             module = source.name
         elif not source.asked:
             loaded = list(sys.modules.items())
             module = next((name for name, one in loaded if getattr(one, "__file__", None) == str(current)), None)
     if current is None and text.startswith(GIT):
-        raise NoVersion(f"no plugin brings {agent!r} now, so nobody knows its file; name the file of that version instead")
+        raise NoVersion(f"no plugin defines {agent!r} now, so its file is not known; name the file of that version instead")
     return version_beside(current, text, folder, module)
 
 
 def version_beside(current: Path | None, text: str, folder: Path, module: str | None = None) -> PluginVersion:
-    """Like `version_of`, for a plugin with the file `current`; loaded by its name if that is a `module`."""
+    """Do as `version_of` does, for a plugin whose file is `current`. If `module` is given, the version is loaded by this name."""
     if current is None or not text.startswith(GIT):
         place = _python_file(text, folder, f"a Python file, or {GIT}REVISION such as {GIT}HEAD~1")
-        moved = None if stands_alone(place) else ("", str(place.parent))  # its own folder first, as with `python FILE`
+        moved = (
+            None if PythonFile(place).stands_alone() else ("", str(place.parent))
+        )  # the folder of the file comes first, as with `python FILE`
         return PluginVersion(text, str(place), str(place), moved, _hash(place, files_of(place, moved_path(moved))))
     found = revision(text.removeprefix(GIT), current)
     file = taken_out(found, current, alone=True)
-    if module is None and stands_alone(file) and "__file__" not in file.read_text(errors="replace"):
+    if module is None and PythonFile(file).stands_alone() and "__file__" not in file.read_text(errors="replace"):
         return PluginVersion(found.text, str(file), str(file), None, _hash(file, files_of(file, ())))
     file = taken_out(found, current, alone=False)
     root = found.root.resolve()
@@ -147,28 +178,30 @@ def version_beside(current: Path | None, text: str, folder: Path, module: str | 
 
 
 def submission(text: str, folder: Path, others: Collection[Path]) -> PluginVersion:
-    """Return the plugin of an entry by its path `text` from `folder`. Nothing of it is run. Raises NoVersion.
+    """Return the plugin of an entry by its path `text` relative to `folder`. None of its code is run. Raises NoVersion if it is
+    not available.
 
-    It may import from its own folder, unless one of `others`, the plugins of other entries, lies in that folder or below. Then
-    it is its file alone, so that no entry gets the code of another.
+    The plugin may import from its own folder, unless one of `others`, the plugins of other entries, is in that folder or below
+    it. In that case, the plugin consists of its file alone, so that no entry gets the code of another entry.
     """
     file = _python_file(text, folder, "a Python file by its path from the spec")
     shared = any(other != file and other.is_relative_to(file.parent) for other in others)
-    moved = None if shared or stands_alone(file) else ("", str(file.parent))
+    moved = None if shared or PythonFile(file).stands_alone() else ("", str(file.parent))
     version = PluginVersion(text, str(file), str(file), moved, "", submitted=True)
     return replace(version, code=version.hash())
 
 
 def seal_submission(file: Path, code: str | None = None) -> PluginVersion:
-    """Return the plugin in a folder that contains nothing else. It is read for the hash of its code only if `code` is not
-    given.
+    """Return the plugin in a folder that contains nothing else. `code` is its hash; if it is not given, it is computed from the
+    files.
     """
     known = submission(str(file), file.parent, ()).code if code is None else code
     return PluginVersion(str(file), str(file), str(file), ("", str(file.parent)), known, submitted=True, sealed=True)
 
 
 def readable_files(version: PluginVersion) -> set[Path]:
-    """Return the files that a version may read in a sandbox. For an entry's plugin these are the files in its own folder.
+    """Return the files that a version may read in a sandbox. If it is the plugin of an entry, these are the files in its own
+    folder.
 
     A folder that contains only the plugin may be read as a whole, including data files such as weights.
     """
@@ -182,11 +215,12 @@ def readable_files(version: PluginVersion) -> set[Path]:
 
 
 def moved_path(moved: tuple[str, str] | None) -> list[str]:
-    """Return the import path of this process with one folder and its subfolders moved. Missing subfolders stay.
+    """Return the import path of this process, in which one folder and its subfolders are replaced (see `PluginVersion.moved`).
+    Subfolders that do not exist at the new place stay unchanged.
 
-    If the first is empty, the other one (or several in a row) comes before all.
+    If the first text in `moved` is empty, the folders in the second one are put at the beginning.
     """
-    path = import_path()
+    path = PythonProcess.import_path()
     if moved is None:
         return path
     if not moved[0]:
@@ -201,12 +235,12 @@ def moved_path(moved: tuple[str, str] | None) -> list[str]:
 
 
 def _hash(file: Path, files: set[Path]) -> str:
-    """Return a hash of the code of a file and of the files that it imports, found by reading.
+    """Return a hash of the code in a file and in the files that it imports. The files are found by reading the code.
 
-    Comments, docstrings, and the name and place of the file itself do not count.
+    Comments, docstrings, and the name and the place of the file do not change the hash.
     """
-    whole = blake2b(parse_file(file).digest, digest_size=16)
-    for name, digest in sorted([(one.name, parse_file(one).digest) for one in files - {file}]):
+    whole = blake2b(PythonFile.parse_file(file).digest, digest_size=16)
+    for name, digest in sorted([(one.name, PythonFile.parse_file(one).digest) for one in files - {file}]):
         whole.update(f"{name}\n".encode(errors="surrogateescape") + digest)
     return whole.hexdigest()
 
@@ -216,14 +250,14 @@ def files_of(file: Path, path: Sequence[str]) -> set[Path]:
     top = file
     while (top.parent / "__init__.py").is_file():
         top = top.parent
-    own = {file} if top == file else set(find_sources(top))
-    return own | {found for one in own for found in find_imported(one, list(path) or None)}
+    own = {file} if top == file else set(PythonFile.find_sources(top))
+    return own | {found for one in own for found in PythonFile(one).find_imported(list(path) or None)}
 
 
 def _python_file(text: str, folder: Path, expected: str) -> Path:
     """Return the real path of a Python file. Raises NoVersion if there is none."""
     file = folder / text
-    if not os.path.isfile(file):  # noqa: PTH113 - takes a name that no file can have
+    if not os.path.isfile(file):  # noqa: PTH113 - accepts names that no file can have
         raise NoVersion(f"no such file: {file}; expected {expected}")
     if file.suffix != ".py":
         raise NoVersion(f"{text} is not a Python file; expected a name that ends in .py")
@@ -231,6 +265,6 @@ def _python_file(text: str, folder: Path, expected: str) -> Path:
 
 
 def version_in(program: Program) -> PluginVersion | None:
-    """Return the code that the process of a program loads; None if it uses no code of its own."""
+    """Return the code that the process of a program loads; None if it has no code of its own."""
     assert program.version is None or isinstance(program.version, PluginVersion)
     return program.version

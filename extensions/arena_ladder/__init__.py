@@ -1,1 +1,1 @@
-"""An arena that never closes: submissions, ratings, and the most informative matches."""
+"""A ladder: a tournament that never ends. Authors hand in agents, and the most informative matches keep rating them."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path as FilePath
+from time import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio.to_thread
@@ -16,10 +17,13 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
 from arena import __version__
-from arena.api.store import Store, seats_of
+from arena.api.store import Store
 from arena_ladder.code_folder import kind_of
-from arena_ladder.ledger import Finding, Status, Submission
+from arena_ladder.contest import check_known
+from arena_ladder.ledger import Finding, Status, Submission, find_deadline
 from arena_ladder.spec import AUTHOR, NAME, is_author, is_name
+from arena_ladder.wheel import find_wheel_name
+from arena_web.api import CostlyDecision
 from arena_web.errors import Refusal
 from arena_web.guard import Rate, RateLimits
 from arena_web.match_filter import PLACED, MatchFilter
@@ -27,22 +31,22 @@ from arena_web.match_filter import PLACED, MatchFilter
 if TYPE_CHECKING:
     from arena_ladder.host import LadderHost
 
-TOKEN = "the header Authorization: Bearer TOKEN"  # noqa: S105 - what to write
+TOKEN = "the header Authorization: Bearer TOKEN"  # noqa: S105 - a hint, not a token
 MAX_FILE_NAME = 100
-"""Maximum length of a kept file name in characters. Only the end of a longer name is kept."""
+"""The maximum length of a file name that is kept, in characters. Only the end of a longer name is kept."""
 HANDING_IN = Rate("submissions", 20, 0.5)
-"""Rate of an author, in addition to the daily limit of submissions."""
+"""The rate limit for submissions by one author, in addition to the daily limit."""
 WITHDRAWING = Rate("withdrawals", 10, 0.1)
-"""Rate of an author."""
+"""The rate limit for withdrawals by one author."""
 STRANGERS = Rate("wrong tokens", 10, 0.1)
-"""Rate of an address for requests with an unknown token."""
+"""The rate limit for an address that sends requests with unknown tokens."""
 NEWCOMERS = Rate("registrations", 30, 0.02)
-"""Rate of an address for registrations, if the ladder is open to everyone."""
+"""The rate limit for registrations from an address, if the ladder is open to everyone."""
 
 
 def _check_author(name: str) -> str:
     if not is_author(name):
-        raise Refusal(422, f"{name[:60]!r} is no name of an author", f"choose {AUTHOR}")
+        raise Refusal(422, f"{name[:60]!r} is not a valid name of an author", f"choose {AUTHOR}")
     return name
 
 
@@ -58,7 +62,19 @@ class Refused(BaseModel):
 
 
 class FindingAnswer(Finding, extra="allow"):
-    """A check of a submission on one game."""
+    """One result of the check of a submission: a property that was checked on one game."""
+
+
+class FeedbackAnswer(BaseModel):
+    """The result of the last review of a submission: how many matches and decisions were reviewed, how many decisions were
+    judged, and the costliest decisions.
+    """
+
+    time: Time
+    matches: int
+    decisions: int
+    judged: int
+    costly: list[CostlyDecision]
 
 
 class SubmissionAnswer(BaseModel):
@@ -76,24 +92,39 @@ class SubmissionAnswer(BaseModel):
     reason: str | None
     findings: list[FindingAnswer]
     faults: int
+    feedback: FeedbackAnswer | None
+
+
+class MessageAnswer(BaseModel):
+    """A message from the host."""
+
+    time: Time
+    text: str
 
 
 class SubmissionsAnswer(BaseModel):
-    """All submissions of an author, the latest first."""
+    """All submissions of an author, and the messages from the host, the latest first.
+
+    `author` is the name that tables show. Only the author can see `id`, `name` and `team`, which come from the roster.
+    """
 
     author: str
+    id: str
+    name: str
+    team: str
     rows: list[SubmissionAnswer]
+    messages: list[MessageAnswer]
 
 
 class TakenAnswer(BaseModel):
-    """A submission that is kept, and will be checked."""
+    """A submission that has been stored and will be checked."""
 
     id: str
     status: Status
 
 
 class LostMatch(BaseModel):
-    """A match that an agent has lost by its own fault."""
+    """A match that an agent has lost because of its own fault."""
 
     match: str
     labels: list[str]
@@ -103,9 +134,13 @@ class LostMatch(BaseModel):
 
 
 class LogAnswer(BaseModel):
-    """The last output of a submission, and its lost matches."""
+    """The last output of a submission, and its lost matches.
+
+    While the positions of a puzzle are `hidden`, the log has only the output of the check, and the matches have no messages.
+    """
 
     id: str
+    hidden: bool
     lost: list[LostMatch]
     log: str
 
@@ -118,7 +153,7 @@ class StandingsAnswer(BaseModel):
 
 
 class RegisteredAnswer(BaseModel):
-    """A new author with the token."""
+    """A new author, with the token for requests."""
 
     name: str
     token: str
@@ -130,31 +165,46 @@ class Newcomer(BaseModel):
     name: Annotated[str, AfterValidator(_check_author)]
 
 
+class LinkCode(BaseModel):
+    """The code of a link that a host has sent to an author."""
+
+    code: str
+
+
 class HandIn(BaseModel):
-    """The form of a submission; it is read only when its author is known."""
+    """The form for a submission. It is read only after the author has been identified."""
 
     file: Annotated[str, Field(json_schema_extra={"contentMediaType": "application/octet-stream"})]
     name: str | None = None
 
 
 class LadderAnswer(BaseModel):
-    """The games that are played here, and the rules of submissions."""
+    """The games that are played here, and the rules for submissions.
+
+    `anchor` is the agent whose rating is 0, and `interval` is the target half-width of the intervals, in Elo. A ladder for a
+    puzzle has neither of them; it has `positions`, the number of hidden positions.
+    """
 
     name: str
     games: list[str]
-    anchor: str
-    interval: float
+    anchor: str | None
+    interval: float | None
+    positions: int | None
     open: bool
     per_day: int
     keep: int
     size_kb: int
     kinds: list[str]
+    packages: list[str] | None
+    install: str | None
+    wheel: str | None
+    closes: Time | None
     state: str
     commitment: str | None
 
 
 class AgentAnswer(BaseModel):
-    """The rows of an agent, and the course of its rating."""
+    """The rows of an agent in the standings, and the history of its rating."""
 
     agent: str
     rows: list[dict[str, Any]]
@@ -170,7 +220,7 @@ class HealthAnswer(BaseModel):
 
 
 class LadderApi:
-    """The endpoints below /api, and those for a monitor of the process."""
+    """The endpoints below /api, and the endpoints with which a monitor watches the process."""
 
     def __init__(self, host: "LadderHost", limits: RateLimits, stopping: asyncio.Event) -> None:
         self._host, self._ledger, self._limits, self._stopping = host, host.ledger, limits, stopping
@@ -179,9 +229,9 @@ class LadderApi:
         """Add every endpoint."""
         own = [Depends(HTTPBearer(scheme_name="bearer", auto_error=False))]
         get, post = partial(app.add_api_route, methods=["GET"]), partial(app.add_api_route, methods=["POST"])
-        get("/api/standings", self.standings, response_model=StandingsAnswer)
+        get("/api/standings", self.standings, response_model=StandingsAnswer, responses=_refusals(503))
         get("/api/ladder", self.ladder, response_model=LadderAnswer)
-        get("/api/agents/{name:path}", self.agent, response_model=AgentAnswer, responses=_refusals(404))
+        get("/api/agents/{name:path}", self.agent, response_model=AgentAnswer, responses=_refusals(404, 503))
         get(
             "/api/submissions",
             self.submissions,
@@ -209,23 +259,25 @@ class LadderApi:
         post(
             "/api/authors", self.join, status_code=201, response_model=RegisteredAnswer, responses=responses, dependencies=joining
         )
+        post("/api/claim", self.claim, response_model=RegisteredAnswer, responses=_refusals(404, 422, 429))
         get("/health", self.health, response_model=HealthAnswer, responses={503: {"model": HealthAnswer}})
         get("/metrics", self.metrics, response_model=None, include_in_schema=False)
 
     def _author(self, request: Request) -> str:
-        """Return the author whose token a request carries. Raises Refusal 401 or 403 otherwise."""
-        word, _, token = request.headers.get("authorization", "").partition(" ")
-        if word.lower() != "bearer" or not token.strip():
-            raise Refusal(401, "this needs the token of an author", f"send it as {TOKEN}")
+        """Return the author whose token a request carries.
+
+        Raises Refusal 401 if the token is missing or unknown, and 403 if the author is banned.
+        """
+        token = bearer_of(request, "an author")
         try:
-            return self._ledger.author_of(token.strip())
+            return self._ledger.author_of(token)
         except Refusal as refusal:
             if refusal.status == 401:
                 self._limits.take(STRANGERS, request.scope["client_address"])
             raise
 
     def _own(self, request: Request, key: str) -> Submission:
-        """Return the submission that a request names. Only its author may read it."""
+        """Return the submission that a request names. Raises Refusal 403 if it belongs to another author."""
         author = self._author(request)
         one = self._ledger.submission(key)
         if one.author != author:
@@ -233,44 +285,65 @@ class LadderApi:
         return one
 
     async def submit(self, request: Request) -> TakenAnswer:
-        """Hand in an agent: it is kept when this is answered."""
+        """Hand in an agent. When the answer arrives, the agent has been stored."""
         author = self._author(request)  # before the body is read
         self._limits.take(HANDING_IN, author)
         if self._ledger.setting("over") is not None:
-            raise Refusal(422, "this ladder is over", "its standings stay")
+            raise Refusal(422, "this ladder has ended", "its standings stay")
         name, file, content = await _read_form(request)
         if self._stopping.is_set():
-            raise Refusal(503, "the ladder is shutting down, and has not kept this", "hand it in again in a minute")
+            raise Refusal(503, "the ladder is shutting down, and has not stored this", "hand it in again in a minute", 60.0)
         rules = self._host.ladder.submissions
         if len(content) > rules.size_kb << 10:
-            raise Refusal(413, f"{file} has {len(content):,} bytes; at most {rules.size_kb:,} KiB are taken", "hand in less")
+            raise Refusal(
+                413, f"{file} has {len(content):,} bytes; at most {rules.size_kb:,} KiB are accepted", "hand in a smaller file"
+            )
+        self._check_time(time())
         kind = kind_of(file, content)
         if kind not in rules.kinds:
-            raise Refusal(422, f"{file} is a {kind}; taken here: {', '.join(rules.kinds)}", "hand in one of these")
+            raise Refusal(422, f"{file} is a {kind}; this ladder accepts: {', '.join(rules.kinds)}", "hand in one of these")
         if not content.strip():
             raise Refusal(422, f"{file} is empty", "hand in the file of your agent")
         given = (author, name, kind, file, content, rules.per_day)
         one = await anyio.to_thread.run_sync(lambda: self._ledger.submit(*given))
+        self._host.examiner.wake()
         return TakenAnswer(id=one.id, status=one.status)
 
+    def _check_time(self, received: float) -> None:
+        """Raise Refusal 403 if submissions were closed when the last byte arrived."""
+        rules = self._host.ladder.submissions
+        last = find_deadline(rules, self._ledger)
+        if rules.opens is not None and received < rules.opens.timestamp():
+            raise Refusal(403, f"submissions open at {rules.opens.isoformat()}", "hand it in then")
+        if last is not None and received > last.timestamp():
+            raise Refusal(403, f"submissions closed at {last.isoformat()}", "ask the host of the ladder")
+
     async def submission(self, request: Request, key: Key) -> SubmissionAnswer:
-        """The state of your submission."""
+        """Return the state of your submission."""
         return self._describe(self._own(request, key))
 
     async def log(self, request: Request, key: Key) -> LogAnswer:
-        """The last output of your submission, and the matches that it lost by its own faults."""
+        """Return the last output of your submission, and the matches that it lost because of its own faults."""
         one = self._own(request, key)
         lost = [] if one.version is None else await anyio.to_thread.run_sync(find_lost_matches, self._host.store.path, one.label)
-        text = await anyio.to_thread.run_sync(self._host.folder.log, one)
-        return LogAnswer(id=one.id, **self._host.folder.as_handed_in(one, {"lost": lost, "log": text}))
+        hidden = self._host.hides
+        if hidden:
+            lost = [{**match, "message": None, "traceback": None} for match in lost]
+        text = await anyio.to_thread.run_sync(lambda: self._host.folder.log(one, of_check=hidden))
+        return LogAnswer(id=one.id, hidden=hidden, **self._host.folder.as_handed_in(one, {"lost": lost, "log": text}))
 
     async def submissions(self, request: Request) -> SubmissionsAnswer:
-        """Your submissions, the latest first."""
+        """Return your submissions, the latest first."""
         author = self._author(request)
         rows = [self._describe(one) for one in reversed(self._ledger.submissions(author))]
-        return SubmissionsAnswer(author=author, rows=rows)
+        messages = [MessageAnswer(time=_time(one.time), text=one.text) for one in self._ledger.messages(author)]
+        own = self._ledger.find_author(bearer_of(request, "an author"))
+        person = next(person for person, _ in self._ledger.people() if person.id == own)
+        known = {"id": person.id, "name": person.name, "team": person.team}
+        return SubmissionsAnswer(author=author, rows=rows, messages=messages, **known)
 
     def _describe(self, one: Submission) -> SubmissionAnswer:
+        feedback = self._ledger.feedback(one.id)
         return SubmissionAnswer(
             id=one.id,
             agent=one.label if one.version is not None else None,
@@ -284,6 +357,7 @@ class LadderApi:
             reason=None if one.reason is None else self._host.folder.as_handed_in(one, one.reason),
             findings=[FindingAnswer(**finding) for finding in one.findings],
             faults=one.faults,
+            feedback=None if feedback is None else FeedbackAnswer(**feedback.as_values()),
         )
 
     async def withdraw(self, request: Request, key: Key) -> SubmissionAnswer:
@@ -292,7 +366,9 @@ class LadderApi:
         self._limits.take(WITHDRAWING, one.author)
         if not self._ledger.withdraw(one.id, one.author):
             raise Refusal(
-                409, f"{one.name or one.file} is {one.status}", "only what plays, or waits for its check, can be withdrawn"
+                409,
+                f"{one.name or one.file} is {one.status}",
+                "only agents that play, or that wait for their check, can be withdrawn",
             )
         self._host.runner.wake()
         return self._describe(self._ledger.submission(one.id))
@@ -300,40 +376,59 @@ class LadderApi:
     async def _check_open(self, request: Request) -> None:
         """Raise Refusal 403 if registration is closed, and 429 if an address registers too often."""
         if self._host.ladder.authors is not None:
-            raise Refusal(403, "nobody registers here", "ask the host of the ladder for a token")
+            raise Refusal(403, "registration is closed here", "ask the host of the ladder for a token")
         self._limits.take(NEWCOMERS, request.scope["client_address"])
 
     async def join(self, newcomer: Newcomer) -> RegisteredAnswer:
-        """Register, if anybody may."""
+        """Register as an author, if registration is open to everyone."""
         return RegisteredAnswer(name=newcomer.name, token=self._ledger.join(newcomer.name, newcomer.name))
 
+    async def claim(self, request: Request, link: LinkCode) -> RegisteredAnswer:
+        """Exchange the code of a link from the host for a token. A code works once."""
+        try:
+            name, token = self._ledger.claim(link.code)
+        except Refusal:
+            self._limits.take(STRANGERS, request.scope["client_address"])
+            raise
+        return RegisteredAnswer(name=name, token=token)
+
     async def ladder(self) -> LadderAnswer:
-        """The games that are played here, and the rules of submissions."""
+        """Return the games that are played here, and the rules for submissions."""
         ladder = self._host.ladder
         rules = ladder.submissions
         return LadderAnswer(
             name=ladder.spec.name,
             games=[board.title for board in ladder.spec.boards],
             anchor=ladder.anchor,
-            interval=ladder.interval,
+            interval=ladder.interval if ladder.solvers is None else None,
+            positions=self._host.runner.contest.positions,
             open=ladder.authors is None,
             per_day=rules.per_day,
             keep=rules.keep,
             size_kb=rules.size_kb,
             kinds=list(rules.kinds),
+            packages=rules.packages,
+            install=rules.install,
+            wheel=find_wheel_name(),
+            closes=None if (last := find_deadline(rules, self._ledger)) is None else last.isoformat(),
             state=self._host.runner.contest.state,
             commitment=ladder.spec.commitment,
         )
 
     async def standings(self) -> StandingsAnswer:
-        """The rows of the standings, the best first; `board` names the game of each if several are played."""
+        """Return the rows of the standings, the best agent first. For a puzzle, the rows have the share of solved positions.
+
+        If several games are played, `board` names the game of a row.
+        """
         contest = self._host.runner.contest
+        check_known(contest)
         several = len(contest.standings) > 1
         rows = [{**row, "board": board.title} if several else row for board in contest.standings for row in board.rows]
         return StandingsAnswer(rows=rows, state=contest.state)
 
     async def agent(self, name: str) -> AgentAnswer:
-        """The rows of an agent, in play or not, and the course of its rating."""
+        """Return the rows of an agent and the history of its rating, whether the agent is in play or not."""
+        check_known(self._host.runner.contest)
         rows = [row for board in self._host.runner.contest.standings for row in board.rows if row["agent"] == name]
         course = await anyio.to_thread.run_sync(self._ledger.course, name)
         if not rows and not course:
@@ -341,15 +436,23 @@ class LadderApi:
         return AgentAnswer(agent=name, rows=rows, course=[point._asdict() for point in course])
 
     async def health(self, response: Response) -> HealthAnswer:
-        """The state of the ladder; 503 if its contest cannot go on."""
+        """Return the state of the ladder, with the status 503 if its contest cannot continue."""
         contest = self._host.runner.contest
         if self._host.broken:
             response.status_code = 503
         return HealthAnswer(state=contest.state, matches=contest.matches, version=__version__)
 
     async def metrics(self) -> Response:
-        """Counts in the text format of Prometheus, version 0.0.4."""
+        """Return counts in the text format of Prometheus, version 0.0.4."""
         return PlainTextResponse(_metrics(self._host), media_type="text/plain; version=0.0.4")
+
+
+def bearer_of(request: Request, whose: str) -> str:
+    """Return the token that a request carries. Raises Refusal 401 if there is none; the message names the owner, `whose`."""
+    word, _, token = request.headers.get("authorization", "").partition(" ")
+    if word.lower() != "bearer" or not token.strip():
+        raise Refusal(401, f"this needs the token of {whose}", f"send it as {TOKEN}")
+    return token.strip()
 
 
 def _refusals(*codes: int) -> dict[int | str, dict[str, Any]]:
@@ -357,7 +460,7 @@ def _refusals(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 async def _read_form(request: Request) -> tuple[str | None, str, bytes]:
-    """Return the agent's name (if given), the name of the file and its content. Raises Refusal 422 for any other form."""
+    """Return the name of the agent (if given), the name of the file and its content. Raises Refusal 422 for a bad form."""
     expected = Refusal(422, "expected a form with a file", "send multipart/form-data with `file`, and `name` if you like")
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise expected
@@ -368,12 +471,12 @@ async def _read_form(request: Request) -> tuple[str | None, str, bytes]:
                 raise expected
             content = await file.read()
             said = file.filename or "agent.py"
-    except HTTPException as error:  # raised by starlette for a form that it cannot read
+    except HTTPException as error:  # starlette raises this for a form that it cannot read
         raise expected from error
     plain = said.replace("\\", "/").rpartition("/")[2][-MAX_FILE_NAME:]
     shown = "".join(letter for letter in plain if letter.isprintable()) or "agent.py"
     if name is not None and (not isinstance(name, str) or not is_name(name)):
-        raise Refusal(422, f"{str(name)[:60]!r} is no name for an agent", f"choose {NAME}")
+        raise Refusal(422, f"{str(name)[:60]!r} is not a valid name of an agent", f"choose {NAME}")
     return name or None, shown, content
 
 
@@ -387,11 +490,11 @@ def _metrics(host: "LadderHost") -> str:
     unsettled = sum(not row["settled"] for board in contest.standings for row in board.rows)
     gauges: Sequence[tuple[str, str, str, float]] = (
         ("arena_ladder_up", "gauge", "1 if the contest goes on, 0 if it cannot.", float(not host.broken)),
-        ("arena_ladder_paused", "gauge", "1 while nothing is played though there is something.", float(contest.paused)),
+        ("arena_ladder_paused", "gauge", "1 while no match is played although some are waiting.", float(contest.paused)),
         ("arena_ladder_matches_total", "counter", "Matches played since the process began.", contest.matches),
         ("arena_ladder_voids_total", "counter", "Void matches since the process began.", contest.voids),
         ("arena_ladder_agents", "gauge", "Agents in play.", in_play),
-        ("arena_ladder_unsettled", "gauge", "Agents whose intervals are wider than asked for.", unsettled),
+        ("arena_ladder_unsettled", "gauge", "Agents whose intervals are wider than `until` allows.", unsettled),
     )
     lines = [f"# HELP {name} {told}\n# TYPE {name} {kind}\n{name} {value:g}" for name, kind, told, value in gauges]
     lines.append("# HELP arena_ladder_submissions Submissions by status.\n# TYPE arena_ladder_submissions gauge")
@@ -400,11 +503,11 @@ def _metrics(host: "LadderHost") -> str:
 
 
 MAX_LOST_MATCHES = 10
-"""Maximum number of lost matches in an answer."""
+"""The maximum number of lost matches in an answer."""
 
 
 def find_lost_matches(path: FilePath, label: str) -> list[dict[str, Any]]:
-    """Return the latest matches that an entry lost by faults, the last one first; none if it has not played."""
+    """Return the latest matches that an entry lost by its own faults, the newest match first; empty if it has not played."""
     with Store.open(path) as store, store.snapshot():
         runs = store.runs()
         boards = runs[-1].boards if runs else ()
@@ -413,7 +516,7 @@ def find_lost_matches(path: FilePath, label: str) -> list[dict[str, Any]]:
         question = f"SELECT {columns} {PLACED} JOIN detail d ON d.record = r.number {where} ORDER BY p.number DESC"
         found: list[dict[str, Any]] = []
         for key, board, text, seat, termination, message, traceback in store.query(question, values):
-            labels = [boards[board].labels[entry] for entry in seats_of(text)]
+            labels = [boards[board].labels[entry] for entry in Store.seats_of(text)]
             if seat is not None and labels[seat] == label:
                 told = {"match": key.hex(), "labels": labels, "termination": termination}
                 found.append({**told, "message": message, "traceback": traceback})

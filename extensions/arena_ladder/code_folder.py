@@ -1,4 +1,4 @@
-"""The code of submissions on disk, unpacked from the store so that processes can load it; and the logs of their output."""
+"""The code of submissions on disk, unpacked from the store so that processes can load it, and the logs of their output."""
 
 import errno
 import io
@@ -20,29 +20,29 @@ from arena_ladder.spec import Kind
 
 MAX_ZIP_FILES = 200
 MAX_FOLDER_DEPTH = 8
-"""Maximum depth of nested folders."""
+"""The maximum depth of nested folders."""
 MAX_NAME_LENGTH = 200
 CHUNK_BYTES = 1 << 16
 BOUNDED_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compressions that zipfile unpacks in limited steps. It unpacks any other compression all at once."""
+"""The compression methods that zipfile unpacks in limited steps. With any other method, it unpacks everything at once."""
 
 
 class BadArchive(ArenaError):
-    """An archive that is refused, with the reason."""
+    """An archive that is refused; the message gives the reason."""
 
 
 def unpack(content: bytes, most_bytes: int) -> dict[str, bytes]:
     """Return the files of an archive by their paths. Raises BadArchive if a file is not allowed or the total size is too large.
 
-    These are refused: absolute paths, `..`, backslashes, links, devices, duplicate names, encryption, any compression other
-    than deflate, and more than `most_bytes` of unpacked data, whatever size the archive declares. If all files lie in one
-    folder, paths are relative to it.
+    An archive is refused if it has absolute paths, `..`, backslashes, links, devices, duplicate names, encryption, any
+    compression other than deflate, or more than `most_bytes` of unpacked data (the size that the archive declares is not
+    trusted). If all files are in one folder, paths are relative to this folder.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             infos = [info for info in archive.infolist() if not info.is_dir()]
             if len(infos) > MAX_ZIP_FILES:
-                raise BadArchive(f"the zip has {len(infos):,} files; at most {MAX_ZIP_FILES} may be in it")
+                raise BadArchive(f"the zip has {len(infos):,} files; at most {MAX_ZIP_FILES} are allowed")
             found: dict[str, bytes] = {}
             left = most_bytes
             for info in infos:
@@ -53,7 +53,7 @@ def unpack(content: bytes, most_bytes: int) -> dict[str, bytes]:
                 left -= len(found[name])
     except BadArchive:
         raise
-    except Exception as error:  # zipfile raises arbitrary errors for a deliberately damaged file
+    except Exception as error:  # for a deliberately damaged file, zipfile may raise any error
         raise BadArchive(f"the zip cannot be read: {cut(str(error)) or type(error).__name__}; pack it again") from error
     tops = {name.partition("/")[0] for name in found}
     if len(tops) == 1 and all("/" in name for name in found):
@@ -72,42 +72,44 @@ def _check_name(info: zipfile.ZipInfo) -> str:
     if info.compress_type not in BOUNDED_COMPRESSIONS:
         raise BadArchive(f"{_quote(name)} in the zip is not packed by deflate; pack it again, as `zip` does by itself")
     if not name.isprintable() or "\\" in info.orig_filename or ":" in name:
-        raise BadArchive(f"{_quote(name)} in the zip is no plain name; use letters, digits, dots, dashes and /")
+        raise BadArchive(f"{_quote(name)} in the zip is not a plain name; use letters, digits, dots, dashes and /")
     if path.is_absolute() or ".." in path.parts or len(path.parts) > MAX_FOLDER_DEPTH or not 0 < len(name) <= MAX_NAME_LENGTH:
         raise BadArchive(f"{_quote(name)} in the zip leads out of its folder, or is too deep or too long")
     return str(path)
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int, most: int) -> bytes:
-    """Read the content of a file up to its limit and no further, so that a zip bomb is not unpacked."""
+    """Return the content of a file. It is unpacked only up to `left` bytes, as a protection against zip bombs."""
     parts: list[bytes] = []
     with archive.open(info) as file:
         while part := file.read(min(CHUNK_BYTES, left + 1)):
             left -= len(part)
             if left < 0:
-                raise BadArchive(f"the zip holds more than {most >> 10:,} KiB when unpacked, the most here")
+                raise BadArchive(f"the zip holds more than {most >> 10:,} KiB when unpacked, which is the limit of this ladder")
             parts.append(part)
     return b"".join(parts)
 
 
 def _quote(name: str) -> str:
-    """Quote a name from an archive for a message."""
+    """Quote a name from an archive for use in a message."""
     return cut(repr(name))
 
 
+CHECK_SUFFIX = ".check"
+"""The suffix of the file that keeps the output of a check. The file is in the same folder as the log."""
 MAIN_FILE = "agent.py"
-"""The plugin of a zip, unless exactly one Python file lies at its top."""
+"""The name of the plugin in a zip, unless there is exactly one Python file at the top."""
 ELF_MAGIC = b"\x7fELF"
 FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT)
-"""Errors of the operating system for a full disk or quota."""
+"""Errors of the operating system that mean a full disk or quota."""
 
 
 class BadSubmission(ArenaError):
-    """A submission that cannot be unpacked, with the reason."""
+    """A submission that cannot be unpacked; the message gives the reason."""
 
 
 def kind_of(file: str, content: bytes) -> Kind:
-    """Return the kind of a submission, judged by its first bytes, or else by its name."""
+    """Return the kind of a submission, which is recognised by the first bytes of the file and by its name."""
     if content.startswith(b"PK\x03\x04") or file.endswith(".zip"):
         return "zip"
     if file.endswith(".py"):
@@ -118,7 +120,8 @@ def kind_of(file: str, content: bytes) -> Kind:
 
 
 class CodeFolder:
-    """A folder beside the store with the code of every submission that plays or is checked. All of it can be recreated.
+    """A folder beside the store with the code of every submission that plays or is being checked. If it is lost, it is created
+    again from the store.
 
     A second folder has one log for each unpacked submission, with the last output of its processes.
     """
@@ -130,7 +133,9 @@ class CodeFolder:
         self.logs = self.path.with_suffix(".logs")
 
     def entrant(self, one: Submission, house: Spec) -> Entrant:
-        """Return a submission in play as an entry of a season, with its code unpacked. Raises BadSubmission if that fails."""
+        """Return a submission in play as an entry for a season, with its code unpacked. Raises BadSubmission if
+        unpacking fails.
+        """
         file = self.lay_out(one)
         if one.kind == "program":
             return Entrant({"agent": {"command": [str(file)]}, "label": one.label})
@@ -145,7 +150,7 @@ class CodeFolder:
         Raises BadSubmission if the code cannot be unpacked, and StoreFull if the disk is full.
         """
         folder = self.path / one.id
-        with suppress(OSError):  # the submission plays without a log, too
+        with suppress(OSError):  # if this fails, the submission plays without a log
             self.logs.mkdir(exist_ok=True)
             self._log(one).touch()
         if not (folder / LAID_OUT).exists():
@@ -153,9 +158,11 @@ class CodeFolder:
                 self._lay_out(one, self._files(one), folder)
             except OSError as error:
                 if error.errno in FULL_DISK_ERRORS:
-                    raise StoreFull(f"{self.path}: the disk is full; make room for the code of what is handed in") from error
+                    raise StoreFull(f"{self.path}: the disk is full; make room for the code of submissions") from error
                 reason = error.strerror or type(error).__name__
-                raise BadSubmission(f"its files cannot be laid out: {reason}; give them shorter names, each its own") from error
+                raise BadSubmission(
+                    f"its files cannot be unpacked: {reason}; give them shorter names, and each file a different name"
+                ) from error
         return folder / (_name(one) if one.kind != "zip" else _module(one))
 
     def _lay_out(self, one: Submission, files: Mapping[str, bytes], folder: Path) -> None:
@@ -171,7 +178,7 @@ class CodeFolder:
         part.replace(folder)
 
     def as_handed_in(self, one: Submission, told: Any) -> Any:
-        """Return texts, or lists and mappings of texts, with each path replaced by the file name that the author used."""
+        """Replace each path in `told` by the file name that the author used. `told` is a text, or a list or mapping of texts."""
         if isinstance(told, str):
             text = told.replace(f"{self.path / one.id}/", "").replace(str(self.path / one.id), ".")
             return text.replace(_module(one), one.file if one.kind == "python" else MAIN_FILE).replace(_name(one), one.file)
@@ -179,9 +186,30 @@ class CodeFolder:
             return {key: self.as_handed_in(one, value) for key, value in told.items()}
         return [self.as_handed_in(one, value) for value in told] if isinstance(told, list) else told
 
-    def log(self, one: Submission) -> str:
-        """Return the last output of a submission's processes."""
-        return end_of_log(self._log(one))
+    def texts(self, one: Submission) -> dict[str, str | None]:
+        """Return the text of each file of a submission, by the name that its author gave it; None if it is not UTF-8 text."""
+        content = self._ledger.content(one.id)
+        try:
+            files = unpack(content, self._most) if one.kind == "zip" else {one.file: content}
+        except BadArchive:
+            files = {one.file: content}
+        found: dict[str, str | None] = {}
+        for name, body in sorted(files.items()):
+            try:
+                text = body.decode("utf-8")
+            except UnicodeDecodeError:
+                text = "\0"
+            found[name] = None if "\0" in text else text
+        return found
+
+    def log(self, one: Submission, *, of_check: bool = False) -> str:
+        """Return the last output of the processes of a submission or, with `of_check`, the output that was kept of its check."""
+        return end_of_log(self._log(one).with_suffix(CHECK_SUFFIX) if of_check else self._log(one))
+
+    def keep_check_log(self, one: Submission) -> None:
+        """Copy the log to the file for the output of the check. Call this method at the end of the check."""
+        with suppress(OSError):
+            shutil.copyfile(self._log(one), self._log(one).with_suffix(CHECK_SUFFIX))
 
     def _log(self, one: Submission) -> Path:
         return self.logs / Path(_name(one) if one.kind == "program" else _module(one)).stem
@@ -189,6 +217,11 @@ class CodeFolder:
     def forget(self, one: Submission) -> None:
         """Remove the code of a submission from the disk."""
         shutil.rmtree(self.path / one.id, ignore_errors=True)
+
+    def forget_log(self, one: Submission) -> None:
+        """Remove the last output of a submission."""
+        for file in (self._log(one), self._log(one).with_suffix(CHECK_SUFFIX)):
+            file.unlink(missing_ok=True)
 
     def _files(self, one: Submission) -> Mapping[str, bytes]:
         content = self._ledger.content(one.id)
@@ -211,12 +244,12 @@ class CodeFolder:
         except UnicodeDecodeError:
             text = "\0"
         if "\0" in text:
-            raise BadSubmission(f"{one.file} is no Python: it is not UTF-8 text; hand in a .py file, or a zip of such files")
+            raise BadSubmission(f"{one.file} is not Python: it is not UTF-8 text; hand in a .py file, or a zip of such files")
         return {_name(one): content}
 
 
 def _name(one: Submission) -> str:
-    """Name of a single file. It contains the submission's id, because a store identifies code by its name."""
+    """Return the name for a single file. It contains the id of the submission, because a store identifies code by file name."""
     return _module(one) if one.kind == "python" else f"program_{one.id}"
 
 
@@ -225,7 +258,7 @@ def _module(one: Submission) -> str:
 
 
 def _main_of(files: Mapping[str, bytes]) -> str:
-    """Choose the plugin among the files of a zip."""
+    """Choose the plugin file among the files of a zip."""
     if MAIN_FILE in files:
         return MAIN_FILE
     top = [name for name in files if PurePosixPath(name).suffix == ".py" and "/" not in name]

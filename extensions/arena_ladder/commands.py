@@ -5,12 +5,14 @@ from arena.api.cli import Command
 COMMANDS = [
     Command(
         "ladder",
-        "Host an arena that never closes.",
+        "Host a tournament that accepts agents at any time.",
         "arena_ladder.ladder:ladder",
+        spec_keys=("submissions", "until", "requests", "marks"),
+        spec_check="arena_ladder.spec:check_ladder",
     ),
     Command(
         "submit",
-        "Hand in an agent to a ladder.",
+        "Submit an agent to a ladder.",
         "arena_ladder.submit:submit",
     ),
 ]

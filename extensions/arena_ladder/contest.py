@@ -1,86 +1,124 @@
-"""Plays the matches of a ladder for as long as it is open: seasons, plans, workers, suspensions and ratings."""
+"""Plays the matches of a ladder as long as the ladder is open, and handles workers, suspensions and ratings.
+
+A season is the time between two changes of the agents in play. A plan consists of the pairs of games that are chosen at one time.
+"""
 
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from time import monotonic, time
 
 from arena import Record, SpecError
-from arena.api.errors import ClusterError, StoreFull
+from arena.api.errors import StoreFull
 from arena.api.match import FAULTS
 from arena.api.run import Batch, Scheduled, WorkerPool
 from arena.api.store import Store
+from arena_cluster.engine import ClusterError
 from arena_cluster.players import ClusterPlayers
 from arena_ladder.code_folder import BadSubmission, CodeFolder
-from arena_ladder.ledger import CoursePoint, Ledger, Submission
-from arena_ladder.matchmaking import BoardStandings, pairs_to_meet, standings
+from arena_ladder.feedback import NightReview
+from arena_ladder.ledger import CoursePoint, Ledger, Submission, find_deadline
+from arena_ladder.mark_book import AttemptBook, MarkBook
+from arena_ladder.matchmaking import PAIRS_AHEAD, BoardStandings, Measure, pairs_to_meet, plan_size, standings
+from arena_ladder.positions import PositionSchedule, list_attempts, rank_solvers
 from arena_ladder.season import Entrant, Season, begin_season, entry_faults
 from arena_ladder.spec import LadderSpec
+from arena_web.errors import Refusal
 
 FAULTS_IN_ROW = 5
-"""A submission is suspended after this many matches in a row that it lost by faults."""
+"""The number of consecutive matches lost by faults after which a submission is suspended."""
 MAX_RECENT_FAULTS, RECENT_MATCHES = 10, 100
-"""So it is after more faults than this in so many matches, however they follow each other."""
+"""A submission is also suspended after more than 10 faults in its last 100 matches."""
+UNSOLVED = frozenset({"timeout", "memory"})
+"""Faults for which a solver of puzzles is not suspended. A position that is too hard for a solver only counts as unsolved."""
 MAX_VOIDS = 3
-"""After this many void pairs of matches in a row, two agents are not paired again in the season."""
+"""If this many consecutive pairs of matches between two agents are void (have no result), the two agents are not paired again in
+this season.
+"""
 LOOK_SECONDS = 0.5
 """Seconds between two checks for changes by other processes."""
 FULL_DISK_SECONDS = 2.0
-"""Seconds between two attempts to write to a full disk."""
+"""Seconds between two attempts to write when the disk is full."""
 CLUSTER_AWAY_SECONDS = 5.0
-"""Seconds between two attempts to reach a lost cluster."""
+"""Seconds between two attempts to reach a cluster after the connection was lost."""
 
+START_SECONDS = 1.0
+"""The number of seconds after which a client should ask again if the standings are not known yet."""
 TREND_POINTS = 40
-"""Number of ratings in the trend that a page shows."""
+"""The number of ratings that a page shows as the trend of an agent."""
 
 
 @dataclass(slots=True)
 class Contest:
-    """Current state of the contest. The contest's thread writes it; pages read it from other threads."""
+    """The current state of the contest. The thread that plays the contest writes it, and pages read it from other threads."""
 
     standings: Sequence[BoardStandings] = ()
     state: str = "starting"
-    """`playing`, `idle`, `paused`, `over`, or a sentence that names the obstacle."""
+    """`playing`, `checking`, `reviewing`, `idle`, `final`, `paused`, `over`, or a sentence that names what prevents play."""
     matches: int = 0
-    """Matches played since the process started."""
+    """The number of matches played since the process started."""
     voids: int = 0
+    positions: int | None = None
+    """The number of hidden positions that every agent attempts now; None for a game of two seats."""
     version: int = 0
-    """Grows with every change."""
+    """A number that grows with every change."""
     courses: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
-    """Latest ratings by board and agent."""
+    """The latest ratings by board and agent."""
 
     @property
     def paused(self) -> bool:
-        """Whether something blocks the next match: an admin, a full disk, or a lost cluster."""
+        """True if something prevents the next match: an admin, a full disk, or a lost cluster."""
         return self.state.startswith("paused")
+
+    @property
+    def ended(self) -> bool:
+        """True if no more submissions are accepted and nothing is left to play."""
+        return self.state in ("final", "over")
 
     def trend(self, board: str, agent: str) -> list[float]:
         """Return the latest ratings of an agent on a board, the newest one last."""
         return list(self.courses.get((board, agent), ()))
 
 
+def check_known(contest: Contest) -> None:
+    """Raise Refusal 503 if the standings are not known yet, which is normal in the first seconds after a start."""
+    if not contest.standings:
+        raise Refusal(503, "the standings are not known yet", "ask again in a second", START_SECONDS)
+
+
 NO_WORKER = "paused: no worker is on the cluster"
-"""State while matches wait for a cluster worker to join."""
+"""The state while matches wait for a worker to join the cluster."""
 
 
 MAX_SEASONS = 5
 SEASONS_SECONDS = 25.0
-"""At most MAX_SEASONS seasons begin within this many seconds, because each new season drops the matches in progress."""
+"""The number of seconds in which at most MAX_SEASONS seasons begin, because each new season drops the matches in progress."""
+
+
+RUSH_AUTHORS = 8
+"""When more authors than this wait for a check, for example just before a deadline, the checks get all cores and no match is
+played.
+"""
+RUSH_SECONDS = 60.0
+"""During such a rush, a new season begins after this many seconds, so that new agents appear in the standings."""
 
 
 NOT_SET_UP = "it cannot be loaded any more"
-"""First words of the reason if a submission is suspended at the start of a season."""
+"""The first words of the reason if a submission is suspended at the start of a season."""
 
 
 class Closing(Exception):
-    """Ends the iteration of a pool because the ladder is closing."""
+    """Ends the iteration over a pool because the ladder is closing."""
 
 
 class ContestRunner:
-    """Plays a ladder until it is stopped. Every decision follows from the store, so a restarted ladder continues seamlessly."""
+    """Plays a ladder until it is stopped. All decisions depend only on the store, so a ladder that is restarted continues as
+    before.
+    """
 
     def __init__(
         self, ladder: LadderSpec, store: Store, ledger: Ledger, folder: CodeFolder, workers: int | ClusterPlayers
@@ -91,14 +129,19 @@ class ContestRunner:
         self._waiting = threading.Event()
         self._playing: dict[str, Submission] = {}
         self._seasons: deque[float] = deque(maxlen=MAX_SEASONS)
-        """Start times of the latest seasons."""
+        """The start times of the latest seasons."""
+        self._suspended: set[str] = set()
+        """The submissions that were suspended since the current season began. The standings leave them out."""
         self._faults: dict[str, int] = {}
+        """The number of matches in a row that each submission in play has lost by faults."""
+        self._night = NightReview(ladder, ledger, workers if isinstance(workers, int) else 1, self.stopping)
+        self._schedule: PositionSchedule | None = None
+        """The schedule for adding hidden positions; None for a game of two seats."""
         self._recent: dict[str, deque[bool]] = {}
-        """For each submission, whether it lost its last matches by faults."""
-        """Matches in a row that each submission in play has lost by faults."""
+        """For each submission, one flag for each of its last matches; a flag is true if the match was lost by a fault."""
 
     def stop(self) -> None:
-        """Request the end. Matches in progress are dropped; their plans stay."""
+        """Request the end. Matches in progress are dropped, but their plans are kept."""
         self.stopping.set()
         self._waiting.set()
 
@@ -116,49 +159,76 @@ class ContestRunner:
             except StoreFull as error:  # a new season plays all matches that have no record yet
                 self._tell(f"paused: {error}")
                 self.stopping.wait(FULL_DISK_SECONDS)
-            except ClusterError as error:  # same as above
+            except ClusterError as error:  # here, too, a new season plays the matches without a record
                 self._await_cluster(error)
         self._tell("over" if over else "stopped")
 
     def _go_on(self) -> bool:
-        """Play until something changes, then wait if nothing is left to play. Return True if the ladder is over for good."""
+        """Play until something changes. When nothing is left to play, wait for a change. Return True if the ladder has ended."""
         changes = self._ledger.changes()
         if self._ledger.setting("over") is not None:
-            self._ledger.turn_away("the ladder was over before it was checked")
-            self._rate(self._season())
-            self._store.end()  # reveals the seed
+            self._ledger.turn_away("the ladder ended before the check")
+            season = self._season()
+            self._schedule = PositionSchedule.load(self._ladder, self._store, self._ledger)
+            self._rate(season)
+            self._store.end()  # this reveals the seed
             return True
         self._seasons.append(monotonic())
         season = self._season()
+        schedule = self._schedule = PositionSchedule.load(self._ladder, self._store, self._ledger)
         self._rate(season)
+        if self._night.is_requested():
+            self._tell("reviewing")
+            self._night.run()
+        if self._is_rush():
+            self._tell("checking")
+            until = monotonic() + RUSH_SECONDS
+            while self._is_rush() and monotonic() < until and not self.stopping.wait(LOOK_SECONDS):
+                pass
+            return False
         if self._ledger.setting("paused") == "yes":
             self._rest("paused", changes)
             return False
+        if time() >= self._ladder.ends:
+            self._rest("final", changes)
+            return False
         goes_on, rate = partial(self._goes_on, changes), partial(self._rate, season)
-        plans = SeasonPlans(season, self._ledger, goes_on, rate, frozenset(self._playing))
+        marks = None if self._ladder.marks is None else MarkBook.load(self._ladder.marks, self._store, self._ledger)
+        guests, now = frozenset(self._playing), time()
+        if schedule is None:
+            plans = SeasonPlans(season, self._ledger, goes_on, rate, guests, marks, rates=self._ladder.rates)
+        else:
+            plans = AttemptPlans(season, self._ledger, goes_on, rate, guests, marks, rates=self._ladder.rates)
+            plans.schedule = schedule
         self._play_season(season, plans)
         if self._goes_on(changes):
-            self._rest("idle", changes)
+            self._rate(season)  # the last results may have suspended an agent, and the next season may begin much later
+            self._rest("idle", changes, inf if schedule is None else schedule.next_change(now))
         return False
 
-    def _goes_on(self, changes: int) -> bool:
-        """Return whether the season continues: nothing has changed, or too many seasons began lately and the change must wait."""
-        if self.stopping.is_set():
+    def _goes_on(self, changes: int, *, idle: bool = False) -> bool:
+        """Return True if the season continues, because nothing has changed or because too many seasons have begun recently and
+        the change has to wait. In an `idle` season no match is in progress, so a change does not wait.
+        """
+        if self.stopping.is_set() or time() >= self._ladder.ends or self._night.is_due() or self._is_rush():
             return False
         if self._ledger.changes() == changes:
             return True
-        crowded = len(self._seasons) == MAX_SEASONS and monotonic() < self._seasons[0] + SEASONS_SECONDS
+        crowded = not idle and len(self._seasons) == MAX_SEASONS and monotonic() < self._seasons[0] + SEASONS_SECONDS
         return crowded and self._ledger.setting("paused") != "yes" and self._ledger.setting("over") is None
 
+    def _is_rush(self) -> bool:
+        """Return True if so many authors wait for a check that the contest waits, too. No author can cause this alone."""
+        return self._ledger.count_waiting_authors() > RUSH_AUTHORS and self._ledger.setting("over") is None
+
     def _season(self) -> Season:
-        """Start a season with all submissions in play, without asking their processes. Suspend submissions that cannot be set
-        up.
+        """Start a season with all submissions in play. Their processes are not started, because the necessary facts are stored.
+        Submissions that cannot be set up are suspended.
         """
         while True:
             playing, entrants = self._lay_out()
             try:
-                banned = frozenset([name for name, banned in self._ledger.authors() if banned])
-                return begin_season(self._ladder, self._store, entrants, banned)
+                return begin_season(self._ladder, self._store, entrants, self._ledger.banned())
             except SpecError as error:
                 faulty = entry_faults(error, self._ladder.spec)
                 if not faulty:
@@ -167,14 +237,22 @@ class ContestRunner:
                     self._suspend(playing[place].label, f"{NOT_SET_UP}: {message}")
 
     def _suspend(self, label: str, reason: str) -> None:
-        """Take a submission out of play. Its author can read the reason, which uses the author's own file names."""
+        """Take a submission out of the standings and out of play. The author can read the reason. It refers to files by the names
+        that the author used.
+        """
+        self._suspended.add(label)
+        self.contest.standings = [self._without_suspended(one) for one in self.contest.standings]
         self._ledger.suspend(label, self._folder.as_handed_in(self._playing.pop(label), reason))
         self._faults.pop(label, None)
+        self._recent.pop(label, None)
 
     def _lay_out(self) -> tuple[list[Submission], list[Entrant]]:
-        """Return the submissions in play and their entries. Suspend submissions that cannot be unpacked under today's spec."""
+        """Return the submissions in play and their entries. Submissions that cannot be unpacked under the current spec are
+        suspended.
+        """
         playing, entries = self._ledger.in_play(), []
         self._playing = {one.label: one for one in playing}
+        self._suspended.clear()
         self._faults = {one.label: one.faults for one in playing}
         for one in playing:
             try:
@@ -207,7 +285,7 @@ class ContestRunner:
             self._tell(state)
 
     def _await_cluster(self, error: ClusterError) -> None:
-        """Wait for a cluster that is lost or has only refused nodes: they may be repaired, or other nodes may join."""
+        """Wait for a cluster that is lost or has only refused nodes. It may be repaired, or other nodes may join."""
         assert isinstance(self._workers, ClusterPlayers)
         self._workers.leave()
         while not self.stopping.is_set():
@@ -222,50 +300,70 @@ class ContestRunner:
 
     def _judge(self, record: Record) -> None:
         """Count faults in a row, and suspend a submission that has too many."""
-        for seat, label in enumerate(record.labels):
+        solves = self._ladder.solvers is not None
+        told = record.termination if solves else ", ".join(filter(None, (record.termination, record.message)))
+        for seat, label in enumerate(record.labels):  # `told` has no message of a solver: it could reveal a position
             if label not in self._faults or record.termination == "void":
                 continue
-            at_fault = record.termination in FAULTS and record.seat == seat
+            at_fault = record.termination in (FAULTS - UNSOLVED if solves else FAULTS) and record.seat == seat
             faults = self._faults[label] + 1 if at_fault else 0
             if faults != self._faults[label]:
                 self._ledger.count_faults(label, faults)
                 self._faults[label] = faults
             if faults >= FAULTS_IN_ROW:
-                last = ", ".join(filter(None, (record.termination, record.message)))
-                self._suspend(label, f"it lost {faults} matches in a row by its own fault, the last one so: {last}")
+                self._suspend(label, f"it lost {faults} matches in a row by its own fault; the last time: {told}")
                 continue
             recent = self._recent.setdefault(label, deque(maxlen=RECENT_MATCHES))
             recent.append(at_fault)
             if sum(recent) > MAX_RECENT_FAULTS:
-                last = ", ".join(filter(None, (record.termination, record.message)))
                 often = f"{sum(recent)} of its last {len(recent)} matches"
-                self._suspend(label, f"it lost {often} by its own fault, the last one so: {last}")
+                self._suspend(label, f"it lost {often} by its own fault; the last time: {told}")
 
     def _rate(self, season: Season) -> Sequence[BoardStandings]:
-        """Compute the standings of all boards, keep what has changed, and return them."""
+        """Compute the standings of all boards, store what has changed, and return them."""
         boards = range(len(season.spec.boards))
-        before = {(one.title, row["agent"]): row["games"] for one in self.contest.standings for row in one.rows}
-        found = [standings(season, board, self._ladder.interval, self._ladder.anchor) for board in boards]
+        before = {(one.title, row["agent"]): Measure.of(row).matches for one in self.contest.standings for row in one.rows}
         now = time()
-        self._ledger.keep_ratings(
-            (row["agent"], CoursePoint(now, board, row["games"], row["rating"], row["rating_low"], row["rating_high"]))
-            for board, one in enumerate(found)
-            for row in one.rows
-            if row["rating"] is not None and before.get((one.title, row["agent"])) not in (None, row["games"])
-        )
-        for one in found:
+        if self._schedule is not None:
+            self.contest.positions = self._schedule.count(now)
+            found = [rank_solvers(season, board, self.contest.positions) for board in boards]
+        else:
+            interval = self._ladder.interval if self._ladder.rates else inf
+            found = [standings(season, board, interval, self._ladder.anchor) for board in boards]
+        found = [self._without_suspended(one) for one in found]
+        points = []
+        for board, one in enumerate(found):
             for row in one.rows:
+                matches, value, low, high = Measure.of(row)
                 course = self.contest.courses.setdefault((one.title, row["agent"]), deque(maxlen=TREND_POINTS))
-                if row["rating"] is not None and (not course or course[-1] != row["rating"]):
-                    course.append(row["rating"])
+                if value is not None and (not course or course[-1] != value):
+                    course.append(value)
+                if value is not None and before.get((one.title, row["agent"])) not in (None, matches):
+                    points.append((row["agent"], CoursePoint(now, board, matches, value, low, high)))
+        self._ledger.keep_ratings(points)
         self.contest.standings = found
         self._tell("playing")
         return found
 
-    def _rest(self, state: str, changes: int) -> None:
+    def _without_suspended(self, found: BoardStandings) -> BoardStandings:
+        """Return the standings of a board without the agents that were suspended since the season began."""
+        return replace(found, rows=tuple([row for row in found.rows if row["agent"] not in self._suspended]))
+
+    def _rest(self, state: str, changes: int, until: float = inf) -> None:
+        """Wait for a change, at most until the time `until`. A contest that is idle becomes final when no more submissions are
+        taken.
+        """
         self._tell(state)
-        paused = state == "paused"  # an admin's next command takes effect at once
-        while not self.stopping.is_set() and (self._ledger.changes() == changes if paused else self._goes_on(changes)):
+        at_once = state != "idle"  # then a command of an admin takes effect at once
+        last = find_deadline(self._ladder.submissions, self._ledger)
+        closes = inf if last is None else last.timestamp()
+        while not self.stopping.is_set() and (
+            self._ledger.changes() == changes if at_once else self._goes_on(changes, idle=True)
+        ):
+            if self._night.is_due() or time() > until:
+                return
+            if self.contest.state == "idle" and time() > closes and not self._ledger.is_checking():
+                self._tell("final")
             self._waiting.wait(LOOK_SECONDS)
             self._waiting.clear()
 
@@ -275,10 +373,11 @@ class ContestRunner:
 
 
 class SeasonPlans:
-    """Hands out the matches of a season: first the matches that an earlier process left over, then plan after plan.
+    """Hands out the matches of a season: first the matches that an earlier process did not play, then one plan after another.
 
-    Used by one thread. `goes_on` is called before every plan, `rate` returns the standings of all boards, `guests` are the
-    labels of the submissions that are in play when the season begins.
+    Only one thread may use it. `goes_on` is called before every plan; if it returns False, the season ends. `rate` returns the
+    standings of all boards. `guests` are the labels of the submissions that are in play when the season begins. Matches that
+    decide `marks` come first; if `rates` is true, matches that narrow the intervals follow.
     """
 
     def __init__(
@@ -288,23 +387,28 @@ class SeasonPlans:
         goes_on: Callable[[], bool],
         rate: Callable[[], Sequence[BoardStandings]],
         guests: frozenset[str],
+        marks: MarkBook | None = None,
+        *,
+        rates: bool = True,
     ) -> None:
+        self._marks, self._rates = marks, rates
         self._season, self._ledger, self._goes_on, self._rate, self._guests = season, ledger, goes_on, rate, guests
         planned = [match for plan in ledger.plans() for match in season.matches(plan)]
         self._waiting = [match for match in planned if match.number not in season.known]
-        """Matches without a record."""
+        """The matches without a record."""
         self._untold: set[int] = set()
         self._void: Counter[tuple[int, tuple[int, int]]] = Counter()
         self._turn = 0
         self._changes = -1
-        """The ledger's change counter at the last query of the submissions in play."""
+        """The change counter of the ledger when the submissions in play were last read."""
         self._gone: frozenset[str] = frozenset()
-        """Labels of the submissions that have left play since the season began."""
+        """The labels of the submissions that have left play since the season began."""
 
     def take(self, size: int) -> Batch:
-        """Return up to `size` matches; Batch.WAIT while a plan is incomplete, Batch.OVER if nothing is left to learn.
+        """Return up to `size` matches. If there are none, return Batch.WAIT while matches of a plan are in progress, and
+        Batch.OVER if nothing is left to play.
 
-        A match of an agent that has left play does not begin. This season drops it, and later seasons drop its pairing.
+        If an agent has left play, its waiting matches are dropped. Later seasons do not play them either.
         """
         self._drop_gone()
         if not self._waiting and not self._untold and self._goes_on():
@@ -316,14 +420,17 @@ class SeasonPlans:
         return Batch(batch)
 
     def waiting(self) -> int:
-        """Return the number of matches of this plan that have not been handed out."""
+        """Return the number of matches in this plan that have not been handed out."""
         return len(self._waiting)
 
     def finished(self, scheduled: Scheduled, record: Record) -> None:
-        """Take the record of a match."""
+        """Count the record of a match that has ended."""
         self._untold.discard(scheduled.number)
         self._season.add(scheduled, record)
-        low, high = sorted(scheduled.pairing.seats)
+        if self._marks is not None:
+            labels = self._season.labels(scheduled.board)
+            self._marks.take([labels[seat] for seat in scheduled.pairing.seats], scheduled.pairing.round, record)
+        low, high = min(scheduled.pairing.seats), max(scheduled.pairing.seats)
         if record.termination == "void":
             self._void[scheduled.board, (low, high)] += 1
         else:
@@ -343,13 +450,44 @@ class SeasonPlans:
         self._waiting = kept
 
     def _next(self) -> list[Scheduled]:
-        """Return the matches of the next plan, which is for the next board that has something to learn."""
+        """Return the matches of the next plan, for the next board on which something is left to learn."""
         found = self._rate()
-        for step in range(len(found)):
+        if self._marks is not None:
+            labels = self._season.labels(0)
+            void = [frozenset((labels[one], labels[other])) for (_, (one, other)), n in self._void.items() if n >= 2 * MAX_VOIDS]
+            if pairs := self._marks.pairs(plan_size(self._season.playing(0)), self._gone, void):
+                return [match for plan in self._ledger.plan(pairs) for match in self._season.matches(plan)]
+        for step in range(len(found) if self._rates else 0):
             board = (self._turn + step) % len(found)
             barred = [pair for (on, pair), count in self._void.items() if on == board and count >= 2 * MAX_VOIDS]
             pairs = pairs_to_meet(self._season, board, found[board], barred, self._gone)
             if pairs:
                 self._turn = board + 1
                 return [match for plan in self._ledger.plan(pairs) for match in self._season.matches(plan)]
+        return []
+
+
+class AttemptPlans(SeasonPlans):
+    """Hands out attempts to solve hidden positions: first the attempts that decide marks, then those of agents with few
+    attempts.
+    """
+
+    schedule: PositionSchedule
+
+    def _next(self) -> list[Scheduled]:
+        """Return the attempts of the next plan, for the next board on which an agent has to attempt more positions."""
+        found, now = self._rate(), time()
+        size = len(self._season.playing(0)) + PAIRS_AHEAD
+        if isinstance(self._marks, AttemptBook):
+            self._marks.positions = self.schedule.count_for_marks(now)
+            if pairs := self._marks.pairs(size, self._gone):
+                return [match for plan in self._ledger.plan(pairs) for match in self._season.matches(plan)]
+        for step in range(len(found) if self._rates else 0):
+            board = (self._turn + step) % len(found)
+            labels = [self._season.labels(board)[entry] for entry in self._season.playing(board)]
+            chosen = list_attempts(labels, self._ledger.attempts(board), self.schedule.count(now), size, self._gone)
+            if chosen:
+                self._turn = board + 1
+                plans = self._ledger.plan([(board, label, label) for label in chosen])
+                return [match for plan in plans for match in self._season.matches(plan)]
         return []

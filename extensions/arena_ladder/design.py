@@ -1,16 +1,17 @@
-"""Choice of the most informative games: sequential A-optimal design for Bradley-Terry with draws.
+"""Chooses the most informative games: sequential A-optimal design for the Bradley-Terry model with draws.
 
-A pair of games between i and j adds w (e_i - e_j)(e_i - e_j)' to the information about the ratings, where w is the variance of
-its score under the fit. Let C be the covariance of all leads over the anchor, and U a set of competitors. The pair lowers the
-summed variance of the leads in U by
+A pair of games between i and j adds w (e_i - e_j)(e_i - e_j)' to the information about the ratings. Here, e_i is the unit vector
+of competitor i, and w is the variance of the score of the pair under the fit. The anchor is the competitor whose rating is 0. Let
+C be the covariance of the leads of all competitors over the anchor, and U a set of competitors. The pair lowers the summed
+variance of the leads in U by
 
-    w |C_U (e_i - e_j)|^2 / (1 + w (e_i - e_j)' C (e_i - e_j)),
+w |C_U (e_i - e_j)|^2 / (1 + w (e_i - e_j)' C (e_i - e_j)),
 
-with C_U the rows of C for U (J. Sherman and W. J. Morrison, 1950). The pair with the largest reduction comes first. This is
-A-optimality, one run at a time under the current fit (V. V. Fedorov, Theory of Optimal Experiments, 1972; for paired
-comparisons U. Grasshoff, H. Grossmann, H. Holling and R. Schwabe, Optimal design for Bradley-Terry models, 2008). It is
-A-optimal instead of D-optimal because the goal is a small width of every interval about the anchor, and not a small volume of
-all of them together.
+where C_U has the rows of C that belong to U (J. Sherman and W. J. Morrison, 1950). The pair with the largest reduction comes
+first. This is A-optimality, one pair at a time under the current fit (V. V. Fedorov, Theory of Optimal Experiments, 1972; for
+paired comparisons U. Grasshoff, H. Grossmann, H. Holling and R. Schwabe, Optimal design for Bradley-Terry models, 2008). It is
+A-optimal instead of D-optimal because the goal is a small width of every interval about the anchor, and not a small volume of the
+region that contains all leads together.
 """
 
 from collections import Counter
@@ -25,11 +26,11 @@ from arena.stats import Fit
 
 Array = NDArray[np.float64]
 MAX_SEAT_SHARE = 0.5
-"""Maximum share of a plan's pairs in which one competitor may have a seat, if there are other pairs."""
+"""One competitor plays in at most this share of the pairs in a plan, if there are other pairs."""
 
 
 FLOOR_PAIRS = 2
-"""Every two competitors play at least this many pairs of games, even if their ratings learn little from them."""
+"""The minimum number of pairs of games between any two competitors, even when the ratings hardly depend on these games."""
 
 
 def pairs_below_floor(
@@ -40,11 +41,13 @@ def pairs_below_floor(
     count: int,
     exhausted: Collection[tuple[int, int]] = (),
 ) -> list[tuple[int, int]]:
-    """Return up to `count` pairs of competitors with fewer than FLOOR_PAIRS pairs of games in `played`, the fewest first.
+    """Return up to `count` pairs of competitors with fewer than FLOOR_PAIRS pairs of games in `played`, beginning with the pairs
+    that have the fewest.
 
-    Ratings learn most from games between equals. But if strengths are intransitive, a rating from a few opponents holds only
-    against them, and differences between pairings stay invisible. The arguments `fit`, `wanted`, `playing`, `count` and
-    `exhausted` are the same as in `next_pairs`. Ties are broken by the closest ratings.
+    Games between equals give the most information about ratings. But if strengths are intransitive (A beats B, B beats C, and C
+    beats A), a rating from games against a few opponents is valid only for these opponents, and differences between pairings
+    cannot be seen. The arguments `fit`, `wanted`, `playing`, `count` and `exhausted` are the same as in `next_pairs`. If two
+    pairs have equally few games, the pair with closer ratings comes first.
     """
     barred = {(min(both), max(both)) for both in exhausted}
     pairs = [both for both in combinations(sorted(playing), 2) if both not in barred and not set(wanted).isdisjoint(both)]
@@ -60,18 +63,19 @@ def next_pairs(
     count: int,
     exhausted: Collection[tuple[int, int]] = (),
 ) -> list[tuple[int, int]]:
-    """Return the `count` pairs of competitors whose games lower the variance of the `wanted` leads over the anchor most.
+    """Return the `count` pairs of competitors whose games most reduce the summed variance of leads over the anchor.
 
-    Competitors are indices of the fit. Both of a pair are in `playing`, and the smaller index comes first. Each pair is chosen
-    as if the pairs before it had been played. If possible, no competitor is in more than half of the pairs. `exhausted` pairs
-    are skipped, because their games give no new information. The result is empty if nothing is left to learn.
+    `wanted` are the competitors whose leads count. Competitors are indices in the fit. Both competitors of a pair are in
+    `playing`, and the smaller index comes first. Each pair is chosen as if the pairs before it had been played. If possible, no
+    competitor is in more than half of the pairs. `exhausted` pairs are skipped, because their games give no new information. The
+    result is empty if nothing is left to learn.
     """
     if len(playing) < 2 or not wanted:
         return []
     covariance = _leads(fit, anchor)
     ratings = np.array(fit.ratings)
     leads = ratings[:, None] - ratings[None, :]
-    # Information of a pair of games, one in each seat order, about the lead of one competitor over another:
+    # The information that a pair of games, one in each seat order, gives about the lead of one competitor over another:
     weights = _variance(leads + fit.first_mover, fit.log_draws) + _variance(leads - fit.first_mover, fit.log_draws)
     active = np.array(sorted(playing))
     rows = np.array(sorted(wanted))
@@ -101,7 +105,7 @@ def next_pairs(
 
 
 def _leads(fit: Fit[Any], anchor: int) -> Array:
-    """Covariance of the leads over the anchor, in natural units. The anchor's own row and column are zero."""
+    """Return the covariance of the leads over the anchor, in natural units. The row and column of the anchor are zero."""
     agents = len(fit.agents)
     others = [k for k in range(len(fit.information)) if k != anchor]
     inverse = np.linalg.inv(fit.information[np.ix_(others, others)])
@@ -112,7 +116,9 @@ def _leads(fit: Fit[Any], anchor: int) -> Array:
 
 
 def _variance(leads: Array, log_draws: float | None) -> Array:
-    """Variance of half the difference of wins and losses in one game. This is its information about the lead."""
+    """Return the variance of half the difference of wins and losses in one game. This variance is the information that the game
+    gives about the lead.
+    """
     exponents = np.stack([leads / 2, np.full_like(leads, -np.inf if log_draws is None else log_draws), -leads / 2])
     chances = np.exp(exponents - exponents.max(axis=0))
     wins, _, losses = chances / chances.sum(axis=0)
@@ -121,7 +127,9 @@ def _variance(leads: Array, log_draws: float | None) -> Array:
 
 
 def _falls(covariance: Array, weights: Array, rows: Array) -> Array:
-    """Reduction of the summed variance of the leads in `rows` by a pair of games, for any two competitors."""
+    """Return, for every two competitors, by how much a pair of games between them reduces the summed variance of the leads in
+    `rows`.
+    """
     part = covariance[rows]
     products = part.T @ part
     own = products.diagonal()

@@ -1,6 +1,10 @@
-"""Checks submissions before they play. Each is checked by a judge: a process that plays it from outside."""
+"""Checks submissions before they play.
+
+The check is done by a judge, a separate process that plays matches with the submission.
+"""
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
@@ -12,34 +16,52 @@ from arena_ladder.code_folder import BadSubmission, CodeFolder
 from arena_ladder.judge import Brief, NotPassed, Passed
 from arena_ladder.ledger import Known, Ledger, Submission
 from arena_ladder.spec import LadderSpec
-from arena_ladder.submission_check import CheckStopped, SubmissionCheck, has_room
+from arena_ladder.submission_check import IDLE_SECONDS, CheckStopped, JudgeProcesses, SubmissionCheck, has_room
 
 MEMORY_MB = 1024
-"""Memory limit of a check in MiB, if the spec gives agents no limit."""
+"""The memory limit of a check in MiB, if the spec does not limit agents."""
 LOOK_SECONDS = 0.5
 """Seconds between two polls of the queue."""
 ERROR_PAUSE_SECONDS = 2.0
 """Seconds between two attempts if the store cannot be written to."""
-OWN_ERROR = "it could not be checked, by an error of arena itself: tell the host"
+OWN_ERROR = "it could not be checked because of an internal error: inform the host"
 
 
 class JudgeFailed(ArenaError):
-    """The judge failed with an error of arena."""
+    """The judge failed because of an error in arena."""
 
 
 class Examiner:
-    """Takes submissions from the queue and checks them, one at a time in each thread."""
+    """Takes submissions from the queue and checks them, one at a time in each thread. After each check it calls `decided`."""
 
-    def __init__(self, ladder: LadderSpec, ledger: Ledger, folder: CodeFolder) -> None:
-        self._ladder, self._ledger, self._folder = ladder, ledger, folder
+    def __init__(
+        self, ladder: LadderSpec, ledger: Ledger, folder: CodeFolder, decided: Callable[[], None] = lambda: None
+    ) -> None:
+        self._ladder, self._ledger, self._folder, self._decided = ladder, ledger, folder, decided
         self.stopping = threading.Event()
+        self._judges = JudgeProcesses(self.stopping)
         self._choosing = threading.Lock()
         self._checks: set[SubmissionCheck] = set()
-        """Running checks of all threads."""
+        """The running checks of all threads."""
         self._next_look = 0.0
+        self._waiting = threading.Event()
+        """Set when a submission has arrived, so that the idle threads look at the queue at once."""
+
+    def wake(self) -> None:
+        """Look at the queue at once, because there is a new submission."""
+        self._next_look = 0.0
+        self._waiting.set()
 
     def run(self) -> None:
-        """Check until `stopping` is set. This also ends a running check, and the next process repeats it."""
+        """Check submissions until `stopping` is set, which also stops a running check. The next process of the ladder repeats
+        that check.
+        """
+        try:
+            self._check_all()
+        finally:
+            self._judges.end()
+
+    def _check_all(self) -> None:
         check: SubmissionCheck | None = None
         while not self.stopping.is_set():
             try:
@@ -48,20 +70,22 @@ class Examiner:
                     self.examine(check)
                     self._checks.discard(check)
                     check = None
+                    self._decided()
                     continue
             except CheckStopped:
                 return
-            except StoreError as error:  # a full disk or a locked store: this one is checked again
+            except StoreError as error:  # the disk is full or the store is locked: this submission is checked again
                 say(f"a check waits: {error}")
                 self.stopping.wait(ERROR_PAUSE_SECONDS)
-            except Exception as error:  # the next ones are checked, whatever error this one caused
+            except Exception as error:  # the next submissions are checked, even if this one has caused an error
                 say(f"error: the check of submission {check and check.one.id}: {describe(error)}")
                 if check is not None:
                     with suppress(StoreError):
                         self._ledger.refuse(check.one.id, OWN_ERROR, ())
                     self._checks.discard(check)
                 check = None
-            self.stopping.wait(LOOK_SECONDS)
+            self._waiting.wait(LOOK_SECONDS)
+            self._waiting.clear()
 
     def _next(self) -> SubmissionCheck | None:
         """Return the next check to begin; None if the queue is empty or enough checks are running."""
@@ -69,24 +93,29 @@ class Examiner:
             if monotonic() < self._next_look or not has_room(list(self._checks), _memory(self._ladder)):
                 return None
             one = self._ledger.next_to_check()
-            if one is None:
-                self._next_look = monotonic() + LOOK_SECONDS  # however many threads are idle
-                return None
-            check = SubmissionCheck(one, self.stopping)
-            self._checks.add(check)
-            return check
+            if one is not None:
+                check = SubmissionCheck(one, self._judges)
+                self._checks.add(check)
+                return check
+            self._next_look = monotonic() + LOOK_SECONDS  # all idle threads wait until this time
+        self._judges.end(IDLE_SECONDS)
+        return None
 
     def examine(self, check: SubmissionCheck) -> None:
-        """Check one submission and note the result. Raises CheckStopped and notes nothing if the ladder is closing."""
+        """Check one submission and note the result. If the ladder is closing, raises CheckStopped and notes nothing."""
         one = check.one
         try:
-            passed = examine(self._ladder, self._folder, one, check)
+            try:
+                passed = examine(self._ladder, self._folder, one, check)
+            finally:
+                if self._ladder.solvers is not None:
+                    self._folder.keep_check_log(one)
         except (NotPassed, BadSubmission) as error:
             findings = error.findings if isinstance(error, NotPassed) else []
             reason, findings = self._folder.as_handed_in(one, [str(error), findings])
             self._ledger.refuse(one.id, reason, findings)
             self._folder.forget(one)
-        except IsolationError as error:  # nothing can be checked here, and the author is not to blame
+        except IsolationError as error:  # checks are not possible on this machine; this is not a fault of the author
             self._ledger.refuse(one.id, f"it could not be checked, through no fault of yours: {error}", ())
         else:
             findings = self._folder.as_handed_in(one, passed.findings)
@@ -95,16 +124,31 @@ class Examiner:
 
 
 def examine(ladder: LadderSpec, folder: CodeFolder, one: Submission, check: SubmissionCheck | None = None) -> Passed:
-    """Let a judge check a submission on the ladder's boards. Raises NotPassed or BadSubmission if it does not pass."""
-    check = check or SubmissionCheck(one, threading.Event())
+    """Let a judge check a submission on the boards of the ladder. Raises NotPassed or BadSubmission if it does not pass."""
+    if check is None:
+        judges = JudgeProcesses(threading.Event())
+        try:
+            return examine(ladder, folder, one, SubmissionCheck(one, judges))
+        finally:
+            judges.end()
+    if ladder.solvers is not None:  # the log must not have the output of earlier matches
+        folder.forget_log(one)
     file, house = folder.lay_out(one), ladder.spec
     brief = Brief(
-        house.document, house.plugins, house.shared, str(file), one.kind == "program", one.name, one.file, _memory(ladder)
+        house.document,
+        house.plugins,
+        house.shared,
+        str(file),
+        one.kind == "program",
+        one.name,
+        one.file,
+        _memory(ladder),
+        ladder.submissions.packages,
     )
     try:
         answer = check.ask_judge({"brief": brief.pack()})
     except ChildLost as lost:
-        raise NotPassed(f"its check came to no end: the process that judged it is lost ({lost.why})") from lost
+        raise NotPassed(f"its check did not finish: the process that judged it is lost ({lost.why})") from lost
     kind = answer.pop("type")
     if kind == "refused":
         raise NotPassed(**answer)

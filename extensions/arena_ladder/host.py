@@ -6,8 +6,8 @@ import os
 import socket
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -15,12 +15,13 @@ import uvicorn
 from fastapi import FastAPI, HTTPException
 from fastapi.exceptions import RequestValidationError
 from starlette.requests import ClientDisconnect
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from arena import ArenaError, __version__
 from arena.api.cli import say
 from arena.api.errors import StoreError, StoreFull, describe
-from arena.api.match import canonical
-from arena.api.run import check_isolations
+from arena.api.run import MatchRunner
 from arena.api.store import Store
 from arena_cluster.players import ClusterPlayers
 from arena_isolation.agent_start import prove_once
@@ -29,44 +30,68 @@ from arena_ladder.api import LadderApi, Refused
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import ContestRunner
 from arena_ladder.examination import Examiner
-from arena_ladder.ledger import Ledger
-from arena_ladder.pages import PAGES, LadderPages
+from arena_ladder.host_api import HostApi
+from arena_ladder.ledger import Ledger, bind_store, find_deadline
+from arena_ladder.pages import STATIC, LadderPages, navigation_of
 from arena_ladder.spec import LadderSpec
 from arena_ladder.submission_check import MAX_CHECKS
 from arena_web import error_answers
-from arena_web.error_answers import ErrorAnswers, faults_of
+from arena_web.assets import Assets
+from arena_web.error_answers import AsciiJson, ErrorAnswers, faults_of
 from arena_web.errors import Refusal
-from arena_web.guard import Guard, RateLimits, Site
+from arena_web.guard import Guard, Rate, RateLimits, RequestLimits, Site
+from arena_web.pages import page
 from arena_web.plugin_process import Busy, ProcessEnded, ProcessFailed
 from arena_web.server import QuietServer, end_on_signals, url_of
 
 
 class LadderApp:
-    """The endpoints and their shared state."""
+    """The application: its endpoints and the state that they share."""
 
     def __init__(self, host: "LadderHost") -> None:
+        self._host, self._root = host, host.root
+        self.answers = ErrorAnswers(navigation_of(host.root), refusal_of, hints=True)
         self.limits = RateLimits()
         self.stopping = asyncio.Event()
         self._api = LadderApi(host, self.limits, self.stopping)
+        self._host_api = HostApi(host, self.limits)
         self._pages = LadderPages(host, self.stopping)
 
+    def guard(self, site: Site) -> Guard:
+        """Return the application wrapped in its guard, which checks every request first."""
+        ledger, rates = self._host.ledger, self._host.ladder.requests
+        rate = Rate("requests", rates.burst, rates.per_second)
+        return Guard(
+            self.app(),
+            site,
+            self.answers,
+            limits=self.limits,
+            max_body_bytes=(self._host.ladder.submissions.size_kb << 10) + MULTIPART_BYTES,
+            only_json=False,
+            requests=RequestLimits(rate, rate, rates.open),
+            client_of=lambda token: ledger.find_author(token) or ("admin" if ledger.is_host(token) else None),
+        )
+
     def app(self) -> FastAPI:
-        """Return the application, without its guard."""
+        """Return the application, not yet wrapped in its guard."""
         app = FastAPI(
+            servers=[{"url": self._root or "/"}],
             title="A ladder of arena",
             version=__version__,
             docs_url=None,  # documentation pages would load scripts from other sites
             redoc_url=None,
             responses={"4XX": {"model": Refused, "description": "Refused."}},
-            exception_handlers=ANSWERS.handlers,
-            lifespan=self._lifespan,
+            exception_handlers=self.answers.handlers,
+            lifespan=self.lifespan,
         )
         self._api.add_to(app)
+        self._host_api.add_to(app)
         self._pages.add_to(app)
         return app
 
     @asynccontextmanager
-    async def _lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
+        """Start the processes that show matches, and end them with the server."""
         self._pages.processes.prepare()
         yield
         self.stopping.set()
@@ -74,21 +99,21 @@ class LadderApp:
 
 
 def refusal_of(error: Exception) -> Refusal:
-    """Return the refusal that answers an error. Errors of arena itself are also reported on stderr."""
+    """Return the refusal that the server sends for an error. Errors in arena itself are also written to stderr."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, RequestValidationError):
         return Refusal(422, "; ".join(faults_of(error)), "see /openapi.json")
     if isinstance(error, ClientDisconnect):
-        return Refusal(499, "nobody waits for this any more", "ask again")
+        return Refusal(499, "the request was cancelled", "ask again")
     if isinstance(error, StoreFull):
-        return Refusal(507, "the disk of the ladder is full", "tell its host; nothing was taken")
+        return Refusal(507, "the disk of the ladder is full", "nothing was stored; tell the host of the ladder")
     if isinstance(error, Busy):
         return Refusal(429, str(error), "try again in a moment")
     if isinstance(error, (ProcessFailed, ProcessEnded)):
         return Refusal(503, str(error), "load the page again")
     if isinstance(error, StoreError) and isinstance(error.__cause__, sqlite3.Error):
-        message = "the store of the ladder cannot be used right now; nothing was kept"
+        message = "the store of the ladder cannot be used right now; nothing was stored"
         return Refusal(503, message, "try again in a minute, or tell the host of the ladder")
     if isinstance(error, StoreError):
         return Refusal(404, "there is no such thing here", "see the list of matches")
@@ -98,37 +123,39 @@ def refusal_of(error: Exception) -> Refusal:
         return Refusal(500, "an error of arena itself", "tell the host of the ladder; its own output says more")
     if found.status == 405:
         return Refusal(405, "there is nothing at this address", "see /openapi.json")
-    if isinstance(error, HTTPException) and found.status == 400:  # raised by FastAPI for a body that it cannot read
+    if isinstance(error, HTTPException) and found.status == 400:  # FastAPI raises this for a body that it cannot read
         return Refusal(422, str(found), "see /openapi.json")
-    hints = {408: "send it again", 413: "hand in less"}
+    hints = {408: "send it again", 413: "hand in a smaller file"}
     return Refusal(found.status, str(found), hints.get(found.status, "see /openapi.json"))
 
 
-ANSWERS = ErrorAnswers(PAGES, refusal_of, hints=True)
-
-
 MULTIPART_BYTES = 64 << 10
-"""Maximum size of a request, not counting the submitted file."""
+"""The maximum size of a request, not counting the submitted file."""
 
 
 class LadderHost:
-    """A ladder with an open store: its parts and the working threads."""
+    """The parts and the threads of a ladder whose store is open. The paths of its pages begin with `root`."""
 
-    def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int | ClusterPlayers) -> None:
-        self.ladder, self.store, self.ledger = ladder, store, ledger
+    def __init__(self, ladder: LadderSpec, store: Store, ledger: Ledger, workers: int | ClusterPlayers, root: str = "") -> None:
+        self.ladder, self.store, self.ledger, self.root = ladder, store, ledger, root
         self.folder = CodeFolder(ledger, ladder.submissions.size_kb << 10)
         self.runner = ContestRunner(ladder, store, ledger, self.folder, workers)
         self.trouble: BaseException | None = None
         """The error that ended the contest."""
-        self.examiner = Examiner(ladder, ledger, self.folder)
+        self.examiner = Examiner(ladder, ledger, self.folder, self.runner.wake)
         self._threads = [
             threading.Thread(target=self._contest, name="contest"),
             *[threading.Thread(target=self.examiner.run, name="examiner") for _ in range(MAX_CHECKS)],
         ]
 
     @property
+    def hides(self) -> bool:
+        """True while positions are hidden: on a ladder for a puzzle, until it is final."""
+        return self.ladder.solvers is not None and not self.runner.contest.ended
+
+    @property
     def broken(self) -> bool:
-        """Whether an error has ended the contest."""
+        """True if an error has ended the contest."""
         return self.trouble is not None
 
     def start(self) -> None:
@@ -137,7 +164,7 @@ class LadderHost:
             thread.start()
 
     def stop(self) -> None:
-        """End the threads. The next process continues their work."""
+        """End the threads. When the ladder is started again, their work continues."""
         self.runner.stop()
         self.examiner.stopping.set()
         for thread in self._threads:
@@ -148,81 +175,138 @@ class LadderHost:
             self.runner.play()
             if self.runner.contest.state == "over":
                 say(f"seed: {self.store.last().seed}")
-        except BaseException as error:  # reported when the process ends
+        except BaseException as error:  # it is reported when the process ends
             self.trouble = error
             self.runner.contest.state = error.args[0] if isinstance(error, ArenaError) and error.args else describe(error)
 
 
 @contextmanager
-def open_ladder(ladder: LadderSpec, place: Path, workers: int | ClusterPlayers) -> Iterator[LadderHost]:
-    """Open the store of a ladder, and create it if necessary.
+def open_ladder(ladder: LadderSpec, place: Path, workers: int | ClusterPlayers, root: str = "") -> Iterator[LadderHost]:
+    """Open the store of a ladder. It is created if necessary.
 
-    Raises StoreError if it belongs to another ladder, and SandboxError if there is no sandbox.
+    Raises StoreError if the store belongs to another ladder, and SandboxError if no sandbox works here.
     """
-    check_isolations(ladder.spec)
+    MatchRunner.check_isolations(ladder.spec)
     if ladder.spec.document.values["isolation"] == "sandbox":
-        prove_once()  # submissions need it, even if the house agents do not
+        prove_once()  # submissions need the sandbox, even if the house agents do not
     with Store.open(place, write=True) as store:
         ledger = Ledger(place)
         try:
-            _bind(ladder, store, ledger)
-            known = {name for name, _ in ledger.authors()}
-            for name in ladder.authors or ():
-                if name not in known:
-                    ledger.expect(name)  # without a token: `arena ladder admin SPEC tokens` makes it
-            yield LadderHost(ladder, store, ledger, workers)
+            bind_store(ladder, store, ledger)
+            yield LadderHost(ladder, store, ledger, workers, root)
         finally:
             ledger.close()
 
 
-def _bind(ladder: LadderSpec, store: Store, ledger: Ledger) -> None:
-    """Tie the store to this ladder. Raises StoreError if the store belongs to something else."""
-    games = canonical([[board.name, board.parameters] for board in ladder.spec.boards])
-    before = ledger.setting("games")
-    if before == games:
-        ledger.requeue()
-    elif before is not None:
-        found = f"expected one of {games}, found one of {before}"
-        raise StoreError(f"{store.path} is the store of another ladder: {found}; name another one with --store")
-    elif store.runs():
-        raise StoreError(f"{store.path} holds a tournament, and no ladder; name another store with --store")
-    else:
-        ledger.set("games", games)
+async def serve(hosts: Sequence[LadderHost], listening: socket.socket, name: str, public: str | None, out: IO[str]) -> None:
+    """Serve the pages and play until Ctrl-C or SIGTERM. The address is printed as the first line on `out`.
 
-
-async def serve(host: LadderHost, listening: socket.socket, name: str, public: str | None, out: IO[str]) -> None:
-    """Serve the pages and play until Ctrl-C or SIGTERM. The address is the first line on `out`.
-
-    `name` is the interface, `public` the address of a reverse proxy. Raises ArenaError if the contest cannot go on.
+    `name` is the address of the network interface, and `public` is the address of a reverse proxy. Several ladders share one
+    address and accept each other's tokens. Raises ArenaError if the contest of a ladder cannot continue.
     """
-    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it logs every unreadable form
-    os.environ[ChildProcess.QUIET_VARIABLE] = str(host.folder.logs)  # output of strangers' agents is not a message of the host
-    application = LadderApp(host)
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # otherwise it logs every form that it cannot read
+    logs = os.pathsep.join([str(host.folder.logs) for host in hosts])
+    os.environ[ChildProcess.QUIET_VARIABLE] = logs  # the host must not see the output of strangers' agents
+    for host in hosts:
+        host.ledger.share_tokens([other.ledger for other in hosts])
+    applications = {host.root: LadderApp(host) for host in hosts}
     port = listening.getsockname()[1]
-    guard = Guard(
-        application.app(),
-        Site(name, port, public),
-        ANSWERS,
-        limits=application.limits,
-        max_body_bytes=(host.ladder.submissions.size_kb << 10) + MULTIPART_BYTES,
-        only_json=False,
-    )
-    running = QuietServer(guard)
-    with end_on_signals(running, application.stopping):
+    site = Site(name, port, public)
+    guards = {root: application.guard(site) for root, application in applications.items()}
+    stopping = asyncio.Event()
+    if "" in guards:
+        running, stopping = QuietServer(guards[""]), applications[""].stopping
+    else:
+        running = QuietServer(Assignments(hosts, applications, guards, stopping).guard(site))
+    with end_on_signals(running, stopping):
         print(public or url_of(name, port), file=out, flush=True)
-        host.start()
-        watching = asyncio.create_task(_watch(host, running))
+        for host in hosts:
+            host.start()
+        watching = asyncio.create_task(_watch(hosts, running))
         try:
             await running.serve(sockets=[listening])
         finally:
             watching.cancel()
-            await asyncio.to_thread(host.stop)
-    if host.trouble is not None:
-        raise host.trouble
+            await asyncio.gather(*[asyncio.to_thread(host.stop) for host in hosts])
+    for host in hosts:
+        if host.trouble is not None:
+            raise host.trouble
 
 
-async def _watch(host: LadderHost, running: uvicorn.Server) -> None:
-    """Stop the server if the contest cannot go on."""
-    while not host.broken:  # noqa: ASYNC110 - the contest is another thread
+async def _watch(hosts: Sequence[LadderHost], running: uvicorn.Server) -> None:
+    """Stop the server when a contest cannot continue."""
+    while not any(host.broken for host in hosts):  # noqa: ASYNC110 - the contests are other threads
         await asyncio.sleep(0.5)
     running.should_exit = True
+
+
+class Assignments:
+    """Several ladders at one address. The first page lists them, and each ladder is served below the name of its spec."""
+
+    def __init__(
+        self,
+        hosts: Sequence[LadderHost],
+        applications: Mapping[str, LadderApp],
+        guards: Mapping[str, Guard],
+        stopping: asyncio.Event,
+    ) -> None:
+        self._hosts, self._applications, self._guards, self._stopping = hosts, applications, guards, stopping
+
+    def guard(self, site: Site) -> "Assignments":
+        """Wrap the list of ladders in a guard, and return this object, which serves all addresses."""
+        answers = ErrorAnswers((("Assignments", "/"),), refusal_of, hints=True)
+        app = FastAPI(
+            openapi_url=None, docs_url=None, redoc_url=None, exception_handlers=answers.handlers, lifespan=self._lifespan
+        )
+        Assets(STATIC).add_to(app)
+        for path, endpoint in (("/", self.home), ("/api/assignments", self.assignments), ("/health", self.health)):
+            app.add_api_route(path, endpoint, response_model=None)
+        rates = self._hosts[0].ladder.requests  # all ladders have the same users, so the limits of the first one will do
+        rate = Rate("requests", rates.burst, rates.per_second)
+        self._home = Guard(app, site, answers, limits=RateLimits(), requests=RequestLimits(rate, rate, rates.open))
+        return self
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request to the ladder to which its path belongs."""
+        name, slash, rest = scope.get("path", "")[1:].partition("/")
+        guard = self._guards.get(f"/{name}") if scope["type"] == "http" else None
+        if guard is None:
+            await self._home(scope, receive, send)
+        elif not slash:
+            await RedirectResponse(f"/{name}/", 307)(scope, receive, send)
+        else:
+            await guard({**scope, "path": f"/{rest}"}, receive, send)
+
+    @asynccontextmanager
+    async def _lifespan(self, app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for application in self._applications.values():
+                await stack.enter_async_context(application.lifespan(app))
+
+            async def pass_on() -> None:
+                await self._stopping.wait()
+                for application in self._applications.values():
+                    application.stopping.set()
+
+            passing = asyncio.create_task(pass_on())  # it ends all event streams when the server begins to stop
+            yield
+            passing.cancel()
+
+    async def home(self) -> Response:
+        """Return the page that lists the ladders."""
+        return HTMLResponse(page("Assignments", "assignments.js", "/", (("Assignments", "/"),)))
+
+    async def assignments(self) -> Response:
+        """Return the ladders with their games, states and deadlines."""
+        rows = []
+        for host in self._hosts:
+            last = find_deadline(host.ladder.submissions, host.ledger)
+            games = [board.title for board in host.ladder.spec.boards]
+            told = {"address": f"{host.root}/", "name": host.ladder.spec.name, "games": games}
+            rows.append({**told, "state": host.runner.contest.state, "closes": last and last.isoformat()})
+        return AsciiJson({"rows": rows})
+
+    async def health(self) -> Response:
+        """Return the states of all ladders, with the status 503 if the contest of any ladder cannot continue."""
+        states = {host.root[1:]: host.runner.contest.state for host in self._hosts}
+        return AsciiJson({"assignments": states, "version": __version__}, 503 if any(one.broken for one in self._hosts) else 200)

@@ -1,14 +1,15 @@
-"""The tables that a ladder keeps beside its matches: authors, submissions, plans, rating histories and an audit log.
+"""The tables that a ladder keeps in addition to its matches: authors, submissions, plans, rating histories and an audit log.
 
-They are in the same file as the matches. Every method is one transaction and may be called from any thread. After it returns,
-the data survive a crash of the process. Other processes, such as `arena ladder admin`, may write at the same time.
+They are in the same file as the matches. Every method is one transaction and may be called from any thread. After it has
+returned, the data survive a crash of the process. Other processes, such as `arena ladder admin`, may write at the same time.
 """
 
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
@@ -19,19 +20,30 @@ from pydantic import BaseModel, TypeAdapter
 
 from arena import ArenaError
 from arena.api.errors import StoreError, cut
-from arena.api.store import Database
+from arena.api.match import canonical
+from arena.api.store import Database, Store
 from arena_isolation import protocol
-from arena_isolation.helper import pack
+from arena_isolation.helper_process import pack
 from arena_isolation.protocol import Broken
+from arena_ladder.roster import Person
+from arena_ladder.spec import LadderSpec, SubmissionKeys
+from arena_web.api import Findings
 from arena_web.errors import Refusal
 
 Status = Literal["queued", "checking", "playing", "refused", "withdrawn", "suspended"]
 STATUSES: tuple[Status, ...] = get_args(Status)
+NIGHT = "night"
+"""The name of the setting that holds the last review of matches."""
+HOST_TOKEN = "host token"  # noqa: S105 - the name of a setting
+"""The name of the setting that holds the hash of the host's token."""
+FORGOTTEN = "gone-"
+"""The prefix of the public name of an author whose data were removed. A roster does not change such a name."""
 DAY_SECONDS = 24 * 3600.0
 MAX_REASON_CHARACTERS = 1000
+MAX_MESSAGE_CHARACTERS = 4000
 MAX_FINDINGS_CHARACTERS = 16 << 10
-"""Maximum size of all findings about a submission, as JSON, in characters."""
-UNREADABLE = "what was kept of its check cannot be read; hand it in again"
+"""The maximum size of all findings about a submission, in characters of JSON."""
+UNREADABLE = "the stored result of its check cannot be read; submit the agent again"
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ladder_setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -55,7 +67,20 @@ CREATE TABLE IF NOT EXISTS ladder_rating (
     elo REAL NOT NULL, low REAL, high REAL
 );
 CREATE INDEX IF NOT EXISTS ladder_course ON ladder_rating (label, board);
+CREATE TABLE IF NOT EXISTS ladder_person (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, team TEXT NOT NULL, handle TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ladder_mark (
+    label TEXT NOT NULL, baseline TEXT NOT NULL, terms TEXT NOT NULL, decision INTEGER NOT NULL, pairs INTEGER NOT NULL,
+    time REAL NOT NULL, PRIMARY KEY (label, baseline, terms)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS ladder_description (key TEXT PRIMARY KEY, answers TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ladder_link (code TEXT PRIMARY KEY, author TEXT NOT NULL UNIQUE, made REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ladder_message (
+    number INTEGER PRIMARY KEY, time REAL NOT NULL, author TEXT NOT NULL, text TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS ladder_message_to ON ladder_message (author);
+CREATE TABLE IF NOT EXISTS ladder_feedback (submission TEXT PRIMARY KEY, time REAL NOT NULL, found TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS ladder_audit (
     number INTEGER PRIMARY KEY, time REAL NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, detail TEXT NOT NULL
 );
@@ -63,19 +88,21 @@ CREATE TABLE IF NOT EXISTS ladder_audit (
 
 
 class Plan(NamedTuple):
-    """A planned pair of games: both seat orders of one round."""
+    """A planned pair of games: one round in both seat orders. If an agent is paired with itself, the plan is an attempt to solve
+    a position, and the round is the number of the position.
+    """
 
     number: int
-    """Counted from 0 over the whole life of the ladder."""
+    """The number of the plan, counted from 0 over the whole life of the ladder."""
     board: int
     one: str
-    """Label of the first agent, in alphabetical order."""
+    """The label of the agent that comes first in alphabetical order."""
     other: str
     round: int
 
 
 class CoursePoint(NamedTuple):
-    """The rating of an agent at one time."""
+    """The rating of an agent at one point in time."""
 
     time: float
     board: int
@@ -85,8 +112,38 @@ class CoursePoint(NamedTuple):
     high: float | None
 
 
+class Message(NamedTuple):
+    """A message from the host to an author or a team."""
+
+    time: float
+    text: str
+
+
+class Night(NamedTuple):
+    """The time at which the last review of matches began, and the number of the first match that the review did not cover."""
+
+    time: float
+    first: int
+
+
+class Feedback(NamedTuple):
+    """The result of the last review of a submission."""
+
+    time: float
+    matches: int
+    """The number of matches that were reviewed."""
+    findings: Findings
+
+    def as_values(self) -> dict[str, Any]:
+        """Return the feedback as plain values, with the time as text."""
+        when = datetime.fromtimestamp(self.time, UTC).isoformat(timespec="seconds")
+        found = self.findings
+        counts = {"matches": self.matches, "decisions": found["decisions"], "judged": found["judged"]}
+        return {"time": when, **counts, "costly": [dict(one) for one in found["costly"]]}
+
+
 class AuditLine(NamedTuple):
-    """One action of an author or an admin, or of the ladder on a submission."""
+    """One action by an author, by an admin, or by the ladder itself."""
 
     time: float
     who: str
@@ -102,34 +159,34 @@ class Submission:
     id: str
     author: str
     name: str | None
-    """Name of the agent; None until the author gives one or a check finds it."""
+    """The name of the agent; None until the author gives a name or a check finds one."""
     version: int | None
-    """Counted from 1 among the accepted versions of the agent; None if it has not been accepted."""
+    """The number of this version, counted from 1 among the accepted versions of the agent; None if it has not been accepted."""
     kind: str
     """`python`, `zip` or `program`."""
     file: str
-    """Name of the file as submitted, without folders."""
+    """The name of the file as submitted, without folders."""
     digest: str
     received: float
     status: Status
     decided: float | None
     reason: str | None
-    """Why it does not play, as a sentence for its author."""
+    """Why the submission does not play, as a sentence for the author."""
     findings: Sequence[Mapping[str, Any]]
-    """Results of the check, for its author alone."""
+    """The results of the check, which only the author may see."""
     agent: str | None
-    """Name of the agent in the code; None if it is not a plugin."""
+    """The name of the agent in the code; None if it is not a plugin."""
     faults: int
-    """Matches in a row that it lost by faults."""
+    """The number of matches in a row that it lost by faults."""
 
     @property
     def label(self) -> str:
-        """Name in tables: `author/agent@3`."""
+        """Return the public name: `author/agent@3`."""
         return f"{self.author}/{self.name}@{self.version}"
 
 
 class Finding(BaseModel):
-    """One result of a check, for the author alone."""
+    """One result of a check, which only the author may see."""
 
     game: str
     check: str
@@ -143,12 +200,12 @@ _FINDINGS = TypeAdapter(list[Finding])
 
 
 class Known(NamedTuple):
-    """Kept facts about the plugin of a submission, so that it need not be read or asked again."""
+    """Facts about the plugin of a submission. They are stored, so that the plugin need not be read or asked again."""
 
     code: str
-    """Hash of the code."""
+    """The hash of the code."""
     claims: Mapping[str, Any]
-    """Its description of itself, as bounded by the check."""
+    """The description that the plugin gives of itself. The check limits the size of this description."""
 
 
 class Ledger(Database):
@@ -157,8 +214,9 @@ class Ledger(Database):
     def __init__(self, path: Path) -> None:
         connection = self.connect(path, "rw")
         super().__init__(path, connection)
+        self._others: Sequence[Ledger] = ()
         with self._telling():
-            connection.execute("PRAGMA synchronous = FULL")  # an acknowledged submission survives a power failure
+            connection.execute("PRAGMA synchronous = FULL")  # so that an acknowledged submission survives a power failure
             connection.executescript(f"BEGIN IMMEDIATE; {TABLES} COMMIT;")
 
     def close(self) -> None:
@@ -167,7 +225,7 @@ class Ledger(Database):
             self._connection.close()
 
     def changes(self) -> int:
-        """Return a number that grows with every change of the submissions in play or of a setting, by any process."""
+        """Return a number that grows whenever any process changes the submissions in play or a setting."""
         return int(self._value("SELECT value FROM ladder_setting WHERE key = 'changes'") or 0)
 
     # Settings
@@ -178,7 +236,7 @@ class Ledger(Database):
         return None if found is None else str(found)
 
     def set(self, key: str, value: str, who: str | None = None) -> None:
-        """Set a setting. `who` appears in the audit log."""
+        """Change a setting. `who` appears in the audit log."""
         with self._writing() as write:
             write.execute("INSERT OR REPLACE INTO ladder_setting (key, value) VALUES (?, ?)", (key, value))
             _note_change(write)
@@ -188,7 +246,7 @@ class Ledger(Database):
     # Authors
 
     def register(self, name: str, who: str) -> str:
-        """Give an author a new token and return it; the old one becomes invalid. Only its hash is kept."""
+        """Give an author a new token, and return it. An old token becomes invalid. Only the hash of the token is stored."""
         token = token_urlsafe(32)
         with self._writing() as write:
             write.execute(
@@ -199,8 +257,26 @@ class Ledger(Database):
             _note(write, who, "token", name)
         return token
 
+    def make_link(self, name: str, who: str) -> str:
+        """Return a code that gives an author a token once; an older code becomes invalid. Only the hash of the code is stored."""
+        code = token_urlsafe(24)
+        with self._writing() as write:
+            self.expect(name)
+            write.execute("INSERT OR REPLACE INTO ladder_link (code, author, made) VALUES (?, ?, ?)", (_hash(code), name, time()))
+            _note(write, who, "link", name)
+        return code
+
+    def claim(self, code: str) -> tuple[str, str]:
+        """Use up the code of a link. Return the id of the author and a new token. Raises Refusal 404 if the code is not valid."""
+        with self._writing() as write:
+            author = self._value("SELECT author FROM ladder_link WHERE code = ?", _hash(code))
+            if author is None:
+                raise Refusal(404, "this link is not valid, or it was used already", "ask the host of the ladder for a new one")
+            write.execute("DELETE FROM ladder_link WHERE author = ?", (author,))
+            return str(author), self.register(str(author), str(author))
+
     def expect(self, name: str) -> None:
-        """Register an author without a token."""
+        """Register an author, without giving out a token."""
         with self._writing() as write:
             write.execute("INSERT OR IGNORE INTO ladder_author (name, registered) VALUES (?, ?)", (name, time()))
 
@@ -212,8 +288,14 @@ class Ledger(Database):
             return self.register(name, who)
 
     def author_of(self, token: str) -> str:
-        """Return the author with this token. Raises Refusal 401 for an unknown token, and 403 for a banned author."""
-        found = self._rows("SELECT name, banned FROM ladder_author WHERE token = ?", _hash(token))
+        """Return the public name of the author with this token. The members of a team share this name.
+
+        Raises Refusal 401 for an unknown token, and 403 for a banned author.
+        """
+        question = (
+            "SELECT coalesce(handle, a.name), banned FROM ladder_author a LEFT JOIN ladder_person ON id = a.name WHERE a.name = ?"
+        )
+        found = self._rows(question, self.find_author(token))
         if not found:
             raise Refusal(401, "this token is not known", "ask the host of the ladder for one")
         name, banned = found[0]
@@ -221,29 +303,145 @@ class Ledger(Database):
             raise Refusal(403, f"{name} is banned from this ladder", "ask its host why")
         return str(name)
 
+    def find_author(self, token: str) -> str | None:
+        """Return the author with this token, even if the author is banned; None for an unknown token."""
+        return next((found for ledger in (self, *self._others) if (found := ledger.find_own_author(token)) is not None), None)
+
+    def find_own_author(self, token: str) -> str | None:
+        """Return the author to whom this ladder itself has given a token; None for any other token."""
+        found = self._value("SELECT name FROM ladder_author WHERE token = ?", _hash(token))
+        return None if found is None else str(found)
+
+    def share_tokens(self, others: Iterable["Ledger"]) -> None:
+        """Also accept the tokens that other ladders have given to authors with the same ids, and to the host."""
+        self._others = [ledger for ledger in others if ledger is not self]
+
+    def make_host_token(self) -> str:
+        """Return a new token for the page of the host; an old token becomes invalid. Only the hash of the token is stored."""
+        token = token_urlsafe(32)
+        with self._writing() as write:
+            write.execute("INSERT OR REPLACE INTO ladder_setting (key, value) VALUES (?, ?)", (HOST_TOKEN, _hash(token)))
+            _note(write, "admin", "token", "host")
+        return token
+
+    def is_host(self, token: str) -> bool:
+        """Return True if a token belongs to the host."""
+        return any(ledger.setting(HOST_TOKEN) == _hash(token) for ledger in (self, *self._others))
+
     def authors(self) -> list[tuple[str, bool]]:
-        """Return the names of all authors, each with a flag for banned ones."""
+        """Return the names of all authors, each with a flag that is true for banned authors."""
         return [(name, banned is not None) for name, banned in self._rows("SELECT name, banned FROM ladder_author ORDER BY name")]
 
     def ban(self, name: str, who: str) -> None:
-        """Take an author's submissions out of play and revoke the token. Raises ArenaError for an unknown author."""
+        """Withdraw the submissions of an author and of the author's team, and refuse their tokens. Raises ArenaError for an
+        unknown author.
+        """
         with self._writing() as write:
-            if not write.execute("UPDATE ladder_author SET banned = ? WHERE name = ?", (time(), name)).rowcount:
-                raise ArenaError(f"no author {name!r} here; `arena ladder admin SPEC tokens` lists them")
-            self._retire(write, "author = ? AND status IN ('queued', 'checking', 'playing')", (name,), "its author is banned")
+            handle = self._set_banned(write, name, time())
+            self._retire(write, "author = ? AND status IN ('queued', 'checking', 'playing')", (handle,), "its author is banned")
             _note(write, who, "ban", name)
+
+    def unban(self, name: str, who: str) -> None:
+        """Accept the token of an author again, and count the matches so far. Submissions stay withdrawn."""
+        with self._writing() as write:
+            self._set_banned(write, name, None)
+            _note_change(write)
+            _note(write, who, "unban", name)
+
+    def _set_banned(self, write: sqlite3.Connection, name: str, when: float | None) -> str:
+        """Ban all authors with the same public name from the time `when`; None ends the ban. `name` is the public name or the id
+        of one of the authors. Return the public name.
+        """
+        handles = self._rows("SELECT handle FROM ladder_person WHERE id = ? OR handle = ?", name, name)
+        handle = str(handles[0][0]) if handles else name
+        concerned = "name = ? OR name IN (SELECT id FROM ladder_person WHERE handle = ?)"
+        if not write.execute(f"UPDATE ladder_author SET banned = ? WHERE {concerned}", (when, handle, handle)).rowcount:
+            raise ArenaError(f"no author {name!r} here; `arena ladder admin SPEC tokens` lists them")
+        return handle
+
+    def banned(self) -> frozenset[str]:
+        """Return the public names of all banned authors."""
+        question = (
+            "SELECT coalesce(handle, a.name) FROM ladder_author a LEFT JOIN ladder_person ON id = a.name WHERE banned NOT NULL"
+        )
+        return frozenset([str(handle) for (handle,) in self._rows(question)])
+
+    # The roster
+
+    def enrol(self, people: Iterable[Person], *, pseudonyms: bool) -> None:
+        """Add authors, and change authors that are known. No author is removed, and pseudonyms stay the same."""
+        with self._writing() as write:
+            for person in people:
+                self.expect(person.id)
+                own = self._rows("SELECT handle, team FROM ladder_person WHERE id = ?", person.id)
+                shared = self._rows("SELECT handle FROM ladder_person WHERE team = ? AND team != ''", person.team)
+                if own and own[0][0].startswith(FORGOTTEN):
+                    continue
+                handle = person.team or person.id
+                if pseudonyms and shared:
+                    handle = shared[0][0]
+                elif pseudonyms:
+                    handle = own[0][0] if own and own[0][1] == person.team else f"p-{token_hex(4)}"
+                write.execute(
+                    "INSERT OR REPLACE INTO ladder_person (id, name, email, team, handle) VALUES (?, ?, ?, ?, ?)",
+                    (person.id, person.name, person.email, person.team, handle),
+                )
+
+    def people(self) -> list[tuple[Person, str]]:
+        """Return all authors with their public names, sorted by id."""
+        question = (
+            "SELECT a.name, coalesce(p.name, ''), coalesce(email, ''), coalesce(team, ''), coalesce(handle, a.name) "
+            "FROM ladder_author a LEFT JOIN ladder_person p ON id = a.name ORDER BY a.name"
+        )
+        return [(Person(*found), str(handle)) for *found, handle in self._rows(question)]
+
+    def without_token(self) -> list[str]:
+        """Return the ids of all authors without a token."""
+        return [str(name) for (name,) in self._rows("SELECT name FROM ladder_author WHERE token IS NULL ORDER BY name")]
+
+    def forget(self, name: str, who: str) -> list[Submission]:
+        """Remove the name, the e-mail address and the token of an author. If no other author shares the public name, also remove
+        the code. The records of matches stay.
+
+        Return the submissions for which the caller has to remove logs and files. Raises ArenaError for an unknown author.
+        """
+        with self._writing() as write:
+            handles = {person.id: handle for person, handle in self.people()}
+            if name not in handles:
+                raise ArenaError(f"no author {name!r} here; `arena ladder admin SPEC tokens` lists them")
+            handle = handles.pop(name)
+            write.execute("UPDATE ladder_author SET token = NULL, banned = ? WHERE name = ?", (time(), name))
+            write.execute("DELETE FROM ladder_link WHERE author = ?", (name,))
+            own = (name, "", "", "", f"{FORGOTTEN}{token_hex(4)}")
+            write.execute("INSERT OR REPLACE INTO ladder_person (id, name, email, team, handle) VALUES (?, ?, ?, ?, ?)", own)
+            gone: list[Submission] = []
+            if handle not in handles.values():
+                gone = self.submissions(handle)
+                self._retire(write, "author = ? AND status IN ('queued', 'checking', 'playing')", (handle,), "its author is gone")
+                write.execute(
+                    "UPDATE ladder_submission SET content = x'', findings = '[]', file = 'forgotten' WHERE author = ?", (handle,)
+                )
+                write.execute("DELETE FROM ladder_message WHERE author = ?", (handle,))
+                write.executemany("DELETE FROM ladder_feedback WHERE submission = ?", [(one.id,) for one in gone])
+            _note(write, who, "forget", handle)
+        return gone
 
     # Submissions
 
     def submit(self, author: str, name: str | None, kind: str, file: str, content: bytes, per_day: int) -> Submission:
-        """Keep a submission and return it. Raises Refusal 429 if its author has already submitted `per_day` within 24 hours."""
+        """Store a submission and return it. Raises Refusal 429 if the author has already submitted `per_day` times within 24
+        hours.
+        """
         now = time()
         with self._writing() as write:
             since = "SELECT count(*), min(received) FROM ladder_submission WHERE author = ? AND received > ?"
             count, first = self._rows(since, author, now - DAY_SECONDS)[0]
             if count >= per_day:
-                hours = max(0.0, first + DAY_SECONDS - now) / 3600
-                raise Refusal(429, f"{author} has handed in {count} in 24 hours, the most here", f"wait {hours:.1f} hours")
+                seconds = max(0.0, first + DAY_SECONDS - now)
+                hint = f"wait {seconds / 3600:.1f} hours"
+                raise Refusal(
+                    429, f"{author} has handed in {count} in 24 hours, which is the limit of this ladder", hint, seconds
+                )
             key = token_hex(8)
             write.execute(
                 "INSERT INTO ladder_submission (id, author, name, kind, file, digest, content, received, status) "
@@ -261,7 +459,7 @@ class Ledger(Database):
         return found[0]
 
     def submissions(self, author: str | None = None) -> list[Submission]:
-        """Return all submissions, or the submissions of an author, the oldest first."""
+        """Return all submissions, or all submissions of an author, the oldest first."""
         return (
             self._submissions("ORDER BY number")
             if author is None
@@ -273,6 +471,14 @@ class Ledger(Database):
         found = dict(self._rows("SELECT status, count(*) FROM ladder_submission GROUP BY status"))
         return {status: found.get(status, 0) for status in STATUSES}
 
+    def is_checking(self) -> bool:
+        """Return True if a submission is in the queue or being checked."""
+        return bool(self._rows("SELECT 1 FROM ladder_submission WHERE status IN ('queued', 'checking') LIMIT 1"))
+
+    def count_waiting_authors(self) -> int:
+        """Return the number of authors with a submission in the queue."""
+        return int(self._value("SELECT count(DISTINCT author) FROM ladder_submission WHERE status = 'queued'"))
+
     def in_play(self) -> list[Submission]:
         """Return the submissions in play, the oldest first."""
         return self._submissions("WHERE status = 'playing' ORDER BY number")
@@ -282,14 +488,13 @@ class Ledger(Database):
         return bytes(self._value("SELECT content FROM ladder_submission WHERE id = ?", key))
 
     def next_to_check(self) -> Submission | None:
-        """Return the next submission to check, which is `checking` from now on; None if the queue is empty or the ladder is
-        over.
+        """Return the next submission to check and set its status to `checking`; None if the queue is empty or the ladder is over.
 
-        The queue is fair among authors: the author with the fewest checks in the last 24 hours comes first. Each author has at
+        The queue treats authors fairly: the author with the fewest checks in the last 24 hours comes first. Each author has at
         most one check at a time, so versions are numbered in the order of submission.
         """
         if not self._rows("SELECT 1 FROM ladder_submission WHERE status = 'queued' LIMIT 1"):
-            return None  # called twice a second: no lock is taken for it
+            return None  # without a lock, because this is called twice a second
         with self._writing() as write:
             busy = "SELECT author FROM ladder_submission WHERE status = 'checking'"
             waiting = self._submissions(f"WHERE status = 'queued' AND author NOT IN ({busy}) ORDER BY number")
@@ -305,9 +510,10 @@ class Ledger(Database):
         return self.submission(first.id)
 
     def requeue(self) -> None:
-        """Requeue submissions whose check an earlier process did not finish or did not keep.
+        """Put submissions back into the queue if an earlier process has not finished their check, or if they are in play without
+        the stored facts about their plugin.
 
-        If the kept result of a check cannot be read, the submission is suspended.
+        A submission in play is suspended if its stored findings cannot be read.
         """
         kept = (
             f"SELECT id, CASE WHEN length(findings) > {MAX_FINDINGS_CHARACTERS} THEN '' ELSE findings END FROM ladder_submission"
@@ -328,12 +534,33 @@ class Ledger(Database):
                 "OR (status = 'playing' AND kind != 'program' AND id NOT IN (SELECT key FROM ladder_description))"
             )
 
+    def check_again(self, key: str, who: str) -> Submission:
+        """Put a submission back into the queue. It keeps its version.
+
+        Raises Refusal 409 if it is already waiting or being checked, if its code was removed, if its author is banned, or if the
+        ladder has ended.
+        """
+        with self._writing() as write:
+            one = self.submission(key)
+            if one.status in ("queued", "checking"):
+                raise Refusal(409, f"{key} is {one.status}", "wait for its check")
+            if not self.content(key):
+                raise Refusal(409, f"the code of {key} was removed", "ask its author to hand it in again")
+            if one.author in self.banned():
+                raise Refusal(409, f"{one.author} is banned", "accept the author again by `admin unban`")
+            if self.setting("over") is not None:
+                raise Refusal(409, "this ladder has ended", "its standings stay")
+            write.execute("UPDATE ladder_submission SET status = 'queued', reason = NULL WHERE id = ?", (key,))
+            _note_change(write)
+            _note(write, who, "check again", key)
+        return self.submission(key)
+
     def refuse(self, key: str, reason: str, findings: Sequence[Mapping[str, Any]]) -> None:
         """Note that a submission did not pass its check, and the reason."""
         with self._writing() as write:
             write.execute(
-                "UPDATE ladder_submission SET status = 'refused', decided = ?, reason = ?, findings = ? "
-                "WHERE id = ? AND status = 'checking'",
+                "UPDATE ladder_submission SET status = 'refused', decided = CASE WHEN version IS NULL THEN ? ELSE decided END, "
+                "reason = ?, findings = ? WHERE id = ? AND status = 'checking'",
                 (time(), _bound_text(reason), _pack_findings(findings), key),
             )
             _note(write, "ladder", "refuse", key)
@@ -347,20 +574,21 @@ class Ledger(Database):
         keep: int,
         known: Known | None = None,
     ) -> Submission:
-        """Let a submission play as the next version of `name`. Versions before the latest `keep` leave play.
+        """Let a submission play as the next version of `name`. Only the latest `keep` versions stay in play.
 
-        A submission that has played before keeps its version, and one that was withdrawn meanwhile stays withdrawn. `known`
-        holds the facts that the check found about a plugin.
+        A submission that has played before keeps its version, and one that was withdrawn meanwhile stays withdrawn. `known` has
+        the facts about a plugin that the check found.
         """
         with self._writing() as write:
             one = self.submission(key)
             if one.status == "checking":
                 latest = self._value("SELECT max(version) FROM ladder_submission WHERE author = ? AND name = ?", one.author, name)
                 version = 1 + (latest or 0) if one.version is None else one.version
+                decided = time() if one.version is None else one.decided  # a check that is repeated does not change the order
                 write.execute(
                     "UPDATE ladder_submission SET status = 'playing', decided = ?, name = ?, version = ?, agent = ?, "
-                    "findings = ? WHERE id = ?",
-                    (time(), name, version, agent, _pack_findings(findings), key),
+                    "findings = ?, reason = NULL, faults = 0 WHERE id = ?",
+                    (decided, name, version, agent, _pack_findings(findings), key),
                 )
                 if known is not None:
                     answers = pack({"type": "known", **known._asdict()}).decode()
@@ -372,7 +600,7 @@ class Ledger(Database):
         return self.submission(key)
 
     def withdraw(self, key: str, who: str, reason: str = "withdrawn by its author") -> bool:
-        """Take a submission out of play or out of the queue. Return False and note nothing if it is in neither."""
+        """Take a submission out of play or out of the queue. If it is in neither, return False and change nothing."""
         with self._writing() as write:
             found = self._retire(write, "id = ? AND status IN ('queued', 'checking', 'playing', 'suspended')", (key,), reason)
             if found:
@@ -380,12 +608,12 @@ class Ledger(Database):
         return found
 
     def turn_away(self, reason: str) -> None:
-        """Empty the queue, including submissions that are being checked."""
+        """Withdraw all submissions that are in the queue or being checked."""
         with self._writing() as write:
             self._retire(write, "status IN ('queued', 'checking')", (), reason)
 
     def suspend(self, label: str, reason: str) -> None:
-        """Take a submission out of play for its faults."""
+        """Take a submission out of play because of its faults."""
         with self._writing() as write:
             write.execute(
                 "UPDATE ladder_submission SET status = 'suspended', reason = ? "
@@ -396,14 +624,17 @@ class Ledger(Database):
             _note(write, "ladder", "suspend", f"{label}: {_bound_text(reason)}")
 
     def count_faults(self, label: str, faults: int) -> None:
-        """Note how many matches in a row an agent has lost by faults."""
+        """Store the number of consecutive matches that an agent has lost by faults."""
         with self._writing() as write:
             write.execute(
                 "UPDATE ladder_submission SET faults = ? WHERE author || '/' || name || '@' || version = ?", (faults, label)
             )
 
     def _retire(self, write: sqlite3.Connection, where: str, values: Sequence[Any], reason: str) -> bool:
-        """Withdraw submissions and return whether there were any. Only then it is a change, which begins a season."""
+        """Withdraw submissions.
+
+        Return True if there were any to withdraw. Only in this case, a change is noted, which starts a new season.
+        """
         found = write.execute(
             f"UPDATE ladder_submission SET status = 'withdrawn', decided = coalesce(decided, ?), reason = ? WHERE {where}",
             (time(), reason, *values),
@@ -423,8 +654,8 @@ class Ledger(Database):
     # Plans and ratings
 
     def plan(self, pairs: Iterable[tuple[int, str, str]]) -> list[Plan]:
-        """Note which pairs meet next, by board and labels, and return their plans. Each plan is a round that the two have not
-        played.
+        """Store the pairs that play next, each given by a board and two labels, and return their plans. Each plan is a round that
+        the two agents have not played yet.
         """
         with self._writing() as write:
             number = 1 + (-1 if (last := self._value("SELECT max(number) FROM ladder_plan")) is None else last)
@@ -441,6 +672,11 @@ class Ledger(Database):
         """Return all plans from number `first` on, in order."""
         return [Plan(*row) for row in self._rows("SELECT * FROM ladder_plan WHERE number >= ? ORDER BY number", first)]
 
+    def attempts(self, board: int) -> dict[str, int]:
+        """Return the number of planned attempts of every agent on a puzzle; the keys are the labels of the agents."""
+        question = "SELECT one, max(round) + 1 FROM ladder_plan WHERE board = ? AND one = other GROUP BY one"
+        return dict(self._rows(question, board))
+
     def keep_ratings(self, points: Iterable[tuple[str, CoursePoint]]) -> None:
         """Store points of the rating histories."""
         with self._writing() as write:
@@ -456,15 +692,112 @@ class Ledger(Database):
             CoursePoint(*row) for row in self._rows(f"SELECT {columns} FROM ladder_rating WHERE label = ? ORDER BY number", label)
         ]
 
+    def latest_ratings(self) -> dict[str, float]:
+        """Return the latest rating of every agent, by its label."""
+        rows = self._rows(
+            "SELECT label, elo FROM ladder_rating WHERE number IN (SELECT max(number) FROM ladder_rating GROUP BY label)"
+        )
+        return {str(label): float(elo) for label, elo in rows}
+
+    # Marks
+
+    def keep_decisions(self, terms: str, found: Iterable[tuple[str, str, int, int]]) -> None:
+        """Store which agents are stronger than which baselines, given by their labels. A decision is 1 (the agent is stronger) or
+        -1 (it is not), and comes with the number of pairs of games after which it was made.
+        """
+        with self._writing() as write:
+            write.executemany(
+                "INSERT OR IGNORE INTO ladder_mark (label, baseline, decision, pairs, terms, time) VALUES (?, ?, ?, ?, ?, ?)",
+                [(*one, terms, time()) for one in found],
+            )
+
+    def decisions(self, terms: str) -> dict[tuple[str, str], tuple[int, int]]:
+        """Return the decisions that were stored under `terms`, by the labels of agent and baseline. Each decision comes with the
+        number of pairs of games after which it was made.
+        """
+        rows = self._rows("SELECT label, baseline, decision, pairs FROM ladder_mark WHERE terms = ?", terms)
+        return {(label, baseline): (decision, pairs) for label, baseline, decision, pairs in rows}
+
+    def games_per_hour(self, seats: int = 2) -> float | None:
+        """Return the number of games per hour; None if it is not known. For a puzzle, `seats` is 1, and attempts are counted.
+
+        The number is measured over the last hour in which ratings were stored.
+        """
+        rows = self._rows(
+            "SELECT max(games) - min(games), max(time), min(time) FROM ladder_rating "
+            "WHERE time > (SELECT max(time) FROM ladder_rating) - 3600 GROUP BY label, board"
+        )
+        hours = (max((row[1] for row in rows), default=0.0) - min((row[2] for row in rows), default=0.0)) / 3600
+        games = sum(row[0] for row in rows) / seats
+        return games / hours if hours > 0 and games else None
+
     # Descriptions
 
     def known(self, key: str) -> Known | None:
-        """Return the kept facts about the plugin of a submission; None if there are none, or if they cannot be read."""
+        """Return the stored facts about the plugin of a submission; None if there are none or they cannot be read."""
         try:
             found = protocol.parse(str(self._value("SELECT answers FROM ladder_description WHERE key = ?", key)).encode())
             return Known(protocol.text_of(found, "code"), {**protocol.object_of(found, "claims"), "type": "description"})
         except Broken:
             return None
+
+    # Messages
+
+    def send(self, author: str, text: str, who: str) -> str:
+        """Store a message to an author or a team, given by an id or the public name. Return the public name.
+
+        Raises Refusal 404 for an unknown author, and 422 for a text without letters or a text that is too long.
+        """
+        text = text.strip()
+        if not text or len(text) > MAX_MESSAGE_CHARACTERS:
+            raise Refusal(422, f"expected a text of 1 to {MAX_MESSAGE_CHARACTERS:,} characters", "write another one")
+        handles = {name: handle for person, handle in self.people() for name in (person.id, handle)}
+        if author not in handles:
+            raise Refusal(404, f"no author {author[:60]!r} here", "`arena ladder admin SPEC tokens` lists them")
+        with self._writing() as write:
+            clean = text.encode("utf-8", "backslashreplace").decode()
+            write.execute("INSERT INTO ladder_message (time, author, text) VALUES (?, ?, ?)", (time(), handles[author], clean))
+            _note(write, who, "message", handles[author])
+        return handles[author]
+
+    def messages(self, author: str) -> list[Message]:
+        """Return the messages to the author or team with a public name, the latest first."""
+        question = "SELECT time, text FROM ladder_message WHERE author = ? ORDER BY number DESC"
+        return [Message(*row) for row in self._rows(question, author)]
+
+    # Feedback
+
+    def keep_feedback(self, key: str, matches: int, findings: Findings) -> None:
+        """Store what a review found about a submission, in place of the result of an earlier review."""
+        text = json.dumps({"matches": matches, "findings": findings})
+        with self._writing() as write:
+            write.execute(
+                "INSERT OR REPLACE INTO ladder_feedback (submission, time, found) VALUES (?, ?, ?)", (key, time(), text)
+            )
+
+    def feedback(self, key: str) -> Feedback | None:
+        """Return the feedback on a submission; None if it has none."""
+        return self._feedback("WHERE submission = ?", key).get(key)
+
+    def all_feedback(self) -> dict[str, Feedback]:
+        """Return the feedback on all submissions that have any, by their ids."""
+        return self._feedback("")
+
+    def _feedback(self, where: str, *values: Any) -> dict[str, Feedback]:
+        rows = self._rows(f"SELECT submission, time, found FROM ladder_feedback {where}", *values)
+        return {key: Feedback(when, **json.loads(text)) for key, when, text in rows}
+
+    def last_night(self) -> Night | None:
+        """Return the last review. Before the first review, the result has the time at which the ladder was first started with
+        `feedback`; it is None if the ladder was never started in this way.
+        """
+        found = self.setting(NIGHT)
+        return None if found is None else Night(**json.loads(found))
+
+    def keep_night(self, night: Night) -> None:
+        """Note a review. This does not count as a change, so no new season begins."""
+        with self._writing() as write:
+            write.execute("INSERT OR REPLACE INTO ladder_setting VALUES (?, ?)", (NIGHT, json.dumps(night._asdict())))
 
     # Audit
 
@@ -481,12 +814,12 @@ class Ledger(Database):
         ]
 
     def backup(self, place: Path) -> None:
-        """Write the whole store to another file. Raises StoreError if the file exists. The copy is never half-written."""
+        """Write the whole store to another file. Raises StoreError if the file exists. The copy is always complete."""
         if place.exists():
-            raise StoreError(f"{place} is there already; name a file that is not")
+            raise StoreError(f"{place} exists already; name a new file")
         self.copy(place)
 
-    # Inside
+    # Helpers
 
     def _rows(self, sql: str, *values: Any) -> list[Any]:
         return self._all(sql, values)
@@ -497,7 +830,7 @@ class Ledger(Database):
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Run a transaction. If it is nested, it is a part of the outer one."""
+        """Run a transaction. If it is nested, it becomes part of the outer transaction."""
         with self._guard:
             if self._connection.in_transaction:
                 yield self._connection
@@ -506,8 +839,42 @@ class Ledger(Database):
                 yield write
 
 
+def bind_store(ladder: LadderSpec, store: Store, ledger: Ledger) -> None:
+    """Note in the store that it belongs to this ladder, and add the authors.
+
+    Raises StoreError if the store belongs to something else.
+    """
+    games = canonical([[board.name, board.parameters] for board in ladder.spec.boards])
+    before = ledger.setting("games")
+    if before == games:
+        ledger.requeue()
+    elif before is not None:
+        found = f"expected one of {games}, found one of {before}"
+        raise StoreError(f"{store.path} is the store of another ladder: {found}; name another one with --store")
+    elif store.runs():
+        raise StoreError(f"{store.path} holds a tournament and not a ladder; name another store with --store")
+    else:
+        ledger.set("games", games)
+    # the authors get no tokens here; `arena ladder admin SPEC tokens` creates them
+    ledger.enrol(ladder.people or (), pseudonyms=ladder.submissions.names == "pseudonyms")
+
+
+def find_deadline(rules: SubmissionKeys, ledger: Ledger) -> datetime | None:
+    """Return the last moment at which submissions are taken; None without a deadline. `admin reopen` may have moved it."""
+    moved = ledger.setting("closes")
+    if moved is not None:
+        return datetime.fromisoformat(moved)
+    return rules.closes if rules.late is None else rules.late.until
+
+
+def create_store(ladder: LadderSpec, place: Path) -> None:
+    """Create the store of a ladder that has not begun."""
+    with Store.open(place, write=True) as store, closing(Ledger(place)) as ledger:
+        bind_store(ladder, store, ledger)
+
+
 def _pack_findings(findings: Sequence[Mapping[str, Any]]) -> str:
-    """Return findings as JSON, without the last ones if they are too long."""
+    """Return findings as JSON. If they are too long, the last ones are left out."""
     kept = list(findings)
     while len(text := json.dumps(kept)) > MAX_FINDINGS_CHARACTERS:
         kept.pop()
@@ -515,7 +882,7 @@ def _pack_findings(findings: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _read_findings(text: str | None) -> list[Mapping[str, Any]] | None:
-    """Read findings from JSON; None if the text holds no findings."""
+    """Read findings from JSON; None if the text is not valid."""
     try:
         return [one.model_dump() for one in _FINDINGS.validate_python(json.loads("[]" if text is None else text))]
     except (ValueError, RecursionError):
@@ -523,12 +890,12 @@ def _read_findings(text: str | None) -> list[Mapping[str, Any]] | None:
 
 
 def _bound_text(text: str) -> str:
-    """Make any text storable, and cut it to the maximum length."""
+    """Return a text in a form that can be stored, cut to the maximum length."""
     return cut(text.encode("utf-8", "backslashreplace").decode(), MAX_REASON_CHARACTERS)
 
 
 def _hash(token: str) -> str:
-    """Hash a token for storage. It has 256 random bits, so a plain hash cannot be reversed by a search."""
+    """Return the hash of a token for storage. A token has 256 random bits, so a simple hash cannot be reversed by a search."""
     return sha256(token.encode()).hexdigest()
 
 

@@ -12,11 +12,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from sse_starlette import EventSourceResponse
 
 from arena_check.new import starter
+from arena_ladder.contest import check_known
+from arena_ladder.wheel import find_wheel_name, read_wheel
 from arena_web.assets import Assets
 from arena_web.entry_page import entry_page
 from arena_web.error_answers import AsciiJson
 from arena_web.errors import Refusal
-from arena_web.live import Listeners
+from arena_web.live import RETRY_MILLISECONDS, Listeners
 from arena_web.match_filter import MatchFilter, MatchPage
 from arena_web.matches import around, matches
 from arena_web.pages import Navigation, page
@@ -27,22 +29,31 @@ if TYPE_CHECKING:
     from arena_ladder.host import LadderHost
 
 PAGES: Navigation = (("Standings", "/"), ("Matches", "/t/ladder/matches"), ("Hand in", "/hand-in"), ("Yours", "/yours"))
+STATIC = FilePath(__file__).parent / "static"
 KEY = "ladder"
 STANDINGS_POLL_SECONDS = 1.0
-"""Seconds between two polls of the standings by an event stream."""
+"""Seconds between two reads of the standings for an event stream."""
 VIEW_SECONDS = 30.0
 
 
+def navigation_of(root: str) -> Navigation:
+    """Return the navigation of a ladder whose addresses begin with `root`."""
+    return [(name, root + path) for name, path in PAGES]
+
+
 class LadderPages:
-    """All pages. Most are public; an author's own data require the author's token."""
+    """All pages. Most pages are public; pages with the data of an author require the author's token."""
 
     def __init__(self, host: "LadderHost", stopping: asyncio.Event) -> None:
         self._host, self._stopping = host, stopping
         self._store = host.store.path
         self.processes = PluginProcesses(host.ladder.spec.plugins)
-        self._assets = Assets(FilePath(__file__).parent / "static")
+        self._assets = Assets(STATIC, root=host.root)
+        self._navigation = navigation_of(host.root)
         self._listeners = Listeners()
         self._told: tuple[int, str] = (-1, "")
+        self._event = b""
+        """The standings as an event. It is encoded once for all listeners, because a course may have hundreds of them."""
 
     def add_to(self, app: FastAPI) -> None:
         """Add every address that is not part of the documented API."""
@@ -50,11 +61,14 @@ class LadderPages:
             "/": self._page("Standings", "standings.js", "/"),
             "/hand-in": self._page("Hand in", "hand_in.js", "/hand-in"),
             "/yours": self._page("Yours", "yours.js", "/yours"),
+            "/host": self._page("Host", "host.js", "/host"),
             "/t/ladder/matches": self._page("Matches", "matches.js", "/t/ladder/matches"),
             "/t/ladder/entry": self._page("Agent", "ladder_agent.js", ""),
             "/t/ladder/match/{id}": self._page("Match", "match.js", "/t/ladder/matches"),
             "/t/ladder": self.home,
+            "/claim": self._page("Your token", "claim.js", ""),
             "/starter.py": self.starter,
+            "/dist/{name}": self.wheel,
             "/api/live": self.live,
             "/api/t/ladder/matches": self.matches,
             "/api/t/ladder/match/{id}": self.match,
@@ -71,74 +85,102 @@ class LadderPages:
     def _page(self, title: str, module: str, path: str) -> Any:
         async def endpoint(request: Request) -> Response:
             named = f"{title} of {self._host.ladder.spec.name}"
-            return HTMLResponse(page(named, module, path, PAGES, key=KEY, **request.path_params))
+            root = self._host.root
+            return HTMLResponse(page(named, module, root + path, self._navigation, key=KEY, root=root, **request.path_params))
 
         return endpoint
 
     async def home(self) -> Response:
-        """Lead to the standings."""
-        return RedirectResponse("/", 302)
+        """Redirect to the standings."""
+        return RedirectResponse(f"{self._host.root}/", 302)
 
     async def starter(self) -> Response:
-        """Serve a single-file agent that plays on this ladder without changes."""
+        """Return the file of an agent that can play on this ladder without changes."""
         text = await anyio.to_thread.run_sync(starter, self._host.ladder.spec.boards[0].name, self._host.ladder.spec.registry)
         headers = {"content-disposition": 'attachment; filename="my_agent.py"'}
         return Response(text, media_type="text/x-python", headers=headers)
 
+    async def wheel(self, name: str) -> Response:
+        """Return a wheel of the version of arena that runs this ladder, so that authors can install the same version."""
+        content = None if name != find_wheel_name() else await anyio.to_thread.run_sync(read_wheel)
+        if content is None:
+            raise Refusal(404, "no such file", "see the page Hand in for the command that installs arena")
+        return Response(content, media_type="application/zip", headers={"cache-control": "private, max-age=300"})
+
     # Live standings
 
     async def live(self) -> Response:
-        """The standings now, with the latest course of each rating."""
+        """Return the current standings, with the latest history of each rating."""
+        check_known(self._host.runner.contest)
         return Response(self._text(), media_type="application/json")
 
     async def events(self, request: Request) -> Response:
-        """The standings now and after every change, as a stream of events."""
+        """Return the standings, now and after every change, as a stream of events."""
         return EventSourceResponse(self._stream(request.state.displaced))
 
-    async def _stream(self, displaced: asyncio.Event) -> AsyncIterator[dict[str, str]]:
+    async def _stream(self, displaced: asyncio.Event) -> AsyncIterator[dict[str, Any] | bytes]:
+        yield {"retry": RETRY_MILLISECONDS}  # sent at once, even if the standings are not known yet
         seen = -1
         while not self._stopping.is_set() and not displaced.is_set():
             version = self._host.runner.contest.version
-            if version != seen:
+            if version != seen and self._host.runner.contest.standings:
                 seen = version
-                yield {"event": "standings", "data": self._text()}
+                self._text()
+                yield self._event
             await asyncio.sleep(STANDINGS_POLL_SECONDS)
 
     def _text(self) -> str:
-        """Return the standings as JSON, one text shared by all listeners."""
+        """Return the standings as JSON. All listeners get the same text."""
         contest = self._host.runner.contest
         version = contest.version
         if self._told[0] != version:
             boards = [
-                {"title": board.title, "rows": [{**row, "trend": contest.trend(board.title, row["agent"])} for row in board.rows]}
+                {
+                    "title": board.title,
+                    "kind": board.kind,
+                    "rows": [{**row, "trend": contest.trend(board.title, row["agent"])} for row in board.rows],
+                }
                 for board in contest.standings
             ]
-            told = {"boards": boards, "state": contest.state, "matches": contest.matches, "interval": self._host.ladder.interval}
+            ladder = self._host.ladder
+            solvers = ladder.solvers
+            interval = ladder.interval if ladder.rates and solvers is None else None
+            told = {"boards": boards, "state": contest.state, "matches": contest.matches, "interval": interval}
+            told |= {"positions": contest.positions, "effort": None if solvers is None else solvers.effort}
+            told |= {"hidden": self._host.hides}
             self._told = (version, json.dumps({**told, "anchor": self._host.ladder.anchor, "name": self._host.ladder.spec.name}))
+            self._event = f"event: standings\r\ndata: {self._told[1]}\r\n\r\n".encode()  # JSON has no line ends
         return self._told[1]
 
     # Matches and agents
 
     async def matches(self, wanted: Annotated[MatchPage, Query()]) -> Response:
-        """A page of all matches."""
+        """Return a page of the list of all matches."""
         return AsciiJson(await anyio.to_thread.run_sync(matches, self._store, wanted, wanted.page or 0))
 
     async def around(self, match: Annotated[str, Path(alias="id")], wanted: Annotated[MatchFilter, Query()]) -> Response:
-        """The matches before and after one, and its twins with other seats."""
+        """Return the matches before and after a match, and related matches, such as the same round with swapped seats."""
         return AsciiJson(await anyio.to_thread.run_sync(around, self._store, match, wanted))
 
     async def match(self, request: Request, match: Annotated[str, Path(alias="id")]) -> Response:
-        """One match, position by position; what an agent said when it failed is for its author alone."""
+        """Return one match, position by position. The output of an agent that failed is only for its author."""
+        self._check_shown()
         reply = await self._ask(request, {"do": "view", "id": match})
         self._assets.put_module(reply["view"]["game"], "board")
         return AsciiJson({"view": {**reply["view"], "message": None, "differences": []}, "play_on": None})
 
     async def panels(self, request: Request, wanted: Annotated[WantedPanels, Query()]) -> Response:
-        """The panels of a match that everybody may see."""
+        """Return the panels of a match that are public."""
+        self._check_shown()
         reply = await self._ask(request, {"do": "panels", "public": True, **wanted.model_dump()})
         for panel in reply["panels"]:
             self._assets.put_module(panel, "script")
         return AsciiJson(reply)
+
+    def _check_shown(self) -> None:
+        """Raise Refusal 403 while the positions of matches are hidden."""
+        if self._host.hides:
+            raise Refusal(403, "positions are hidden until this ladder is final", "the list of matches has all results")
 
     async def _ask(self, request: Request, asked: dict[str, Any]) -> dict[str, Any]:
         reply = await self.processes.ask({**asked, "store": str(self._store)}, VIEW_SECONDS, request)
@@ -147,7 +189,7 @@ class LadderPages:
         return reply
 
     async def entry(self, name: str = "") -> Response:
-        """The opponents of an agent, its results, and the course of its rating."""
+        """Return the opponents of an agent, its results, and the history of its rating."""
         games = await anyio.to_thread.run_sync(lambda: entry_page(self._store, name))
         course = await anyio.to_thread.run_sync(self._host.ledger.course, name)
         return AsciiJson({**games, "course": [point._asdict() for point in course]})

@@ -1,27 +1,27 @@
 """A season: the matches of a ladder between two changes of the agents in play.
 
-A season is a run of the store, so every tool that reads a store can read a ladder. Its board lists the agents in play first,
-then all other agents that have played. Their matches count in the ratings for ever.
+A season is a run in the store, so every tool that reads a store can read a ladder. A board lists the agents in play first, then
+all other agents that have played. The matches of all of them count in the ratings.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from arena import Pairing, Record, Spec, SpecError
 from arena.api.results import Tally, tallies_of
 from arena.api.run import Scheduled, check_code
 from arena.api.spec import reload_spec
-from arena.api.store import Run, Store, run_of
+from arena.api.store import Run, Store
 from arena_isolation.describe import DESCRIBE
-from arena_isolation.helper import pack
+from arena_isolation.helper_process import pack
 from arena_isolation.versions import CODE, PluginVersion, Told, shared_code
 from arena_ladder.ledger import Plan
 from arena_ladder.spec import LadderSpec
 
 
 class Played(NamedTuple):
-    """The place of a record on the boards of a season, with the labels by seat."""
+    """The place of a record on the boards of a season, with the label of the agent in each seat."""
 
     number: int
     record: int
@@ -32,17 +32,22 @@ class Played(NamedTuple):
 
 @dataclass(slots=True)
 class Season:
-    """The agents of one season and all results so far, including earlier seasons."""
+    """The agents of one season and all results so far, including the results of earlier seasons."""
 
     spec: Spec
     run: Run
     tallies: list[Tally]
-    """Counts of each board, by the numbers of `run.boards`."""
+    """The counts for each board, in the order of `run.boards`."""
     known: set[int]
-    """Numbers of the matches that have a record."""
+    """The numbers of the matches that have a record."""
+    _numbers: list[dict[str, int]] = field(init=False)
+    """For each board, the number of each agent in play; the keys are the labels of the agents."""
+
+    def __post_init__(self) -> None:
+        self._numbers = [{seat.label: number for number, seat in enumerate(board.seats)} for board in self.spec.boards]
 
     def labels(self, board: int) -> tuple[str, ...]:
-        """Return the labels of all agents that are in play on a board or have played there, those in play first."""
+        """Return the labels of all agents that are in play on a board or have played there. The agents in play come first."""
         return self.run.boards[board].labels
 
     def playing(self, board: int) -> range:
@@ -50,10 +55,15 @@ class Season:
         return range(len(self.spec.boards[board].seats))
 
     def matches(self, plan: Plan) -> list[Scheduled]:
-        """Return both matches of a plan, by the numbers of the agents in play; none if one agent has left play."""
-        known = {seat.label: number for number, seat in enumerate(self.spec.boards[plan.board].seats)}
+        """Return the matches of a plan; empty if one of its agents has left play. Agents are given by their numbers on the board.
+
+        The matches are two games or, if an agent is paired with itself, an attempt to solve a position.
+        """
+        known = self._numbers[plan.board]
         if plan.one not in known or plan.other not in known:
             return []
+        if plan.one == plan.other:
+            return [Scheduled(2 * plan.number, plan.board, Pairing(plan.round, (known[plan.one],)))]
         pair = known[plan.one], known[plan.other]
         orders = enumerate([pair, pair[::-1]])
         return [Scheduled(2 * plan.number + order, plan.board, Pairing(plan.round, seats)) for order, seats in orders]
@@ -69,15 +79,15 @@ class Entrant:
     """A submission as an entry of a season, with all known facts about it, so that its processes need not be asked."""
 
     values: Mapping[str, Any]
-    """The entry of the spec, with a label."""
+    """The entry in the spec, with a label."""
     version: PluginVersion | None = None
-    """Its code; None if it is a program."""
+    """The code; None if it is a program."""
     told: Told = field(default_factory=dict)
-    """Stored answers in place of a process that describes it."""
+    """Stored answers, so that no process is needed to describe the code."""
 
     @classmethod
     def of_plugin(cls, version: PluginVersion, agent: str, label: str, claims: Mapping[str, Any], house: Spec) -> "Entrant":
-        """Return the entry of a plugin that described itself by `claims`. It gets its own defaults for everything."""
+        """Return the entry for a plugin with the description `claims`. All options of its agent have their defaults."""
         told: dict[bytes, Mapping[str, Any]] = {DESCRIBE: claims}
         checked = {"type": "checked", "values": {}, "faults": []}
         told[pack({"type": "options", "agent": agent, "given": {}})] = checked
@@ -89,7 +99,7 @@ class Entrant:
 
 
 def season_spec(house: Spec, entrants: Sequence[Entrant], seed: int | str) -> Spec:
-    """Return the spec of a season with the house agents and `entrants`. Raises SpecError if one of them cannot be set up."""
+    """Return the spec for a season with the house agents and `entrants`. Raises SpecError if one of them cannot be set up."""
     agents = [*house.document.values["agents"], *(one.values for one in entrants)]
     document = replace(house.document, values={**house.document.values, "agents": agents})
     plugins = [(one.values["agent"], one.version, one.told) for one in entrants if one.version is not None]
@@ -102,7 +112,7 @@ def season_spec(house: Spec, entrants: Sequence[Entrant], seed: int | str) -> Sp
 
 
 def entry_faults(error: SpecError, house: Spec) -> dict[int, str]:
-    """Return the errors of entrants by their numbers, as far as the faults of a spec concern entrants."""
+    """Return the faults in a spec that concern entrants, by the number of the entrant."""
     first = len(house.document.values["agents"])
     found: dict[int, str] = {}
     for fault in error.faults:
@@ -114,20 +124,24 @@ def entry_faults(error: SpecError, house: Spec) -> dict[int, str]:
 
 def begin_season(ladder: LadderSpec, store: Store, entrants: Sequence[Entrant], banned: frozenset[str] = frozenset()) -> Season:
     """Begin a season with the house agents and `entrants`. All earlier matches stay on the boards, except for matches of `banned`
-    authors, whose records stay in the store alone.
+    authors, whose records are kept only in the store.
 
-    Raises SpecError if one of them cannot be set up.
+    Raises SpecError if one of the entrants cannot be set up.
     """
     runs = store.runs()
     seed = ladder.spec.seed if not runs or runs[-1].secret is None else runs[-1].secret
     spec = season_spec(ladder.spec, entrants, seed)
     before = [one for one in played_matches(store) if banned.isdisjoint([label.partition("/")[0] for label in one.labels])]
-    run = run_of(spec)
+    run = Run.of(spec)
     boards = []
+    order: Literal["rating", "seconds", "score"] = "rating"
+    if ladder.solvers is not None:  # "score": by solved share, then cost, then nodes
+        order = "seconds" if ladder.solvers.effort == "seconds" else "score"
     for number, sheet in enumerate(run.boards):
         others = dict.fromkeys(label for one in before if one.board == number for label in one.labels)
         labels = (*sheet.labels, *(label for label in others if label not in sheet.labels))
-        boards.append(replace(sheet, labels=labels, format="ladder", ranked_by="rating", exact=False, anchor=ladder.anchor))
+        ladder_board = replace(sheet, labels=labels, format="ladder", ranked_by=order, exact=False, anchor=ladder.anchor)
+        boards.append(replace(ladder_board, left=labels[len(sheet.labels) :]))
     run = check_code(store, spec, replace(run, boards=boards), lambda _: None)
     entries = [{label: entry for entry, label in enumerate(sheet.labels)} for sheet in boards]
     places = []
@@ -139,7 +153,7 @@ def begin_season(ladder: LadderSpec, store: Store, entrants: Sequence[Entrant], 
 
 
 def played_matches(store: Store) -> list[Played]:
-    """Return the places of all records on the boards of the last run, in the order of the plan."""
+    """Return the places of all records on the boards of the last run, in the order of the plans."""
     runs = store.runs()
     if not runs:
         return []

@@ -1,60 +1,76 @@
-"""Running checks: their use of the processors, the room for another one, and their end."""
+"""Running checks: the cores that they use, whether another one may start, and how they end."""
 
 import threading
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 
 from arena.api.errors import Interrupted
-from arena_isolation.helper import Helper
+from arena_isolation.helper_process import Helper
 from arena_ladder.ledger import Submission
 
 JUDGE = "arena_ladder.judge"
-"""Module of the judge's process."""
-JUDGE_SECONDS = 120.0
-"""Time limit of a check in seconds, including arena's own work. The submission itself has far less time."""
+"""The module of the judge process."""
+JUDGE_SECONDS = 600.0
+"""The time limit of a check in seconds, for a judge that hangs. It is long because it includes the time without a processor. The
+judge itself limits the time of the submission.
+"""
 MAX_ANSWER_BYTES = 1 << 20
 ALWAYS_CHECKS = 2
-"""Number of checks that may always run in parallel, so that one that waits for its timeout does not block all others."""
+"""The number of checks that may always run in parallel, so that a check that waits for its timeout does not block all others."""
 MAX_CHECKS = 6
-"""Maximum number of parallel checks, reached if most of them only wait."""
+"""The maximum number of parallel checks. This number is reached only if most of the checks are waiting."""
 MAX_BUSY_CORES = 0.75
-"""Start another check only while the running ones use fewer cores than this: one that computes all the time uses nearly 1."""
+"""Another check starts only if the running checks use fewer cores than this. A check that computes all the time uses nearly 1."""
 CORES = "cores"
-"""Message type and key with which a judge reports its use of the processors before its verdict."""
+"""The message type, and also the key, with which a judge reports how many cores it uses before it sends the verdict."""
 LOOK_SECONDS = 0.1
-"""Seconds between two polls of a judge."""
+"""Seconds between two reads from a judge."""
+IDLE_SECONDS = 60.0
+"""Seconds after the last check at which the idle judges are ended."""
 
 
 class CheckStopped(Interrupted):
     """The ladder is closing. The next process repeats this check."""
 
 
-class SubmissionCheck:
-    """One running check of a submission. `stopping` ends it."""
+class JudgeProcesses:
+    """The judge processes that are idle between two checks. They are kept, because importing its modules takes a new process most
+    of the processor time of a check. Running checks are stopped when `stopping` is set.
+    """
 
-    def __init__(self, one: Submission, stopping: threading.Event) -> None:
-        self.one = one
+    def __init__(self, stopping: threading.Event) -> None:
         self._stopping = stopping
-        self.cores = 1.0
-        """Cores used or waited for lately. It starts at one whole core, so that new checks count."""
+        self._idle: list[Helper] = []
+        self._used = 0.0
+        """The time of the end of the last check."""
+        self._lock = threading.Lock()
 
-    def ask_judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Run a judge, a process for this check alone, and return its answer.
-
-        Raises ChildLost if there is no answer, and CheckStopped if the ladder is closing.
-        """
-        judge = Helper(JUDGE, longest=MAX_ANSWER_BYTES, look=LOOK_SECONDS, check=self._look)
-        end = perf_counter() + JUDGE_SECONDS
+    @contextmanager
+    def lend(self) -> Iterator[Helper]:
+        """Lend a judge process for one check. After an error, the process is ended."""
+        with self._lock:
+            judge = self._idle.pop() if self._idle else None
+        judge = judge or Helper(JUDGE, longest=MAX_ANSWER_BYTES, look=LOOK_SECONDS, check=self._look)
         try:
-            judge.post(request, end)
-            while (answer := judge.answer(end))["type"] == CORES:
-                self.cores = answer[CORES]
-            found: dict[str, Any] = answer
-            return found
-        finally:
+            judge.chatter.again()
+            yield judge
+        except BaseException:
+            judge.end()
+            raise
+        with self._lock:
+            self._idle.append(judge)
+            self._used = monotonic()
+
+    def end(self, after: float = 0.0) -> None:
+        """End the idle processes if the last check ended at least `after` seconds ago."""
+        with self._lock:
+            if monotonic() < self._used + after:
+                return
+            idle, self._idle = self._idle, []
+        for judge in idle:
             judge.end()
 
     def _look(self) -> None:
@@ -62,8 +78,33 @@ class SubmissionCheck:
             raise CheckStopped
 
 
+class SubmissionCheck:
+    """One running check of a submission."""
+
+    def __init__(self, one: Submission, judges: JudgeProcesses) -> None:
+        self.one = one
+        self._judges = judges
+        self.cores = 1.0
+        """The number of cores that were recently used or waited for. It begins at 1, so that a new check counts as busy."""
+
+    def ask_judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask a judge, and return its answer. The judge forks a process for this check.
+
+        Raises ChildLost if no answer arrives, and CheckStopped if the ladder is closing.
+        """
+        with self._judges.lend() as judge:
+            end = perf_counter() + JUDGE_SECONDS
+            judge.post(request, end)
+            while (answer := judge.answer(end))["type"] == CORES:
+                self.cores = answer[CORES]
+            found: dict[str, Any] = answer
+            return found
+
+
 def has_room(checks: Collection[SubmissionCheck], memory_mb: int) -> bool:
-    """Return whether there is room for another check beside the running ones. `memory_mb` is the limit of each."""
+    """Return True if another check can run at the same time as the checks in `checks`. `memory_mb` is the memory limit of each
+    check.
+    """
     if len(checks) < ALWAYS_CHECKS:
         return True
     idle = sum(one.cores for one in checks) < MAX_BUSY_CORES
@@ -71,7 +112,7 @@ def has_room(checks: Collection[SubmissionCheck], memory_mb: int) -> bool:
 
 
 def memory_left() -> int:
-    """Return the bytes that programs can still allocate without swapping, as Linux estimates them; 0 if unknown."""
+    """Return the number of bytes that programs can still allocate without swapping, as estimated by Linux; 0 if unknown."""
     with suppress(OSError, ValueError, IndexError):
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):

@@ -1,4 +1,4 @@
-"""The command `submit`: submit an agent to a ladder."""
+"""The command `submit`: submits an agent to a ladder."""
 
 import json
 import os
@@ -8,26 +8,37 @@ import urllib.request
 from http.client import HTTPException
 from pathlib import Path
 from secrets import token_hex
-from urllib.parse import urlsplit
+from time import monotonic, sleep
+from typing import Any
+from urllib.parse import quote, urlsplit
 
 import click
 
 from arena import ArenaError
+from arena.api.cli import say
 from arena.api.errors import cut, escape_controls
 
 ENVIRONMENT_VARIABLE = "ARENA_TOKEN"
 ANSWER_SECONDS = 60.0
+MAX_ANSWER_BYTES = 1 << 20
+LOOK_SECONDS = 1.0
+"""Seconds between two requests for the status of a submission."""
+AWAY_SECONDS = 60.0
+"""The command gives up if the ladder has been down or too busy to answer for more than this number of seconds."""
 SUBMISSIONS = "/api/submissions"
+UNDECIDED = ("queued", "checking")
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--to", "url", metavar="URL", required=True, help="The address of the ladder, as it prints it.")
-@click.option("--name", metavar="NAME", help="What to call it; by default what its code calls the agent.")
-def submit(file: Path, url: str, name: str | None) -> int:
+@click.option("--to", "url", metavar="URL", required=True, help="The address of the ladder, as the ladder prints it.")
+@click.option("--name", metavar="NAME", help="The name of the agent; default: its name in the code.")
+@click.option("--wait", is_flag=True, help="Wait for its check, and print the result.")
+def submit(file: Path, url: str, name: str | None, wait: bool) -> int:
     """Hand in the agent of FILE to the ladder at URL, and print the id of the submission.
 
-    FILE is a Python file, a zip of a package, or a program. The token of its author is in ARENA_TOKEN, or asked for.
+    FILE is a Python file, a zip file, or a program. The token of the author comes from ARENA_TOKEN. If this variable is not set,
+    the command asks for the token.
     """
     try:
         content = file.read_bytes()
@@ -43,61 +54,116 @@ def submit(file: Path, url: str, name: str | None) -> int:
         raise ArenaError(f"no token: set {ENVIRONMENT_VARIABLE} to the one that the host of the ladder gave you")
     if not token.isascii() or not token.isprintable() or " " in token:
         raise ArenaError(
-            f"{ENVIRONMENT_VARIABLE} is no token: expected one word of letters and digits, as the host of the ladder gave it"
+            f"{ENVIRONMENT_VARIABLE} is not a token: expected one word of letters and digits, as the host of the ladder gave it"
         )
-    told = _post(url.rstrip("/") + SUBMISSIONS, token, file.name, content, name)
-    print(escape_controls(told["id"]))
-    return 0
+    address = url.rstrip("/") + SUBMISSIONS
+    key = str(_hand_in(address, token, file.name, content, name)["id"])
+    _print(key)
+    return _await_verdict(f"{address}/{quote(key, safe='')}", token) if wait else 0
 
 
-def _post(address: str, token: str, file: str, content: bytes, name: str | None) -> dict[str, str]:
-    """Send the form and return the answer. Raises ArenaError with the ladder's message if the ladder refuses it."""
+def _await_verdict(address: str, token: str) -> int:
+    """Ask for the state of a submission until its check is over, and print the result. Return 0 if it plays."""
+    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})  # noqa: S310 - checked above
+    answered, status = monotonic(), ""
+    while True:
+        try:
+            told = _ask(request, "not found")
+            answered = monotonic()
+        except Away:
+            if monotonic() > answered + AWAY_SECONDS:
+                raise
+        else:
+            if told.get("status") not in UNDECIDED:
+                break
+            if told["status"] != status:
+                status = told["status"]
+                say(status)
+        sleep(LOOK_SECONDS)
+    plays, found = told.get("status") == "playing", told.get("findings")
+    reason = f": {told['reason']}" if told.get("reason") else ""
+    _print(f"{told.get('agent') or 'it'}: {told.get('status')}{reason}")
+    for one in found if isinstance(found, list) else ():
+        if isinstance(one, dict) and not one.get("kept"):
+            _print(f"{one.get('game')}, {one.get('check')}: {one.get('found')}")
+    return 0 if plays else 1
+
+
+def _print(text: str) -> None:
+    """Print a text from a ladder. Control characters are escaped, because the text may contain anything."""
+    print(escape_controls(text).encode("utf-8", "backslashreplace").decode(), flush=True)
+
+
+class Away(ArenaError):
+    """A ladder does not answer at the moment, or has received too many requests. It may answer later."""
+
+
+def _hand_in(address: str, token: str, file: str, content: bytes, name: str | None) -> dict[str, Any]:
+    """Send a submission as a form and return the answer. Raises ArenaError with the message of the ladder if it refuses."""
     boundary = token_hex(16)
     plain = file.encode("ascii", "replace").decode().replace('"', "_")
     parts = [f'--{boundary}\r\nContent-Disposition: form-data; name="name"\r\n\r\n{name}\r\n'.encode()] if name else []
     head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{plain}"\r\n'
     parts += [f"{head}Content-Type: application/octet-stream\r\n\r\n".encode(), content, f"\r\n--{boundary}--\r\n".encode()]
     headers = {"Authorization": f"Bearer {token}", "Content-Type": f"multipart/form-data; boundary={boundary}"}
-    request = urllib.request.Request(address, b"".join(parts), headers)  # noqa: S310 - http or https, as checked
+    request = urllib.request.Request(address, b"".join(parts), headers)  # noqa: S310 - `submit` checks the scheme
+    told = _ask(request, "not taken")
+    if "id" not in told:
+        raise ArenaError(f"{address} does not answer like a ladder; check the address")
+    return told
+
+
+def _ask(request: urllib.request.Request, refused: str) -> dict[str, Any]:
+    """Return the answer from a ladder, which is a JSON object.
+
+    Raises Away if the ladder does not answer, or answers that it is busy or down (429, 502, 503 or 504). Raises ArenaError if it
+    refuses the request or does not answer with a JSON object.
+    """
+    address = request.full_url
     try:
         with urllib.request.build_opener(_NoRedirects).open(request, timeout=ANSWER_SECONDS) as answer:
-            told: dict[str, str] = json.load(answer)
-            return {"id": str(told["id"])}
+            told = json.loads(answer.read(MAX_ANSWER_BYTES))
     except urllib.error.HTTPError as error:
-        raise ArenaError(escape_controls(_explain_refusal(error, address))) from error
+        later = error.code in (429, 502, 503, 504)
+        raise (Away if later else ArenaError)(escape_controls(_explain_refusal(error, address, refused))) from error
     except (urllib.error.URLError, OSError, HTTPException) as error:
-        raise ArenaError(_explain_silence(error, address)) from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise ArenaError(f"{address} does not answer as a ladder does; see that the address is right") from error
+        raise Away(_explain_silence(error, address)) from error
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise ArenaError(f"{address} does not answer like a ladder; check the address")
+    return told
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirects, because the token is for one address only."""
+    """A handler that does not follow redirects, because the token is for one address only."""
 
     def redirect_request(self, *_: object) -> None:
-        """Leave a redirect to the caller."""
+        """Return None for every redirect, so that urllib raises HTTPError."""
 
 
-def _explain_refusal(error: urllib.error.HTTPError, address: str) -> str:
-    """Return the ladder's own message. If a proxy answers with a page, explain its status instead."""
+def _explain_refusal(error: urllib.error.HTTPError, address: str, refused: str) -> str:
+    """Return the message of the ladder. If a proxy answers with a page, explain its status instead."""
     try:
         told = json.loads(error.read(1 << 16))
-        return f"not taken ({error.code}): {told['error']}; {told['hint']}"
-    except (ValueError, KeyError, TypeError, OSError):
+        return f"{refused} ({error.code}): {told['error']}; {told['hint']}"
+    except (ValueError, KeyError, TypeError, OSError, RecursionError):
         pass
-    asked = address.removesuffix(SUBMISSIONS)
+    asked = address.partition(SUBMISSIONS)[0]
     if error.code == 413:
-        return f"not taken (413): the file is too large for the server before the ladder at {asked}; hand in less"
+        return f"{refused} (413): the file is too large for the server in front of the ladder at {asked}; hand in a smaller file"
     if error.code in (502, 503, 504):
-        return f"not taken ({error.code}): the ladder behind {asked} does not answer; try again in a minute"
+        return f"{refused} ({error.code}): the ladder behind {asked} does not answer; try again in a minute"
     if to := error.headers.get("location"):
-        return f"not taken ({error.code}): {asked} leads on to {cut(to.removesuffix(SUBMISSIONS), 200)}; give that to --to"
-    return f"not taken: the address answers with {error.code}; see that it is that of a ladder"
+        return (
+            f"{refused} ({error.code}): {asked} redirects to {cut(to.removesuffix(SUBMISSIONS), 200)}; pass this address to --to"
+        )
+    return f"{refused}: the address answers with {error.code}; check that it is the address of a ladder"
 
 
 def _explain_silence(error: Exception, address: str) -> str:
     reason = getattr(error, "reason", None) or error
     if untrusted := getattr(reason, "verify_message", None):  # from ssl.SSLCertVerificationError
-        hint = "where you know who signed it, set SSL_CERT_FILE to the certificate of that authority"
+        hint = "if you know the authority that signed it, set SSL_CERT_FILE to the authority's certificate"
         return f"{address}: its certificate is not trusted: {untrusted}; {hint}"
-    return f"{address} does not answer: {reason}; see that the address is right and the ladder runs"
+    return f"{address} does not answer: {reason}; check the address, and that the ladder runs"

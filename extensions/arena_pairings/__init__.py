@@ -1,1 +1,1 @@
-"""The formats that follow the results so far: Swiss system, knockout, and head-to-head with its test."""
+"""The formats in which pairings depend on the results so far: Swiss system, knockout, best-of, and head-to-head with a test."""

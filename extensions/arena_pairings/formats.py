@@ -1,4 +1,4 @@
-"""Swiss system and knockout: pairings by score so far, and single elimination."""
+"""The formats Swiss, which pairs agents with similar scores, and knockout, which is single elimination."""
 
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Sequence
@@ -15,34 +15,33 @@ from arena_pairings.swiss_pairing import Encounter, draw_lots, standings, swiss_
 
 
 class Swiss(Format):
-    """Score groups meet, nobody another twice; byes; seats balanced. An encounter is two games, seats swapped."""
+    """A Swiss tournament: agents with equal scores meet, but no two meet twice. A meeting is two games with the seats swapped."""
 
     name = "swiss"
     kind = "versus"
     follows_results = True
     columns = (
-        Column("swiss_score", "Points", "score", "the points of all encounters, one for each at most, and one for a bye"),
-        Column("buchholz", "Buchholz", description="the points of all opponents, which break ties", left_out=6),
+        Column("swiss_score", "Points", "score", "the points from all encounters, at most one from each, and one for a bye"),
+        Column("buchholz", "Buchholz", description="the sum of the points of all opponents, which breaks ties", left_out=6),
         Column(
             "sonneborn_berger",
             "Sonneborn-Berger",
-            description="the points of all opponents, each times the points taken from it, which break further ties",
+            description="the points of each opponent times the points won against it, which break further ties",
             left_out=5,
         ),
     )
 
     def default_rounds(self, entries: int) -> int:
-        """Return one round more than a knockout takes, but no more than are possible without repeated meetings."""
+        """Return one round more than a knockout takes, but at most as many as are possible without repeated meetings."""
         return max(1, min(ceil(log2(max(entries, 2))) + 1, _longest(entries)))
 
     def refusal(self, field: Field) -> str | None:
-        """Refuse games for more than two, and more rounds than opponents."""
+        """Refuse games for more than two players, and more rounds than an agent has opponents."""
         if field.players != 2:
             return f"expected a game for two, got one for {field.players}"
         if field.rounds > _longest(field.entries):
-            return (
-                f"expected at most {_longest(field.entries)} rounds for {field.entries} agents, who meet once, got {field.rounds}"
-            )
+            most = _longest(field.entries)
+            return f"expected at most {most} rounds for {field.entries} agents that meet only once, got {field.rounds}"
         return None
 
     def fewest(self, players: int) -> int:
@@ -50,13 +49,13 @@ class Swiss(Format):
         return 2
 
     def size(self, field: Field) -> int:
-        """Return two games for every encounter."""
+        """Return two games for every meeting."""
         return field.rounds * 2 * (field.entries // 2)
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
-        """Yield the rounds one by one, each when the previous one is over."""
+        """Yield the rounds one by one, each when the previous one has ended."""
         history: list[Encounter[int]] = []
-        # The lots are drawn by key and not by number, so that they do not depend on the order of the spec.
+        # The lots are drawn by key and not by number, so that they do not depend on the order in the spec.
         lots = [field.keys.index(key) for key in draw_lots(sorted(field.keys), field.lots(self.name))]
         for number in range(field.rounds):
             met = swiss_round(lots, history)
@@ -68,7 +67,9 @@ class Swiss(Format):
             history += [encounter(outcomes, [number], first, second) for first, second in met]
 
     def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
-        """Return placings by points, then Buchholz, then Sonneborn-Berger; an entry that is missing from a round had a bye."""
+        """Return placings by points, then by the Buchholz and Sonneborn-Berger scores (see `SwissStanding`). An entry that does
+        not occur in a round had a bye.
+        """
         agents = [str(entry) for entry in range(entries)]
         history = []
         for met in _encounters(outcomes).values():
@@ -86,7 +87,10 @@ def _longest(entries: int) -> int:
 
 
 def encounter(outcomes: Outcomes, numbers: Sequence[int], first: int, second: int | None) -> Encounter[int]:
-    """The encounter of two entries on these positions, without void games. If all games are void, it is a draw."""
+    """Return the meeting of two entries on these positions.
+
+    Void games do not count; if all games are void, the meeting counts as a draw.
+    """
     if second is None:
         return Encounter(first, None)
     share = [
@@ -99,7 +103,9 @@ def encounter(outcomes: Outcomes, numbers: Sequence[int], first: int, second: in
 
 
 def _encounters(outcomes: Outcomes) -> dict[int, dict[tuple[int, int], list[float]]]:
-    """The pairs of every round, the lower number first, with its points in every game that was not void."""
+    """Return the pairs of entries in every round, the lower number first, with the points of the first entry of a pair in every
+    game that was not void.
+    """
     found: dict[int, dict[tuple[int, int], list[float]]] = defaultdict(lambda: defaultdict(list))
     for (number, (first, second)), (got, other) in outcomes.scored():
         points = result_points(got, other)
@@ -108,10 +114,12 @@ def _encounters(outcomes: Outcomes) -> dict[int, dict[tuple[int, int], list[floa
 
 
 class Knockout(Format):
-    """Single elimination in a bracket seeded by the order of the spec; a tie is `rounds` positions, two games each.
+    """Single elimination, with a bracket seeded by the order of the spec. A tie is played on `rounds` positions, two games on
+    each.
 
-    The higher score goes on. A level tie is replayed up to `replays` times, each from a new position; then the better seed goes
-    on. If the spec gives the positions, there are no new ones, and the seed decides at once.
+    The agent with the higher score goes on. If scores are equal, the tie is replayed up to `replays` times, each time from a new
+    position; after that, the better seed goes on. If the spec lists the positions, there are no new ones, and the better seed
+    goes on at once.
     """
 
     name = "knockout"
@@ -127,7 +135,7 @@ class Knockout(Format):
         return 1
 
     def refusal(self, field: Field) -> str | None:
-        """Refuse games for more than two."""
+        """Refuse games for more than two players."""
         return None if field.players == 2 else f"expected a game for two, got one for {field.players}"
 
     def fewest(self, players: int) -> int:
@@ -135,7 +143,7 @@ class Knockout(Format):
         return 2
 
     def size(self, field: Field) -> int:
-        """Return the number of games of all ties with all replays."""
+        """Return the number of games in all ties with all replays."""
         return (field.entries - 1) * 2 * (field.rounds + (self.replays if field.drawn else 0))
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
@@ -146,16 +154,18 @@ class Knockout(Format):
             slots = next_round(winners)
 
     def ranking(self, entries: int, outcomes: Outcomes) -> Sequence[Placing]:
-        """Return placings by the last round reached; entries eliminated in the same round share a rank."""
+        """Return placings by the last round that an entry has reached. Entries that were eliminated in the same round share a
+        rank.
+        """
         ties = [tie for round_ in self.bracket(entries, outcomes) for tie in round_]
         passed = Counter([tie.winner for tie in ties])
         won = Counter([tie.winner for tie in ties if not tie.bye])
         return [Placing((passed[seed],), {"rounds_won": won[seed]}) for seed in range(entries)]
 
     def bracket(self, entries: int, outcomes: Outcomes) -> tuple[tuple[Tie[int], ...], ...]:
-        """Return the rounds so far, the first one first, each from the top of the bracket down.
+        """Return the rounds so far, in order, each from the top of the bracket down.
 
-        The last round may have ties without any games; only then its byes have no winner either.
+        If a tie in the last round has no games yet, the byes of this round have no winner either.
         """
         points: dict[Slot[int], list[float]] = defaultdict(list)
         for met in _encounters(outcomes).values():
@@ -166,7 +176,7 @@ class Knockout(Format):
         slots: tuple[Slot[int], ...] = first_round(range(entries))
         while slots:
             over = all(two is None or (one, two) in points for one, two in slots)
-            # in a bye, the first has all points
+            # in a bye, the only competitor has all points
             share = {slot: fmean(points[slot]) if points.get(slot) else 1.0 for slot in slots}
             winners = {slot: advances(slot, share[slot], range(entries)) if over else None for slot in slots}
             ties = []

@@ -1,4 +1,4 @@
-"""Head-to-head: two agents play pairs of games until a test decides or the rounds are over."""
+"""Head-to-head: two agents play pairs of games until a test decides or all rounds are played."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field as Bounds
 
 from arena import ArenaError, Field, Format, Outcomes, Pairing
 from arena.api.results import result_points
-from arena.stats import PAIR_SCORES
+from arena.stats import EloEstimate
 from arena_pairings.sprt import LuckFreePairs, Sprt, expected_pairs, forecast, log_likelihood_ratio
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from arena_pairings.sprt_state import SprtState
 
 PAIRS_PER_LOOK = 4
-"""The number of pairs between two evaluations of the test. It is constant, so that the match ends at the same pair with any
-number of workers."""
+"""The number of pairs between two evaluations of the test. It is fixed, so that the match ends at the same pair with any number
+of workers."""
 DEFAULT_TEST_PAIRS = 100_000
-"""The default number of rounds of a test."""
+"""The default number of rounds for a test."""
 MAX_REPEATED_PAIRS = 40
-"""A test ends undecided after this many pairs in a row that only repeat others."""
+"""The number of consecutive repeated pairs after which a test ends undecided."""
 
 
 class SprtKeys(BaseModel):
@@ -46,10 +46,12 @@ class TestKeys(BaseModel):
 
 
 class HeadToHead(Format):
-    """Two agents meet on position after position, seats swapped; with `test: {sprt: ...}` until the test decides."""
+    """Two agents play two games on each position, with the seats swapped; with `test: {sprt: ...}`, until the test decides."""
 
     name = "head-to-head"
     kind = "versus"
+    first = 0
+    """The number of the first position."""
 
     def __init__(self, *, test: TestKeys | None = None) -> None:
         keys = TestKeys.model_validate(test) if isinstance(test, Mapping) else test
@@ -59,7 +61,7 @@ class HeadToHead(Format):
             raise ValueError(str(error)) from error
         self.sequential_test = None if self.sprt is None else asdict(self.sprt)
         self._told: Counted | None = None
-        """The counts of the last status, to which the next one adds only the new pairs."""
+        """The counts when the state of the test was last computed. The next time, only the new pairs are added."""
         self._ratio: tuple[list[int], float] | None = None
 
     @property
@@ -68,11 +70,11 @@ class HeadToHead(Format):
         return self.sprt is not None
 
     def default_rounds(self, entries: int) -> int:
-        """Return 10 pairs, or the maximum of the test."""
+        """Return 10 pairs or, with a test, the maximum number of pairs for the test."""
         return super().default_rounds(entries) if self.sprt is None else DEFAULT_TEST_PAIRS
 
     def refusal(self, field: Field) -> str | None:
-        """Refuse all but two entries in two seats."""
+        """Refuse boards that do not have two entries and two seats."""
         if field.players != 2 or field.entries != 2:
             return f"expected two agents at a game for two, got {field.entries} at a game for {field.players}"
         return None
@@ -82,40 +84,40 @@ class HeadToHead(Format):
         return 2
 
     def size(self, field: Field) -> int:
-        """Return two games a round."""
+        """Return two games per round."""
         return 2 * field.rounds
 
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
-        """Yield pairs until the test decides; it is evaluated after every few pairs."""
-        pairs = Counted(outcomes)
-        for number in range(field.rounds):
+        """Yield pairs until the test decides. It is evaluated after every few pairs."""
+        pairs = Counted(outcomes, self.first)
+        for played, number in enumerate(range(self.first, self.first + field.rounds), 1):
             yield Pairing(number, (0, 1))
             yield Pairing(number, (1, 0))
-            if self.sprt is not None and (number + 1) % PAIRS_PER_LOOK == 0:
+            if self.sprt is not None and played % PAIRS_PER_LOOK == 0:
                 yield None
                 pairs.up_to(number + 1)
                 if self.sprt.verdict(pairs.ratio(self.sprt)) is not None or pairs.repeats >= MAX_REPEATED_PAIRS:
                     return
 
     def announcement(self) -> str | None:
-        """Return the expected number of pairs of the test, at three differences in strength."""
+        """Return the expected number of pairs that the test needs, for three differences in strength."""
         if self.sprt is None:
             return None
         test = self.sprt
         likely = [(elo, expected_pairs(test, elo)) for elo in (test.elo0, (test.elo0 + test.elo1) / 2, test.elo1)]
-        listed = ", ".join([f"{pairs:,.0f} at {elo:+g} Elo" for elo, pairs in likely])
-        return f"pairs of games that the test will take, about ({test.model}): {listed}"
+        listed = ", ".join([f"{pairs:,.0f} for a lead of {elo:+g}" for elo, pairs in likely])
+        return f"expected number of pairs of games ({test.model} Elo): {listed}"
 
     def status(self, outcomes: Outcomes) -> str | None:
-        """Return the state of the test; while it is undecided, also the expected number of pairs."""
+        """Return the state of the test and, while it is undecided, the expected number of pairs."""
         if self.sprt is None:
             return None
         pairs, llr = self._state(self.sprt, outcomes)
         words = f"LLR {llr:+.2f} ({self.sprt.lower:.2f} to {self.sprt.upper:.2f})"
         if pairs.repeats:
-            return f"{words}, only repeats: try openings"
+            return f"{words}, the games only repeat earlier ones: try openings"
         ahead = forecast(self.sprt, pairs.counts, llr, pairs.saving)
-        return words if ahead is None else f"{words}, about {ahead.likely:,.0f} pairs in all"
+        return words if ahead is None else f"{words}, about {ahead.likely:,.0f} pairs in total"
 
     def expected_size(self, outcomes: Outcomes) -> int | None:
         """Return the expected number of matches by Wald's approximation; None without a test."""
@@ -129,45 +131,47 @@ class HeadToHead(Format):
         return len(outcomes) + 2 * PAIRS_PER_LOOK * looks
 
     def test_state(self, board: "BoardInfo", games: "PairedGames", luck: Mapping[int, float]) -> "SprtState | None":
-        """Return the state of the board's test."""
+        """Return the state of the test on the board."""
         from arena_pairings.sprt_state import SprtState
 
         return SprtState.of(board, games, luck)
 
     def _state(self, test: Sprt, outcomes: Outcomes) -> tuple["Counted", float]:
-        """The pairs so far and their log-likelihood ratio, which is cached by the number of pairs."""
+        """Return the pairs so far and their log-likelihood ratio, which is computed again only if the counts have changed."""
         if self._told is None or self._told.outcomes is not outcomes:
-            self._told = Counted(outcomes)
-        pairs = self._told.up_to(len(outcomes) // 2)
+            self._told = Counted(outcomes, self.first)
+        pairs = self._told.up_to(self.first + len(outcomes) // 2)
         if self._ratio is None or self._ratio[0] != pairs.counts:
             self._ratio = (list(pairs.counts), pairs.ratio(test))
         return pairs, self._ratio[1]
 
 
 class Counted:
-    """Pairs of games as a test counts them: if no seat of a pair used random numbers, its repeats do not count."""
+    """Pairs of games, counted for a test. If no seat of a pair used random numbers, repetitions of the pair do not count."""
 
-    def __init__(self, outcomes: Outcomes) -> None:
+    def __init__(self, outcomes: Outcomes, first: int = 0) -> None:
         self.counts = [0, 0, 0, 0, 0]
-        """The pentanomial counts of the first entry, without pairs with a void game."""
+        """The pentanomial counts (pairs with 0, 0.5, 1, 1.5 and 2 points) for the first entry, without pairs that have a void
+        game.
+        """
         self.repeats = 0
-        """The number of latest pairs in a row that only repeat others."""
+        """The number of latest pairs, in a row, that only repeat earlier pairs."""
         self._luck_free = LuckFreePairs()
         self.outcomes = outcomes
-        self._next = 0
+        self._next = first
         self._seen: set[tuple[int, int]] = set()
 
     def ratio(self, test: Sprt) -> float:
-        """Return the log-likelihood ratio of the pairs, corrected for luck if it is known for any pair."""
+        """Return the log-likelihood ratio of the pairs. It is corrected for luck if luck is known for any pair."""
         return self._luck_free.ratio(test) if self._luck_free.known else log_likelihood_ratio(self.counts, test)
 
     @property
     def saving(self) -> float:
-        """The factor by which the correction for luck reduces the number of pairs."""
+        """Return the factor by which the correction for luck reduces the number of pairs."""
         return self._luck_free.saving if self._luck_free.known else 1.0
 
     def up_to(self, number: int) -> "Counted":
-        """Count the pairs of all positions before this one that have not been counted yet."""
+        """Count all pairs on positions before `number` that have not been counted yet, and return this object."""
         while self._next < number:
             self._take(self._next)
             self._next += 1
@@ -186,5 +190,5 @@ class Counted:
             self._seen.add((played[0], played[1]))
         self.repeats = 0
         share = (result_points(one[0], one[1]) + result_points(two[1], two[0])) / 2
-        self.counts[PAIR_SCORES.index(share)] += 1
+        self.counts[EloEstimate.PAIR_SCORES.index(share)] += 1
         self._luck_free.add(share, (self.outcomes.luck(ahead, 0) + self.outcomes.luck(behind, 1)) / 2)

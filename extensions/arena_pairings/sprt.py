@@ -1,8 +1,8 @@
-"""The sequential probability ratio test (SPRT) of two hypotheses about Elo: a match ends as soon as either is accepted.
+"""The sequential probability ratio test (SPRT) for two hypotheses about Elo: a match ends when one of them is accepted.
 
-A. Wald, Sequential Analysis, 1947; generalised to hypotheses that leave the rest of the distribution open, and to pairs of games,
-by M. Van den Bergh, The generalized sequential probability ratio test for Elo; the normalised model: the same, Normalized Elo in
-practice.
+The test goes back to A. Wald, Sequential Analysis, 1947. M. Van den Bergh generalised it to pairs of games, and to hypotheses
+that determine only the lead and leave the distribution of the scores open otherwise (The generalized sequential probability ratio
+test for Elo). The normalised model is described by the same author (Normalized Elo in practice).
 """
 
 from collections.abc import Sequence
@@ -12,30 +12,40 @@ from math import ceil, expm1, isnan, log, nan, sqrt
 from typing import Literal
 
 from arena import ArenaError
-from arena.stats import PAIR_SCORES, bisect, check_pentanomial, effect_size, expected_score, likeliest, log_likelihood
+from arena.stats import EloEstimate, bisect, expected_score, likeliest, log_likelihood
 
 Verdict = Literal["H0", "H1"]
 
 INDEPENDENT_GAMES = 0.125
-"""The variance of a pair's mean score if games are never drawn and the two games are independent."""
+"""The variance of the mean score of a pair if games are never drawn and the two games are independent."""
 
 MIN_PAIRS_OF_SLOPE = 10
 """The minimum number of pairs for a regression of scores on luck."""
 
 NO_EVIDENCE = 1e-6
-"""A pair's log-likelihood ratio below this counts as 0."""
+"""If the mean log-likelihood ratio of a pair is closer to 0 than this, the score so far does not favour either hypothesis."""
 
 MAX_ELO = {"normalized": 250.0, "logistic": 1000.0}
-"""The largest allowed hypotheses in Elo; 250 normalised Elo are one standard deviation of a pair."""
+"""The largest Elo value that a hypothesis may have. One standard deviation of the mean score of a pair is about 246 normalised
+Elo.
+"""
+
+
+def effect_size(elo: float) -> float:
+    """Return the effect size for a lead in normalised Elo. It says by how many standard deviations of the mean score of a pair
+    the expected value of this score is above one half.
+    """
+    return elo * sqrt(2) * log(10) / 800
 
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """A test of H0, the lead is `elo0`, against H1, the lead is `elo1`. Raises ArenaError if the numbers define no test.
+    """A test of the hypothesis H0 (the lead is `elo0`) against H1 (the lead is `elo1`). Raises ArenaError if the numbers do not
+    define a test.
 
-    `alpha` and `beta` are the probabilities of errors of the first kind (H1 accepted under H0) and of the second, approximately.
-    The model is the unit of the two Elos: `normalized` (standard deviations of a game: the number of pairs needed does not depend
-    on the share of draws) or `logistic` (ordinary Elo).
+    `alpha` is approximately the probability that H1 is accepted although H0 is true, and `beta` is approximately the probability
+    that H0 is accepted although H1 is true. The model is the unit of both Elo values: `logistic` is ordinary Elo; `normalized`
+    measures in standard deviations of a game, so that the number of pairs needed does not depend on the share of draws.
     """
 
     elo0: float = 0.0
@@ -54,28 +64,28 @@ class Sprt:
 
     @property
     def lower(self) -> float:
-        """The log-likelihood ratio at or below which H0 is accepted."""
+        """Return the log-likelihood ratio at or below which H0 is accepted."""
         return log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """The log-likelihood ratio at or above which H1 is accepted."""
+        """Return the log-likelihood ratio at or above which H1 is accepted."""
         return log((1 - self.beta) / self.alpha)
 
     def verdict(self, llr: float) -> Verdict | None:
-        """The accepted hypothesis; None while the test is undecided."""
+        """Return the hypothesis that is accepted; None while the test is undecided."""
         if llr >= self.upper:
             return "H1"
         return "H0" if llr <= self.lower else None
 
     def describe(self) -> str:
-        """Return the hypotheses of the test and the unit of their Elos."""
+        """Return the two hypotheses and the unit of their Elo values."""
         unit = "normalised Elo" if self.model == "normalized" else "Elo"
         null, alternative = (f"{lead:+g}" if lead else "0" for lead in (self.elo0, self.elo1))
         return f"H0: {null}, H1: {alternative} {unit}"
 
     def explain(self, verdict: Verdict, one: str, other: str) -> str:
-        """Return the conclusion for `one`: the other hypothesis is false, except for the accepted risk.
+        """Return the conclusion about `one`: the hypothesis that was not accepted is false, except for the risk of the test.
 
         >>> Sprt(0, 30).explain("H0", "d3", "d2")
         'd3 is not 30 Elo better than d2 (at most 5 % risk)'
@@ -91,29 +101,31 @@ class Sprt:
         return f"{one} {words} (at most {100 * risk:g} % risk)"
 
 
-def log_likelihood_ratio(counts: Sequence[float], test: Sprt) -> float:
-    """The log-likelihood ratio of H1 to H0; finite for all counts, 0 without pairs.
+def log_likelihood_ratio(counts: Sequence[float], test: Sprt, scores: Sequence[float] = EloEstimate.PAIR_SCORES) -> float:
+    """Return the log-likelihood ratio of H1 to H0. It is finite for all counts, and 0 without pairs.
 
-    `counts` are pentanomial. Each likelihood is the maximum under its hypothesis over all five scores, including scores without
-    any pairs, so the test can also decide a match that one side always wins. Raises ArenaError if `counts` are not five
-    non-negative numbers.
+    `counts` has the number of pairs for each of the possible `scores`, which increase from 0 to 1. By default these are the five
+    scores of a pair. Each likelihood is the maximum under its hypothesis over all scores, including scores that no pair has, so
+    the test can also decide a match that one side always wins. Raises ArenaError if one of five `counts` is negative or not a
+    number.
     """
-    if not sum(check_pentanomial(counts)):
+    if not sum(EloEstimate.check_counts(counts) if scores is EloEstimate.PAIR_SCORES else counts):
         return 0.0
     if test.model == "logistic":
-        return log_likelihood(counts, PAIR_SCORES, expected_score(test.elo1)) - log_likelihood(
-            counts, PAIR_SCORES, expected_score(test.elo0)
-        )
-    return _at_effect(counts, effect_size(test.elo1)) - _at_effect(counts, effect_size(test.elo0))
+        leads = [log_likelihood(counts, scores, expected_score(elo)) for elo in (test.elo0, test.elo1)]
+    else:
+        leads = [_at_effect(counts, effect_size(elo), scores) for elo in (test.elo0, test.elo1)]
+    return leads[1] - leads[0]
 
 
 class LuckFreePairs:
-    """The scores of pairs less their luck, in the order of their positions, for a test of the same hypotheses.
+    """The scores of pairs minus their luck, in the order of their positions, for a test of the same hypotheses.
 
-    Luck has the mean 0 given all earlier pairs. Its coefficient for a pair is the slope of the regression on the earlier pairs
-    only. Therefore the rest of each pair has the same conditional mean as its score, at whichever pair the test stops. (A
-    coefficient that is fitted to all pairs would depend on when the test looks.) The ratio assumes normal values of unknown
-    variance, with two pairs of independent games added.
+    Given all earlier pairs, luck has the mean 0. Before it is subtracted from a pair, it is multiplied by the slope of a
+    regression on only the earlier pairs. Therefore the difference has the same conditional mean as the score of the pair, at
+    whichever pair the test stops. (A factor that is fitted to all pairs would depend on when the test is evaluated.) For the
+    ratio, the differences are assumed to be normally distributed with an unknown variance, and two pairs of independent games are
+    added to the estimate of this variance.
     """
 
     def __init__(self) -> None:
@@ -123,11 +135,13 @@ class LuckFreePairs:
 
     @property
     def known(self) -> bool:
-        """Whether any pair had luck."""
+        """Return True if luck is known for any pair."""
         return self._lucky_squares > 0
 
     def add(self, score: float, luck: float) -> None:
-        """Add a pair: the first competitor's share of the points, and its luck in any unit."""
+        """Add a pair. `score` is the share of the points that the first competitor won. `luck` is the luck of this competitor, in
+        any unit.
+        """
         slope = 0.0
         if self.pairs >= MIN_PAIRS_OF_SLOPE and self._lucky_squares:
             slope = (self._products - self._scores * self._luck / self.pairs) / self._lucky_squares
@@ -142,19 +156,19 @@ class LuckFreePairs:
         self._left_squares += left**2
 
     def _variances(self) -> tuple[float, float]:
-        """The variances of the scores with and without luck."""
+        """Return the variances of the scores with luck and without it."""
         raw = self._squares - self.pairs * (self._scores / max(1, self.pairs) - 0.5) ** 2
         left = self._left_squares - self._left**2 / max(1, self.pairs)
         return (raw + 2 * INDEPENDENT_GAMES) / (self.pairs + 2), (left + 2 * INDEPENDENT_GAMES) / (self.pairs + 2)
 
     @property
     def saving(self) -> float:
-        """About the factor by which the correction reduces the number of pairs."""
+        """Return approximately the factor by which the correction reduces the number of pairs."""
         raw, left = self._variances()
         return raw / left
 
     def ratio(self, test: Sprt) -> float:
-        """The log-likelihood ratio of H1 to H0."""
+        """Return the log-likelihood ratio of H1 to H0."""
         raw, _ = self._variances()
         apart = []
         for elo in (test.elo0, test.elo1):
@@ -165,10 +179,10 @@ class LuckFreePairs:
 
 
 def expected_pairs(test: Sprt, elo: float, *, variance: float = INDEPENDENT_GAMES) -> float:
-    """The expected number of pairs when the true lead is `elo`, in the test's own Elo.
+    """Return the expected number of pairs if the true lead is `elo`, in the Elo unit of the test.
 
-    This is Wald's approximation, which treats the ratio as a Brownian motion. `variance` is the variance of a pair's mean score,
-    used only in the logistic model. The default holds without draws and is too large with them.
+    This is Wald's approximation, which treats the ratio as a Brownian motion. `variance` is the variance of the mean score of a
+    pair, which is needed only in the logistic model. The default is exact if no game is drawn, and otherwise too large.
     """
     low, high, true = (_effect(test, lead, variance) for lead in (test.elo0, test.elo1, elo))
     step = high - low
@@ -176,11 +190,11 @@ def expected_pairs(test: Sprt, elo: float, *, variance: float = INDEPENDENT_GAME
 
 
 def _expected_rest(test: Sprt, llr: float, drift: float, step: float) -> float:
-    """The expected number of further pairs of a test at `llr`. Each pair changes it by `drift` on average, with the standard
-    deviation `step`.
+    """Return the expected number of further pairs for a test whose ratio is `llr`. A pair changes the ratio by `drift` on
+    average, with the standard deviation `step`.
     """
     lower, upper = test.lower - llr, test.upper - llr
-    if abs(drift) < 1e-9 * step * step:  # the limit, since the general formula becomes 0 / 0
+    if abs(drift) < 1e-9 * step * step:  # without drift, the formula below becomes 0 / 0
         return -lower * upper / (step * step)
     up = _hits_upper(-2 * drift / (step * step), lower, upper)
     return (up * upper + (1 - up) * lower) / drift
@@ -191,39 +205,39 @@ class SprtForecast:
     """The expected length of an undecided test in pairs, including the pairs so far."""
 
     at_score: float | None
-    """If play continues with the score so far; None if this score favours neither hypothesis."""
+    """The length if the score stays as it is so far; None if this score does not favour either hypothesis."""
     under_h0: float
-    """If the true lead is `elo0`."""
+    """The length if the true lead is `elo0`."""
     under_h1: float
-    """If it is `elo1`."""
+    """The length if the true lead is `elo1`."""
 
     @property
     def likely(self) -> float:
-        """The expected length at the score so far, else the longer of the two others."""
+        """Return the expected length at the score so far; if there is none, the longer of the two other lengths."""
         return max(self.under_h0, self.under_h1) if self.at_score is None else self.at_score
 
     def describe(self) -> str:
-        """Return the expected length of a test in words."""
+        """Return the expected length of the test in words."""
         if self.at_score is None:
-            return f"about {self.under_h0:,.0f} pairs in all if H0 holds, {self.under_h1:,.0f} if H1"
-        either = f"{self.under_h0:,.0f} if H0 holds, {self.under_h1:,.0f} if H1"
-        return f"about {self.at_score:,.0f} pairs in all at this score, {either}"
+            return f"about {self.under_h0:,.0f} pairs in total if H0 holds, {self.under_h1:,.0f} if H1 holds"
+        either = f"{self.under_h0:,.0f} if H0 holds, {self.under_h1:,.0f} if H1 holds"
+        return f"about {self.at_score:,.0f} pairs in total at this score, {either}"
 
 
 def forecast(test: Sprt, counts: Sequence[float], llr: float, saving: float = 1.0) -> SprtForecast | None:
-    """Return the expected length of a test with these pentanomial counts, whose ratio is `llr`; None once it is decided.
+    """Return the expected length of a test with these pentanomial counts and the ratio `llr`; None if the test is decided.
 
     `saving` is the factor by which the correction for luck reduces the variance of pairs.
 
-    This is Wald's approximation from the current ratio. At the score so far, a further pair adds the mean of the pairs until now,
-    or exactly as much if these were all alike.
+    This is Wald's approximation, starting from the current ratio. At the score so far, each further pair changes the ratio by the
+    mean change per pair until now. If all pairs so far were alike, the change is assumed to have no spread.
     """
     if test.verdict(llr) is not None:
         return None
-    pairs = sum(check_pentanomial(counts))
-    # The variance of a pair's mean score, with two pairs of independent games added:
-    mean = sum(n * s for n, s in zip(counts, PAIR_SCORES, strict=True)) / pairs if pairs else 0.5
-    spread = sum(n * (s - mean) ** 2 for n, s in zip(counts, PAIR_SCORES, strict=True))
+    pairs = sum(EloEstimate.check_counts(counts))
+    # The variance of the mean score of a pair, with two pairs of independent games added:
+    mean = sum(n * s for n, s in zip(counts, EloEstimate.PAIR_SCORES, strict=True)) / pairs if pairs else 0.5
+    spread = sum(n * (s - mean) ** 2 for n, s in zip(counts, EloEstimate.PAIR_SCORES, strict=True))
     variance = (spread + 2 * INDEPENDENT_GAMES) / (pairs + 2)
     low, high = (_effect(test, lead, variance) for lead in (test.elo0, test.elo1))
     step = (high - low) * sqrt(saving)
@@ -237,7 +251,8 @@ def forecast(test: Sprt, counts: Sequence[float], llr: float, saving: float = 1.
 
 
 def _hits_upper(tilted: float, lower: float, upper: float) -> float:
-    """The probability that a Brownian motion leaves at the upper bound, exp(tilted x) being a martingale of it.
+    """Return the probability that a Brownian motion leaves the interval at the upper bound, if exp(tilted * x) is a martingale
+    for the motion x.
 
     Exponents above 700 would overflow; the probability is then 0 or 1 to all digits.
     """
@@ -254,22 +269,22 @@ def _effect(test: Sprt, elo: float, variance: float) -> float:
     return (expected_score(elo) - 0.5) / sqrt(variance)
 
 
-def _at_effect(counts: Sequence[float], effect: float) -> float:
-    """The largest log-likelihood of the counts among distributions of this effect size.
+def _at_effect(counts: Sequence[float], effect: float, scores: Sequence[float]) -> float:
+    """Return the largest log-likelihood of the counts among distributions with this effect size.
 
-    The condition is not linear in the probabilities, so it is repeatedly linearised at the last solution. A large effect is
-    approached in steps, each from the solution of the previous one. If this does not converge, for example because nearly all
-    pairs are alike, the solutions are searched for along the mean.
+    The condition on the effect size is not linear in the probabilities, so it is linearised repeatedly at the last solution. A
+    large effect is approached in steps, each from the solution of the previous one. If this does not converge, for example
+    because nearly all pairs are alike, `_along_means` finds the solution.
     """
     shares: list[float] | None = [1 / len(counts)] * len(counts)
     steps = max(1, ceil(abs(effect) / _MAX_LINEAR_STEP))
     for step in range(1, steps + 1):
-        shares = shares and _settle(counts, shares, effect * step / steps)
-    return _along_means(counts, effect) if shares is None else _log_probability(counts, shares)
+        shares = shares and _settle(counts, shares, effect * step / steps, scores)
+    return _along_means(counts, effect, scores) if shares is None else _log_probability(counts, shares)
 
 
 _MAX_LINEAR_STEP = 0.25
-"""The largest change of the effect size for which the linearised condition is good enough to converge."""
+"""The largest change of the effect size for which the linearised condition converges well."""
 _BRACKETS = 400
 """The number of means between which roots are bracketed."""
 
@@ -278,20 +293,22 @@ def _log_probability(counts: Sequence[float], shares: Sequence[float]) -> float:
     return sum(n * log(max(share, 1e-300)) for n, share in zip(counts, shares, strict=True) if n)
 
 
-def _along_means(counts: Sequence[float], effect: float) -> float:
-    """The same as `_at_effect`, from every fixed point: a mean that the likeliest distribution, linearised there, has."""
+def _along_means(counts: Sequence[float], effect: float, scores: Sequence[float]) -> float:
+    """Return the same as `_at_effect`, found among all fixed points. A mean is a fixed point if the likeliest distribution for
+    the condition linearised at this mean has the same mean.
+    """
 
     def at(mean: float) -> list[float]:
         deviation = (mean - 0.5) / effect
-        values = [s - 0.5 - effect * (deviation + (s - mean) ** 2 / deviation) / 2 for s in PAIR_SCORES]
+        values = [s - 0.5 - effect * (deviation + (s - mean) ** 2 / deviation) / 2 for s in scores]
         return likeliest(counts, values, 0.0) if min(values) < 0 < max(values) else []
 
     def off(mean: float) -> float:
         shares = at(mean)
-        return sum(p * s for p, s in zip(shares, PAIR_SCORES, strict=True)) - mean if shares else nan
+        return sum(p * s for p, s in zip(shares, scores, strict=True)) - mean if shares else nan
 
     end = 1.0 if effect > 0 else 0.0
-    # The means are cubically denser towards one half, because solutions crowd at small deviations.
+    # The means lie closer together towards one half (with the cube of the distance), as solutions do at small deviations.
     means = [0.5 + (end - 0.5) * (step / _BRACKETS) ** 3 for step in range(1, _BRACKETS)]
     gaps = [(mean, off(mean)) for mean in means]
     found = [
@@ -304,13 +321,14 @@ def _along_means(counts: Sequence[float], effect: float) -> float:
     return max(_log_probability(counts, at(mean)) for mean in found)
 
 
-def _settle(counts: Sequence[float], shares: list[float], effect: float) -> list[float] | None:
-    """The probabilities that the linearised condition reproduces; None if it does not converge."""
+def _settle(counts: Sequence[float], shares: list[float], effect: float, scores: Sequence[float]) -> list[float] | None:
+    """Return the probabilities that the linearised condition reproduces; None if it does not converge."""
     for _ in range(100):
-        mean = sum(p * s for p, s in zip(shares, PAIR_SCORES, strict=True))
-        deviation = max(1e-9, sqrt(sum(p * (s - mean) ** 2 for p, s in zip(shares, PAIR_SCORES, strict=True))))
-        # The gradient of the condition at these probabilities; the mean of the values is 0 if it holds, to first order:
-        values = [s - 0.5 - effect * (deviation + (s - mean) ** 2 / deviation) / 2 for s in PAIR_SCORES]
+        mean = sum(p * s for p, s in zip(shares, scores, strict=True))
+        deviation = max(1e-9, sqrt(sum(p * (s - mean) ** 2 for p, s in zip(shares, scores, strict=True))))
+        # The gradient of the condition at these probabilities. To first order, the mean of the values is 0 if the condition
+        # holds:
+        values = [s - 0.5 - effect * (deviation + (s - mean) ** 2 / deviation) / 2 for s in scores]
         if not min(values) < 0 < max(values):
             return None
         found = likeliest(counts, values, 0.0)

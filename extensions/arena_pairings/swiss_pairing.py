@@ -1,11 +1,12 @@
 """Swiss tournaments: pairings and standings.
 
-In every round competitors of about the same score meet, no two meet twice, and seats are balanced.
+In every round, competitors with about the same score meet, no two meet twice, and seats are balanced.
 
-The rules follow the handbook of the world chess federation (C.04): score groups are paired from the top, the upper half of a
-group against the lower, and a competitor that cannot be paired floats to the next group. A pair is made only if all others can
-still be paired, which a maximum matching decides. So a round without a repeated meeting is found whenever one exists. The pairing
-itself is not random: the caller gives the order of equals, and the same order and history always give the same round.
+The rules follow the handbook of the world chess federation (C.04). Groups with equal scores are paired from the top: the upper
+half of a group meets the lower half. A competitor that cannot be paired floats to the next group. A pair is made only if all
+others can still be paired, which is decided by a maximum matching. So if a round without repeated meetings exists, it is found.
+The pairing itself is not random: the caller gives the order of competitors with equal scores, and the same order and history
+always give the same round.
 """
 
 import random
@@ -18,36 +19,36 @@ from arena import ArenaError
 from arena_pairings.bracket import Competitor
 
 Seats: TypeAlias = tuple[Competitor, Competitor | None]
-"""The competitors in the first and the second seat; or one with a bye."""
+"""The competitors in the first and the second seat; or a single one with a bye."""
 
 MAX_SEAT_EXCESS = 2
-"""A competitor with this excess of one seat over the other must get the other seat (the handbook's absolute preference). Two
-competitors that must get the same seat do not meet.
+"""A competitor may have one seat at most this many times more often than the other seat. After that, the competitor must get the
+other seat (the absolute preference in the handbook). Two competitors that must get the same seat do not meet.
 """
 
 
 class Encounter(NamedTuple, Generic[Competitor]):
-    """A meeting of two in a round, or a bye, in which `second` is None."""
+    """A meeting of two competitors in a round; or a bye, in which `second` is None."""
 
     first: Competitor
     second: Competitor | None
     points: float = 1.0
-    """The first one's share of the points, within [0, 1]; 1 for a bye."""
+    """The share of the points that the first competitor won, within [0, 1]; 1 for a bye."""
 
 
 class SwissStanding(NamedTuple, Generic[Competitor]):
-    """A line of the table of a Swiss tournament."""
+    """A line in the table of a Swiss tournament."""
 
     agent: Competitor
     score: float
     buchholz: float
-    """The sum of the opponents' scores; a bye counts nothing (B. Buchholz, 1932)."""
+    """The sum of the scores of the opponents; byes add nothing (B. Buchholz, 1932)."""
     sonneborn_berger: float
-    """The sum of the opponents' scores, each times the points won against that opponent; a bye counts nothing."""
+    """The sum of the scores of the opponents, each multiplied by the points won against that opponent; a bye adds nothing."""
 
 
 def scores(agents: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> dict[Competitor, float]:
-    """The points of each competitor: at most one for an encounter, one for a bye."""
+    """Return the points of each competitor: at most one for a meeting, one for a bye."""
     points = dict.fromkeys(agents, 0.0)
     for first, second, share in history:
         points[first] += share
@@ -57,7 +58,9 @@ def scores(agents: Sequence[Competitor], history: Sequence[Encounter[Competitor]
 
 
 def standings(lots: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> tuple[SwissStanding[Competitor], ...]:
-    """The table, the best first: by score, then Buchholz, then Sonneborn-Berger, then in the order of the lots."""
+    """Return the table, the best competitor first. It is sorted by score, then Buchholz, then Sonneborn-Berger, then in the order
+    of the lots.
+    """
     points = scores(lots, history)
     buchholz, sonneborn_berger = dict.fromkeys(lots, 0.0), dict.fromkeys(lots, 0.0)
     for first, second, share in history:
@@ -71,17 +74,17 @@ def standings(lots: Sequence[Competitor], history: Sequence[Encounter[Competitor
 
 
 def draw_lots(agents: Sequence[Competitor], rng: random.Random) -> tuple[Competitor, ...]:
-    """The field in random order. Draw it once, before the first round, and keep it."""
+    """Return the competitors in random order. Draw this order once, before the first round, and keep it."""
     return tuple(rng.sample(list(agents), len(agents)))
 
 
 def swiss_round(lots: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> tuple[Seats[Competitor], ...]:
-    """The next round, from the best pair down, the bye last.
+    """Return the next round, from the best pair down, with the bye last.
 
-    `lots` has the whole field, in the order of equals; `history` all encounters so far, in their order. No two meet again if such
-    a round exists; otherwise there are as few repeats as possible. The bye goes to a competitor with the fewest byes: the lowest
-    one for which such a round exists. Raises ArenaError for fewer than two competitors, for duplicates, and for encounters with
-    unknown competitors.
+    `lots` has all competitors, in the order that decides between equal scores; `history` has all meetings so far, in order. If
+    possible, no two competitors meet again; otherwise, there are as few repeated meetings as possible. The bye goes to one of the
+    competitors with the fewest byes so far: to the lowest one without whom all others can be paired in this way. Raises
+    ArenaError for fewer than two competitors, for duplicates, and for meetings with unknown competitors.
     """
     known = set(lots)
     if len(lots) < 2 or len(known) < len(lots):
@@ -89,18 +92,20 @@ def swiss_round(lots: Sequence[Competitor], history: Sequence[Encounter[Competit
     met = [agent for meeting in history for agent in (meeting.first, meeting.second) if agent is not None]
     strange = [agent for agent in met if agent not in known]
     if strange:
-        raise ArenaError(f"swiss: expected encounters of {', '.join(map(str, lots))}; got one of {strange[0]!r}")
+        raise ArenaError(f"swiss: expected encounters of {', '.join(map(str, lots))}; got one with {strange[0]!r}")
     return _Round(lots, history).pairs()
 
 
 class NeighborGraph:
-    """A graph of the vertices 0, 1, ... that answers questions about its subgraphs.
+    """A graph with the vertices 0, 1, ... that answers questions about its subgraphs.
 
-    The matchings are rustworkx's: J. Edmonds, Paths, Trees, and Flowers, 1965, by the algorithm of Z. Galil, 1986.
+    rustworkx computes the matchings: J. Edmonds, Paths, Trees, and Flowers, 1965, with the algorithm of Z. Galil, 1986.
     """
 
     def __init__(self, neighbors: Sequence[Collection[int]]) -> None:
-        """`neighbors` holds for each vertex its possible partners; the relation is symmetric."""
+        """`neighbors` has the possible partners of each vertex. If a vertex is a partner of another, the reverse must
+        hold too.
+        """
         import rustworkx
 
         self.neighbors = neighbors
@@ -109,9 +114,9 @@ class NeighborGraph:
         self._graph.add_edges_from_no_data([(one, two) for one, found in enumerate(neighbors) for two in found if one < two])
 
     def exposed(self, present: Collection[int]) -> int:
-        """The number of vertices that a maximum matching of the subgraph of the `present` ones leaves without a partner.
+        """Return the number of the `present` vertices without a partner in a maximum matching of their subgraph.
 
-        It does not depend on which of the maximum matchings is found.
+        The number is the same for all maximum matchings.
         """
         import rustworkx
 
@@ -123,13 +128,13 @@ class _SeatHistory(NamedTuple):
     """The seats that a competitor has had so far."""
 
     balance: int
-    """The number of first seats less the number of second ones."""
+    """The number of first seats minus the number of second seats."""
     last: tuple[int, ...]
-    """1 for first, -1 for second, the latest first."""
+    """1 for a first seat, -1 for a second seat, the latest seat first."""
 
 
 class _Round(Generic[Competitor]):
-    """A round under construction. Competitors are identified by their ranks; 0 is the best."""
+    """A round that is being built. Competitors are identified by their ranks; 0 is the best."""
 
     def __init__(self, lots: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> None:
         score = scores(lots, history)
@@ -151,12 +156,14 @@ class _Round(Generic[Competitor]):
         return tuple(found) if bye is None else (*found, (self._agents[bye], None))
 
     def _feasible(self) -> tuple[int | None, NeighborGraph]:
-        """The bye, if one is due, and the graph of allowed pairs under the strictest rule that leaves all others pairable."""
+        """Return the bye, if there is one, and the graph of allowed pairs under the strictest rule with which all other
+        competitors can be paired.
+        """
         count = len(self._agents)
         everyone = range(count)
 
         def strictest(one: int, two: int) -> bool:
-            """Whether two have not met, and their seat preferences allow a game."""
+            """Return True if two competitors have not met and their preferences for seats allow a game."""
             balances = self._seats[one].balance, self._seats[two].balance
             same_need = min(balances) >= MAX_SEAT_EXCESS or max(balances) <= -MAX_SEAT_EXCESS
             return not self._met[frozenset((one, two))] and not same_need
@@ -174,10 +181,10 @@ class _Round(Generic[Competitor]):
             for k in reversed(everyone):
                 if self._byes[k] == fewest and not graph.exposed({*everyone} - {k}):
                     return k, graph
-        raise AssertionError("the last rule lets everyone meet everyone")
+        raise AssertionError("internal error: no pairing was found, although the last rule allows every pairing")
 
     def _by_group(self, graph: NeighborGraph, bye: int | None) -> Iterator[tuple[int, int]]:
-        """Pairs by score groups from the top; the rest of a group floats into the next."""
+        """Yield pairs by score group, from the top. Competitors without a pair float into the next group."""
         floating: list[int] = []
         ranks = [k for k in range(len(self._agents)) if k != bye]
         unpaired = set(ranks)
@@ -187,8 +194,8 @@ class _Round(Generic[Competitor]):
             floating = bracket.floating
 
     def _seated(self, one: int, two: int) -> tuple[Competitor, Competitor]:
-        """Seat the pair. The first seat goes to the one with fewer first seats, else by their last different seats, else by
-        lot.
+        """Return the pair in the order of its seats. The competitor with fewer first seats gets the first seat. If both have had
+        equally many, the latest of their games in which their seats differed decides; if there is none, the lots decide.
         """
         mine, yours = self._seats[one], self._seats[two]
         if mine.balance != yours.balance:
@@ -201,10 +208,12 @@ class _Round(Generic[Competitor]):
 
 
 class _ScoreBracket:
-    """A score group with the competitors that float into it from above, the best first."""
+    """A score group together with the competitors that float into it from above, the best one first."""
 
     def __init__(self, floating: list[int], residents: list[int], graph: NeighborGraph, unpaired: set[int]) -> None:
-        """`unpaired` has the competitors of all groups without a pair; pairing removes them."""
+        """`unpaired` has all competitors, of any group, that are not paired yet. `pairs` removes the ones that it pairs from this
+        set.
+        """
         self._above = floating
         self._residents = residents
         self._graph = graph
@@ -214,7 +223,10 @@ class _ScoreBracket:
         self.floating: list[int] = []
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Pair the best one left with the candidate nearest to its place, as long as all others can still be paired."""
+        """Yield pairs. Each pairs the best unpaired competitor with a candidate so that all others can still be paired. If
+        several candidates are possible, a competitor from above gets the best one, and a member of the group gets the one nearest
+        to half a group below itself.
+        """
         for one in self._above:
             yield from self._pair(one, [*self._above, *self._residents])
         left = [one for one in self._residents if one in self._inside]
@@ -224,7 +236,7 @@ class _ScoreBracket:
             yield from self._pair(one, [left[place] for place in order])
 
     def _pair(self, one: int, candidates: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Pair one competitor with the first candidate that fits; if none fits, it floats."""
+        """Pair one competitor with the first candidate that fits. If none fits, the competitor floats into the next group."""
         if one not in self._inside:
             return
         for two in candidates:
@@ -238,7 +250,9 @@ class _ScoreBracket:
         self.floating.append(one)
 
     def _fits(self, one: int, two: int) -> bool:
-        """Whether a pair leaves as few unpaired in the bracket as before, and none in the end."""
+        """Return True if no more competitors of the bracket than necessary float after this pair, and all unpaired competitors
+        can still be paired.
+        """
         return (
             two in self._graph.neighbors[one]
             and self._graph.exposed(self._inside - {one, two}) <= self._exposed

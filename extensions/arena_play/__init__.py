@@ -1,1 +1,1 @@
-"""Interactive commands: `arena play`, `arena solve`, and the menu of `arena` alone."""
+"""The interactive commands `arena play` and `arena solve`, and the menu that `arena` shows without a command."""

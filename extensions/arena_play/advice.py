@@ -1,11 +1,13 @@
-"""Hints: an agent's action at a position, within a budget, checked like any other."""
+"""Hints. A hint is the action that an agent chooses at a position, within a budget. It is checked like any other action."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from arena import ArenaError, Game, Puzzle, Record, State
-from arena.api.match import Forfeit, Match, Used, play_match
+from arena.api.match import Forfeit, Match, play_match
 from arena.api.results import figures
-from arena_isolation.agent_process import AgentProcesses
+from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.remote import player_maker
 from arena_play.endings import because, explain_failure
 from arena_play.seats import is_person, shared_start
@@ -14,22 +16,22 @@ from arena_setup.match_setup import MatchSetup, match_of
 
 @dataclass(frozen=True, slots=True)
 class Adviser:
-    """Asks agents about positions of one game."""
+    """Asks agents for hints in one game."""
 
     setup: MatchSetup
     agent: str
-    """The default agent."""
+    """The agent that is asked by default."""
     hosts: AgentProcesses
 
     def hint(self, game: Game, state: State, asked: str = "") -> str:
-        """Return an agent's action, or the reason why it has none, in one line."""
+        """Return the action that an agent chooses, or the reason why it chooses none, in one line."""
         word = asked or self.agent
         try:
             match = match_of(self.setup.at(game.format_state(state)).load([word] * game.players))
         except ArenaError as error:
             return f"no hint: {error}"
         if any(map(is_person, match.seats)):
-            return "no hint: expected an agent, and human is you"
+            return "no hint: expected an agent, but `human` is you"
         if isinstance(game, Puzzle) and match.seats[0].solver:
             return _way(word, match, play_match(match, make_player=player_maker(self.hosts)))
         return self._action(word, match)
@@ -60,8 +62,8 @@ def _way(word: str, match: Match, record: Record) -> str:
     return f"hint: {record.actions[0]} ({word} solves it in {steps}, {usage(record.decisions[-1][1:])})"
 
 
-def usage(used: Used) -> str:
-    """What a decision used, and its value of the position."""
+def usage(used: Sequence[Any]) -> str:
+    """Return, in words, the resources that a decision used and the value that it reports for the position."""
     if not used:
         return ""
     nodes, _, seconds, depth, value, *_ = used

@@ -1,4 +1,4 @@
-"""Positions as text that fits a terminal: no line of a board is broken by the edge of the screen."""
+"""Positions as text that fits the terminal, so that no line of a board is broken at the edge of the screen."""
 
 from rich.cells import cell_len
 
@@ -7,12 +7,14 @@ from arena_play.screen import Screen, wrap_line
 
 
 def fit_board(game: Game, state: State, screen: Screen) -> str:
-    """Return a position as its game renders it; if too wide, without the spaces between cells, or else in its notation."""
+    """Return a position as its game renders it. If the position is too wide, the spaces between cells are removed. If it is still
+    too wide, its notation is returned instead.
+    """
     rendered, columns = game.render(state), screen.columns_of_boards
     if columns is None or _width(rendered) <= columns:
         return rendered
     rows = rendered.split("\n")
-    if not any(row[1::2].strip() for row in rows):  # cells of one character with one space in between
+    if not any(row[1::2].strip() for row in rows):  # only if cells have one character and one space lies between them
         dense = "\n".join([row[::2] for row in rows])
         if _width(dense) <= columns:
             return dense

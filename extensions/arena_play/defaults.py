@@ -1,31 +1,36 @@
-"""Default agents: the opponent of a person and the solver of a puzzle, with their budgets."""
+"""Default agents with their budgets: the opponent for a person, and the solver for a puzzle."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from arena import ArenaError, Game, Registry
-from arena.api.games import find_refusal
+from arena.api.games import Abilities
 from arena_play import human
 
 DECISION_LIMITS: Mapping[str, Any] = {"nodes": 100_000}
-"""The default limits of a decision in a game: about a second with the slowest of the built-in games."""
+"""The default limits on a decision in a game: about a second for the slowest of the built-in games."""
 SOLUTION_LIMITS: Mapping[str, Any] = {"nodes": 2_000_000}
-"""The default limits of a solution: some seconds, and less memory than any current machine has."""
+"""The default limits on a solution: some seconds, and less memory than any current machine has."""
 
 
 def propose_agent(registry: Registry, game: Game, heuristic: str | None = None) -> str:
-    """Return the name of the agent that is proposed for `game`, else the first that can play it; ArenaError if none can.
+    """Return the name of the first agent that proposes itself for `game`. If there is none, return the first agent that can play
+    the game; raises ArenaError if none can.
 
-    Agents of local search are left out because they start from states of their own and not from the given position.
+    Local search agents are left out, because they start from states that they choose and not from the given position.
     """
     informed = heuristic is not None or (game.name, game.default_heuristic) in registry.heuristics
     names = [name for name in registry.propose_agents(game, informed=informed) if "local" not in registry.agents[name].needs]
     names = names or list_fitting_agents(registry, game)
     if not names:
-        raise ArenaError(f"no agent can play {game.name}; `arena matrix` tells why")
+        raise ArenaError(f"no agent can play {game.name}; `arena matrix` shows why")
     return names[0]
 
 
 def list_fitting_agents(registry: Registry, game: Game) -> list[str]:
-    """The names of all agents that can play or solve a game, except `human`."""
-    return [name for name, agent in sorted(registry.agents.items()) if name != human.NAME and find_refusal(agent, game) is None]
+    """Return the names of all agents that can play or solve a game, except `human`."""
+    return [
+        name
+        for name, agent in sorted(registry.agents.items())
+        if name != human.NAME and Abilities(agent).find_refusal(game) is None
+    ]

@@ -1,4 +1,4 @@
-"""Endings of matches as words."""
+"""Describes how matches end, in words."""
 
 from collections.abc import Sequence
 
@@ -22,13 +22,13 @@ REASONS: dict[Reason, str] = {
 
 
 def because(reason: Reason, message: str | None) -> str:
-    """Return the reason why a match ended, with its message."""
+    """Return, in words, the reason why a match ended, followed by `message` if there is one."""
     words = REASONS.get(reason, reason)
     return f"{words}: {message}" if message else words
 
 
 def result(labels: Sequence[str], returns: Sequence[float]) -> str:
-    """Return the winners of a match as a sentence; of a game of one seat, its score."""
+    """Return the winners of a match as a sentence; for a game with one seat, its score."""
     if len(returns) == 1:
         return f"score {figures.figure(returns[0], 6)}"
     best = max(returns)
@@ -41,7 +41,7 @@ def result(labels: Sequence[str], returns: Sequence[float]) -> str:
 
 
 def find_exhausted_limit(record: Record, limits: Limits) -> str | None:
-    """Return the limit at which the last decision stopped; None if it stopped by itself."""
+    """Return the limit at which the last decision stopped; None when no limit stopped it."""
     if not record.decisions:
         return None
     last = record.decisions[-1]
@@ -53,12 +53,12 @@ def find_exhausted_limit(record: Record, limits: Limits) -> str | None:
 
 
 def explain_failure(record: Record, limits: Limits) -> str | None:
-    """Return the reason why a puzzle was not solved, in one line; None if it was."""
+    """Return the reason why a puzzle was not solved, in one line; None if it was solved."""
     if record.solved:
         return None
     if record.termination == "normal":
         return "wrong answer: the final state does not solve this position"
     spent = find_exhausted_limit(record, limits)
     if record.termination == "out-of-budget" and spent is not None:
-        return f"out of budget: {spent} were not enough; --nodes and --seconds give more, --limits none all there is"
+        return f"out of budget: {spent} were not enough; --nodes and --seconds give more, --limits none removes all limits"
     return because(record.termination, record.message)

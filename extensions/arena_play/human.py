@@ -1,6 +1,6 @@
-"""The agent `human`: in a spec it is an agent like any other, for any game.
+"""The agent `human`. A spec can name it like any other agent, for any game.
 
-Only `arena play` knows it. There, the person at the terminal takes its place.
+Only `arena play` loads it. There, the person at the terminal is asked for an action instead of the agent.
 """
 
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ NAME = "human"
 
 
 class Human(Agent):
-    """Whoever sits at the terminal."""
+    """The person at the terminal."""
 
     name = NAME
     copes = frozenset({"chance", "hidden-information"})
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Never called, because the terminal asks for the action."""
-        raise TypeError("a person is asked at the terminal, by `arena play`")
+        """Raise TypeError, because the terminal asks the person for an action."""
+        raise TypeError("a person can only play at a terminal, with `arena play`")
 
 
 @hookimpl

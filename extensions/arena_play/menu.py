@@ -1,4 +1,6 @@
-"""The menu of `arena` alone: boards, algorithms, statistics. Every choice shows the command that does the same."""
+"""The menu that `arena` shows without a command: boards, algorithms and statistics. For every choice, it shows the equivalent
+command.
+"""
 
 import shlex
 import sys
@@ -16,7 +18,7 @@ from arena_play.screen import Screen
 from arena_play.workbench import FILE, Workbench
 
 Run = Callable[[list[str]], int]
-"""Runs a command line that is given without the word `arena`."""
+"""A function that runs a command line, which is given without the word `arena`."""
 CHOICES = {
     "g": "choose a puzzle or a game",
     "b": "make a board",
@@ -27,7 +29,7 @@ CHOICES = {
     "q": "quit",
 }
 DEFAULT_BOARDS = 20
-"""The default number of boards of a statistic."""
+"""The default number of boards for statistics."""
 
 
 @click.command
@@ -46,7 +48,7 @@ def menu(context: click.Context, plugins: tuple[str, ...]) -> int:
 
 
 class Menu:
-    """The board and the agents chosen so far, and the actions of the menu on them."""
+    """The board and the agents that are chosen, and the actions of the menu."""
 
     def __init__(self, run: Run, plugins: Sequence[str] = ()) -> None:
         self._screen = Screen(sys.stdout)
@@ -56,13 +58,13 @@ class Menu:
             self._bench = Workbench.first(self._registry)
 
     def turn(self) -> None:
-        """Show the current choice and run the next action; raises EOFError if the person leaves."""
+        """Show the current choice and run the next action of the user; raises EOFError when the user leaves."""
         self._show()
         asked = self._answer("choice> ", list(CHOICES)).lower()
         if asked == "g":
             self._choose_game()
         elif asked == "b":
-            self._screen.say("Enter draws another board; a number is a seed; anything else is a position in the game's notation")
+            self._screen.say("press Enter for another board, or type a seed (a number) or a position in the game's notation")
             board = self._answer("board> ")
             self._change_board(lambda: self._bench.another(board))
         elif asked == "a":
@@ -76,7 +78,7 @@ class Menu:
         elif asked:
             self._screen.say(f"expected one of {', '.join(CHOICES)}, got {asked!r}", "bad")
 
-    # Shown
+    # Output
 
     def _show(self) -> None:
         bench, screen = self._bench, self._screen
@@ -94,14 +96,16 @@ class Menu:
         self._show_command(f"arena {shlex.join(words)}")
 
     def _show_command(self, text: str) -> None:
-        """Show a command without line breaks, ready to be typed."""
+        """Show a command that can be copied, without line breaks."""
         for line in f"$ {text}".split("\n"):
             self._screen.put(escape_line(line), "dim")
 
-    # Done
+    # Actions
 
     def _do(self, words: list[str], folder: str = "") -> None:
-        """Show a command and run it as if it had been typed, with its spec in `folder`."""
+        """Show a command and run it as if the user had typed it. If a word of the command is FILE, the name of the
+        spec, the command gets the path of the spec in `folder`.
+        """
         self._command(words)
         self._screen.put("")
         try:
@@ -112,12 +116,12 @@ class Menu:
             self._screen.say(error.format_message(), "bad")
 
     def _change_board(self, change: Callable[[], Workbench]) -> bool:
-        """Replace the board; False, with a message, if the new one cannot be made or shown."""
+        """Replace the board. Return False, after a message, if the new board cannot be created or shown."""
         try:
             with results_alone():
                 bench = change()
                 bench.show(self._screen)
-        except Exception as error:  # of the call, or of a plugin's game
+        except Exception as error:  # an error in the arguments, or in a game of a plugin
             self._screen.say(str(error) if isinstance(error, ArenaError) else describe(error), "bad")
             return False
         self._bench = bench
@@ -130,7 +134,7 @@ class Menu:
             return
         known = self._bench.parameters
         while known:
-            self._screen.say(f"parameters: {known}; others as KEY=VALUE, Enter keeps them")
+            self._screen.say(f"parameters: {known}; type KEY=VALUE to change one, or press Enter to keep them")
             words = self._answer("parameters> ").split()
             if not words or self._change_board(lambda asked=words: self._bench.with_parameters(asked)):  # type: ignore[misc]
                 break
@@ -161,7 +165,7 @@ class Menu:
             (Path(folder) / FILE).write_text(text, "utf-8")
             self._do(["run", FILE, "--no-store"], folder)
 
-    # Asked
+    # Input
 
     def _answer(self, prompt: str, words: Sequence[str] = ()) -> str:
         typed = self._screen.ask(prompt, words)
@@ -170,7 +174,9 @@ class Menu:
         return typed
 
     def _choice(self, what: str, names: Sequence[str], current: str, *, options: bool = False) -> str:
-        """Return one of the names, typed or by its number, `current` for an empty line; with `options` also `NAME:KEY=VALUE`."""
+        """Return one of the names. The user types the name or its number; an empty line means `current`. With `options`,
+        `NAME:KEY=VALUE` is accepted too.
+        """
         self._screen.columns([f"{number}) {name}" for number, name in enumerate(names, 1)])
         while True:
             typed = self._answer(f"{what} [{current}]> ", names)

@@ -1,4 +1,4 @@
-"""The command play: a person against agents, agents watched, a puzzle by hand."""
+"""The command `play`: a person plays against agents, watches agents, or solves a puzzle by hand."""
 
 import sys
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import click
 from arena import ArenaError, GameError, Spec
 from arena.api.cli import PercentLine, load, results_alone, say_notes
 from arena.api.errors import Interrupted, describe
-from arena_isolation.agent_process import AgentProcesses
+from arena_isolation.agent_pool import AgentProcesses
 from arena_play import human
 from arena_play.advice import Adviser
 from arena_play.defaults import DECISION_LIMITS, SOLUTION_LIMITS, propose_agent
@@ -32,8 +32,8 @@ MOVE_PAUSE_SECONDS = 0.5
 def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
     """Play GAME yourself, or watch agents play it.
 
-    An AGENT is `human`, or an agent with its options, as in lookahead:depth=2. Without any you play the first seat; empty seats
-    are filled.
+    An AGENT is `human`, or an agent with its options, as in lookahead:depth=2. If you name no agents, you play the first seat.
+    Arena fills the seats that are left.
     """
     setup = setup_of(game, asked, (human.__name__,))
     with results_alone() as out, PercentLine(sys.stderr), AgentProcesses() as hosts:
@@ -56,7 +56,7 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
                     screen.say(f"a decision of an agent may use {' and '.join(most)}; --limits changes that", "dim")
                 screen.say()
                 Session(match, hosts, screen, adviser, pause).play()
-        except BaseException as error:  # a plugin's game may raise anything
+        except BaseException as error:  # a game of a plugin may raise anything
             if isinstance(error, Interrupted | OSError) or (isinstance(error, ArenaError) and not isinstance(error, GameError)):
                 raise
             screen.say(f"\nthe game itself is at fault: {describe(error)}", "bad")
@@ -65,14 +65,14 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
 
 
 def _prepare(setup: MatchSetup, agents: Sequence[str], hosts: AgentProcesses) -> tuple[Spec, Adviser | None]:
-    """Return the match as a spec, empty seats filled, and the adviser if a person plays."""
+    """Return the match as a spec in which empty seats are filled with agents, and the adviser for hints if a person plays."""
     registry = load(setup.plugins)
     kind = registry.game(setup.game)
     try:
         game = kind(**setup.parameters)
     except Interrupted:
         raise
-    except BaseException:  # the spec reports wrong parameters better than this
+    except BaseException:  # the spec reports wrong parameters better than this code could
         bare = MatchSetup(setup.game, setup.parameters, plugins=setup.plugins, own_plugins=setup.own_plugins)
         bare.load([human.NAME] * max(1, kind.players))
         raise

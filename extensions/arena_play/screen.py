@@ -1,6 +1,7 @@
-"""The terminal: text wrapped to its width, styles, line input with editing and history, frames drawn in place.
+"""The terminal: text wrapped to its width, styles, input with editing and history, and frames that are drawn in place.
 
-Without a terminal it works through pipes: no styles, no cursor movement, and input is echoed.
+If the output is not a terminal, there are no styles and the cursor does not move. If the input is not a terminal, it is repeated
+in the output.
 """
 
 import os
@@ -15,19 +16,19 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.theme import Theme
 
-from arena.api.cli import draws, terminal_size
+from arena.api.cli import Terminal
 from arena.api.errors import Interrupted, escape_line
 
 MIN_TEXT_WIDTH = 20
 """The minimum width to which text is wrapped, in columns."""
 MAX_TEXT_WIDTH = 100
-"""Columns beyond which text is hard to read."""
+"""The maximum width of text, because longer lines are hard to read."""
 MAX_LINE_CHARACTERS = 1 << 16
-"""Characters of a line that are read at a time."""
+"""The maximum number of characters that are read at a time."""
 
 
 class Screen:
-    """Writes to a person and reads their input. `out` is the real stdout, even if another stream replaces `sys.stdout`."""
+    """Writes to a user and reads input. `out` is the real stdout, even if another stream replaces `sys.stdout`."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
@@ -35,8 +36,8 @@ class Screen:
         self.terminal = out.isatty()
         """True if output goes to a terminal."""
         self.interactive = self.terminal and self._in.isatty()
-        """True if input comes from a terminal too."""
-        self._moves = draws(out)
+        """True if input also comes from a terminal."""
+        self._moves = Terminal(out).draws
         self._console = Console(
             file=out,
             color_system="standard" if self._moves and not os.environ.get("NO_COLOR") else None,
@@ -46,20 +47,20 @@ class Screen:
         )
         self._drawn = 0
         if hasattr(self._in, "reconfigure"):
-            self._in.reconfigure(errors="backslashreplace")  # invalid bytes become invalid actions instead of a crash
+            self._in.reconfigure(errors="backslashreplace")  # invalid bytes then give invalid actions instead of a crash
 
     @property
     def width(self) -> int:
-        """Columns for text, now."""
+        """The current number of columns for text."""
         return max(MIN_TEXT_WIDTH, min(MAX_TEXT_WIDTH, self.columns_of_boards or 80))
 
     @property
     def columns_of_boards(self) -> int | None:
-        """Columns for a board, now; None without a terminal."""
-        return (terminal_size(self._out)[0] or 80) - 1 if self.terminal else None
+        """The current number of columns for a board; None without a terminal."""
+        return (Terminal(self._out).size[0] or 80) - 1 if self.terminal else None
 
     def say(self, text: str = "", style: str | None = None) -> None:
-        """Write text, wrapped to the width; characters that a terminal could interpret as commands are escaped."""
+        """Write text, wrapped to the width. Characters that a terminal could interpret as commands are escaped."""
         for line in text.split("\n"):
             for part in wrap_line(escape_line(line), self.width):
                 self.put(part, style)
@@ -69,7 +70,7 @@ class Screen:
         self._console.out(text, style=style, highlight=False)
 
     def wipe(self) -> None:
-        """Clear the screen and its scrollback; without a terminal, write a separating line instead."""
+        """Clear the screen and its scrollback. Without a terminal, write a separating line instead."""
         if self._moves:
             self._out.write("\x1b[2J\x1b[3J\x1b[H")
             self._out.flush()
@@ -77,7 +78,7 @@ class Screen:
             self.put("-" * MIN_TEXT_WIDTH)
 
     def columns(self, items: Sequence[str]) -> None:
-        """Write short texts in as many columns as fit, down each column first."""
+        """Write short texts in as many columns as fit. They are ordered down each column."""
         clean = [escape_line(item) for item in items]
         wide = max(map(cell_len, clean), default=0) + 2
         down = -(-len(clean) // max(1, (self.width - 2) // wide))
@@ -87,7 +88,7 @@ class Screen:
     def ask(self, prompt: str, words: Sequence[str] = ()) -> str:
         """Read the next line and strip it; raises EOFError at the end of the input.
 
-        The Tab key completes `words`.
+        The Tab key completes the words in `words`.
         """
         try:
             if not self.interactive:
@@ -96,7 +97,7 @@ class Screen:
                 _complete(words)
                 return input(prompt).strip()
         except (EOFError, Interrupted):
-            self.put("")  # the next output begins on a new line
+            self.put("")  # so that the next output begins on a new line
             raise
 
     def _read_piped(self, prompt: str) -> str:
@@ -104,13 +105,13 @@ class Screen:
         line = self._in.readline(MAX_LINE_CHARACTERS)
         if not line:
             raise EOFError
-        if not self._in.isatty():  # a terminal has shown it already
+        if not self._in.isatty():  # a terminal has shown the input already
             self.put(escape_line(line.strip()))
         return line
 
     @contextmanager
     def _in_front(self) -> Iterator[None]:
-        """Restore Python's own stdout inside the block, because line editing works only with it."""
+        """Restore the real stdout inside the block, because line editing in Python works only with it."""
         if self._out is sys.__stdout__:
             yield
             return
@@ -124,23 +125,27 @@ class Screen:
             os.close(behind)
 
     def draw(self, text: str) -> None:
-        """Draw a frame over the last one; below it if the screen cannot move its cursor or is too small."""
-        columns, lines = [found or usual for found, usual in zip(terminal_size(self._out), (80, 24), strict=True)]
+        """Draw a frame over the previous one. If the screen cannot move its cursor or is too small, draw the frame
+        below the previous one.
+        """
+        columns, lines = [found or usual for found, usual in zip(Terminal(self._out).size, (80, 24), strict=True)]
         rows = text.split("\n")
         if self._moves:
             rows = [set_cell_size(row, columns - 1).rstrip() for row in rows]
-        up = f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""  # rich would erase it line by line, which flickers
+        up = f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""  # rich would erase a frame line by line, which flickers
         fits = self._moves and len(rows) < lines
         self.put((up if fits else "") + "\n".join(rows))
         self._drawn = len(rows) if fits else 0
 
     def leave(self) -> None:
-        """Keep the last frame: the next one is drawn below it."""
+        """Keep the last frame on the screen. The next one is drawn below it."""
         self._drawn = 0
 
 
 def wrap_line(line: str, width: int, further: int = 2) -> list[str]:
-    """Break a line between words at `width` columns, or inside a wider word. Later rows are indented by `further`."""
+    """Break a line between words at `width` columns, or inside a word that is wider. All rows after the first are indented by
+    `further`.
+    """
     hanging = " " * min(len(line) - len(line.lstrip()) + further, width // 2)
     rows = [""]
     for word in re.split(r"(?<=\s)(?=\S)", line):
@@ -156,7 +161,7 @@ def wrap_line(line: str, width: int, further: int = 2) -> list[str]:
 
 
 def _complete(words: Sequence[str]) -> None:
-    """Let the Tab key complete `words` and the arrow keys edit; does nothing if Python has no readline."""
+    """Let the Tab key complete `words` and the arrow keys edit the line. This does nothing if Python has no readline."""
     try:
         import readline
     except ImportError:

@@ -1,20 +1,20 @@
-"""The players of a match: people, and agents that decide as under the referee."""
+"""The players in a match: people and agents. Agents decide under the same conditions as in a match with a referee."""
 
 from collections.abc import Callable, Sequence
 
 from arena import Action, State
-from arena.api.match import Match, Player, Seat, position_stream
+from arena.api.match import Match, Player, Seat, Stream
 from arena.api.search import SharedStart
-from arena_isolation.agent_process import AgentProcesses
+from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.remote import player_maker
 from arena_play import human
 
 Ask = Callable[[int, State, Sequence[Action]], Action]
-"""Asks a person in a seat for one of the legal actions of a state."""
+"""A function that asks the person in a seat for one of the legal actions in a state."""
 
 
 class HumanPlayer:
-    """A person; `ask` makes sure that the answers are legal."""
+    """A person. The function `ask` makes sure that the answers are legal."""
 
     solver = False
     used_rng = False
@@ -32,34 +32,36 @@ class HumanPlayer:
         self._ask = ask
 
     def make_agent(self) -> None:
-        """Do nothing: a person needs no construction."""
+        """Do nothing, because there is nothing to create for a person."""
 
     def choose(self, state: State, legal: Sequence[Action]) -> Action:
         """Ask for an action."""
         return self._ask(self.number, state, legal)
 
     def solve(self, state: State) -> None:
-        """Do nothing: people are never asked for a whole solution."""
+        """Do nothing, because people are never asked for a whole solution."""
 
     def leave(self) -> None:
-        """Do nothing: a person holds no resources."""
+        """Do nothing, because a person holds no resources."""
 
 
 def is_person(seat: Seat) -> bool:
-    """Return whether a person has the seat."""
+    """Return True if a person plays in the seat."""
     return seat.agent == human.NAME
 
 
 def shared_start(match: Match) -> SharedStart:
-    """Return the shared start states of the local searches of a match."""
-    return SharedStart(match.game, position_stream(match.position.key, "start"))
+    """Return the start states that the local searches of a match share."""
+    return SharedStart(match.game, Stream.of_position(match.position.key, "start"))
 
 
 def player_of(match: Match, number: int, played: Sequence[str], hosts: AgentProcesses, ask: Ask) -> Player:
-    """Return the player of a seat: a person, or an agent under the isolation of its entry, not yet constructed."""
+    """Return the player for a seat: a person, or an agent with the isolation that its entry asks for. The agent is not created
+    yet.
+    """
 
     def ask_alone(number: int, state: State, legal: Sequence[Action]) -> Action:
-        hosts.settle()  # no agent thinks in the turn of a person
+        hosts.settle()  # so that no agent thinks during the turn of a person
         return ask(number, state, legal)
 
     if is_person(match.seats[number]):

@@ -1,4 +1,4 @@
-"""One match of people and agents at the terminal, by the referee's rules."""
+"""One match between people and agents at the terminal, by the rules of the referee."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from time import sleep
 
 from arena import Action, Game, Puzzle, State
 from arena.api.errors import cut, describe, suggest
-from arena.api.games import gives, returns_of_loss, standing
-from arena.api.match import Forfeit, IllegalAction, Match, Player, Stepper, legal_action, stepper_of
+from arena.api.games import Returns, gives
+from arena.api.match import Differs, Forfeit, Match, Player, Stepper, legal_action
 from arena.api.results import figures
-from arena_isolation.agent_process import AgentProcesses
+from arena_isolation.agent_pool import AgentProcesses
 from arena_play.advice import Adviser, usage
 from arena_play.board_text import fit_board
 from arena_play.endings import because, result
@@ -18,45 +18,47 @@ from arena_play.seats import is_person, player_of
 
 COMMANDS = {
     "?": "lists the moves",
-    "undo": "takes back your last move, and what came after it",
-    "hint": "asks an agent; hint AGENT asks that one",
-    "eval": "tells what the heuristic says",
+    "undo": "takes back your last move and all moves after it",
+    "hint": "asks an agent for a move; hint AGENT asks this agent",
+    "eval": "shows the value of the heuristic",
     "board": "shows the board again",
-    "help": "shows this",
+    "help": "shows this list",
     "quit": "leaves",
 }
-"""Commands and their explanations."""
+"""The commands that a person can type, with their explanations."""
 _SHORT = {"u": "undo", "h": "hint", "e": "eval", "b": "board", "q": "quit", "exit": "quit", "moves": "?"}
 MAX_COMPLAINT_CHARACTERS = 400
-"""The maximum number of characters shown of a game's error message."""
+"""The maximum number of characters that are shown of an error message from a game."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptCommand:
-    """A command with its argument."""
+    """A command that a person has typed, with its argument."""
 
     name: str
     rest: str = ""
 
 
 class Misunderstood(Exception):
-    """A line is neither an action nor a command; the message says which input is expected."""
+    """A line that is neither an action nor a command. The message says which input is expected."""
 
 
 def texts_of(game: Game, state: State, legal: Sequence[Action]) -> list[str]:
-    """Return the text notation of all legal actions, in their order."""
+    """Return the text notation of all legal actions, in the same order."""
     return [game.format_action(state, action) for action in legal]
 
 
 def takes_numbers(texts: Sequence[str]) -> bool:
-    """Return whether actions may be chosen by their number in the list: not if the notation itself contains numbers."""
+    """Return True if actions may be chosen by their number in the list. If the notation of an action is a number itself, return
+    False.
+    """
     return not any(text.strip().isdecimal() for text in texts)
 
 
 def parse_line(game: Game, state: State, legal: Sequence[Action], line: str) -> Action | PromptCommand:
-    """Parse a line as an action or a command. Actions take precedence, so that a command cannot hide one.
+    """Parse a line as an action or a command. Actions take precedence over commands, so that every action can be typed.
 
-    `:quit` is always the command, `#3` always the third action of the list. Raises Misunderstood for any other line.
+    `:quit` is always the command, and `#3` is always the third action in the list. Raises Misunderstood for all other lines.
     """
     texts = texts_of(game, state, legal)
     if line in texts:
@@ -66,33 +68,33 @@ def parse_line(game: Game, state: State, legal: Sequence[Action], line: str) -> 
     if name in COMMANDS and (name == "hint" or not rest):
         return PromptCommand(name, rest.strip())
     if not legal:
-        raise Misunderstood("no move is left; undo or quit")
+        raise Misunderstood("no move is left; type undo or quit")
     number = line.removeprefix("#")
     if number.isdecimal() and number.isascii() and len(number) < 10 and (line != number or takes_numbers(texts)):
         if not 1 <= int(number) <= len(legal):
-            raise Misunderstood(f"expected a number from 1 to {len(legal)}, got {number}; ? lists the moves")
+            raise Misunderstood(f"expected a number from 1 to {len(legal)}, got {number}; type ? for a list of the moves")
         return legal[int(number) - 1]
     try:
         return legal_action(game, state, line)
-    except IllegalAction as illegal:
+    except Differs as illegal:
         complaint = illegal.complaint or f"{illegal} here"
-    except Exception as error:  # a plugin's parser may raise anything
+    except Exception as error:  # the parser of a plugin may raise anything
         complaint = f"expected a move, got {line!r} ({describe(error)})"
     near = suggest(line, list(COMMANDS))
-    meant = f"{near} or " if near.startswith("did") else ""
-    raise Misunderstood(f"{cut(complaint, MAX_COMPLAINT_CHARACTERS)}; {meant}? lists the moves")
+    meant = f"{near} " if near.startswith("did") else ""
+    raise Misunderstood(f"{cut(complaint, MAX_COMPLAINT_CHARACTERS)}; {meant}type ? for a list of the moves")
 
 
 class TakenBack(Exception):
-    """A person takes back his last move."""
+    """A person takes back the last move."""
 
 
 class Left(Exception):
-    """A person leaves."""
+    """A person leaves the match."""
 
 
 class Session:
-    """A match in progress. It keeps every action, so that moves can be taken back."""
+    """A match in progress. It stores every action, so that moves can be taken back."""
 
     def __init__(self, match: Match, hosts: AgentProcesses, screen: Screen, adviser: Adviser | None, delay: float) -> None:
         self.match = match
@@ -103,12 +105,12 @@ class Session:
         self._delay = delay
         self._stepper = self._start()
         self._moves: list[tuple[int, Action]] = []
-        """The actions so far, with their seats."""
+        """The actions so far, each with its seat."""
         self._players: list[Player] = []
         self._people = [is_person(seat) for seat in match.seats]
         self._hides = gives(match.game, "observation")
         self._watcher: int | None = None
-        """The seat of the person at the screen; None before the first turn, and if the game hides nothing."""
+        """The seat of the person at the screen; None before the first turn, and in games without hidden information."""
 
     @property
     def state(self) -> State:
@@ -117,19 +119,19 @@ class Session:
 
     def _start(self) -> Stepper:
         match = self.match
-        return stepper_of(self._game, match.position.state, match.seats[0].limits.moves, match.position.key, match.repetition)
+        return Stepper.of(self._game, match.position.state, match.seats[0].limits.moves, match.position.key, match.repetition)
 
     def play(self) -> None:
-        """Play to the end, or until a person leaves, and say how it ended.
+        """Play until the end of the match or until a person leaves, and show how it ended.
 
-        If the game hides information, a person sees only the observation of their seat. Two persons share the screen with a
-        curtain between their turns.
+        In a game with hidden information, people see only the observation of their own seat. When two people share the screen, it
+        is cleared between their turns.
         """
         if self._hides and sum(self._people) == 1:
             self._watcher = self._people.index(True)
         self._board()
         if any(self._people):
-            self._screen.say("Your move in the game's notation; ? lists the moves, help the commands.", "dim")
+            self._screen.say("Type a move in the game's notation, ? for a list of the moves, or help for the commands.", "dim")
         try:
             self._seat_all()
             while self._goes_on():
@@ -138,7 +140,7 @@ class Session:
             ending = fault.ending
             self._screen.say(f"\n{self._label(ending.seat or 0)} has lost: {because(ending.reason, ending.message)}", "bad")
             if len(self._people) > 1:
-                self._screen.say(self._result(returns_of_loss(self._game, ending.seat, self.state)), "bold")
+                self._screen.say(self._result(Returns(self._game).of_loss(ending.seat, self.state)), "bold")
         except Left:
             moves = len(self._moves)
             self._screen.say(f"left after {moves} {'move' if moves == 1 else 'moves'}")
@@ -177,7 +179,9 @@ class Session:
             sleep(self._delay)
 
     def _take_back(self) -> None:
-        """Go back to the last decision of a person. Agents are constructed again, because their memory is of moves taken back."""
+        """Go back to the last decision of a person. Agents are created again, because they remember the moves that are taken
+        back.
+        """
         own = [number for number, (seat, _) in enumerate(self._moves) if self._people[seat]]
         if not own:
             self._screen.say("you have not moved yet")
@@ -185,7 +189,7 @@ class Session:
         del self._moves[own[-1] :]
         self._stepper = self._start()
         for _, action in self._moves:
-            self._stepper.turn()  # chance repeats its outcomes
+            self._stepper.turn()  # the outcomes of chance are the same as before
             self._stepper.advance(action)
         self._leave()
         self._seat_all()
@@ -205,12 +209,12 @@ class Session:
     # Input
 
     def _draw_curtain(self, seat: int) -> None:
-        """Hide the screen of the other person until the person in `seat` is ready."""
+        """Clear the screen between two people, and wait until the person in `seat` is ready."""
         if not self._hides or sum(self._people) < 2 or self._watcher == seat:
             return
         self._screen.wipe()
         try:
-            self._screen.ask(f"{self._label(seat)}, it is your turn: press Enter when nobody else looks ")
+            self._screen.ask(f"{self._label(seat)}, it is your turn: press Enter when no other player is looking ")
         except EOFError:
             raise Left from None
         self._watcher = seat
@@ -220,7 +224,7 @@ class Session:
         self._draw_curtain(seat)
         texts = texts_of(self._game, state, legal)
         if not legal:
-            self._screen.say("no move is left, and this is no solution: undo or quit", "bad")
+            self._screen.say("no move is left, and the puzzle is not solved: type undo or quit", "bad")
         prompt = f"{self._label(seat)}> "
         while True:
             try:
@@ -247,7 +251,7 @@ class Session:
             for name, does in COMMANDS.items():
                 self._screen.say(f"  {name:7}{does}")
             self._screen.say(
-                "  A move is its text or its number in the list; #3 is always the third move of the list, :quit a command."
+                "  Type a move as its text or its number in the list. #3 is always the third move, and :quit is always a command."
             )
         elif command.name == "board":
             self._board()
@@ -270,7 +274,7 @@ class Session:
             values = [
                 f"{self._label(number)} {figures.signed(evaluation(state, number), 4)}" for number in range(self._game.players)
             ]
-        except Exception as error:  # its author's
+        except Exception as error:  # an error in the heuristic
             return f"{name}: {describe(error)}"
         return f"{name}: {', '.join(values)}"
 
@@ -281,10 +285,10 @@ class Session:
         return self._game.observation(self.state, seat) if self._hides else self.state
 
     def _board(self) -> None:
-        """Show the state as the person at the screen sees it. At the end, and if only agents play, show all of it."""
+        """Show the state as the person at the screen sees it. At the end, and if only agents play, show everything."""
         hidden = self._hides and any(self._people) and not self._game.is_terminal(self.state)
         if hidden and self._watcher is None:
-            return  # between two persons
+            return  # neither of the people at the screen has had a turn yet
         state = self._seen(self._watcher) if hidden and self._watcher is not None else self.state
         self._screen.put(fit_board(self._game, state, self._screen))
 
@@ -303,8 +307,8 @@ class Session:
         elif game.is_terminal(self.state):
             self._screen.say(f"\n{self._result(tuple(map(float, game.returns(self.state))))}, after {counted}", "bold")
         else:
-            told = self._result(standing(game, self.state))
-            self._screen.say(f"\n{told}: {counted} are the limit; --limits moves=N allows for more", "bold")
+            told = self._result(Returns(game).standing(self.state))
+            self._screen.say(f"\n{told}: {counted} is the limit; --limits moves=N allows more", "bold")
 
     def _result(self, returns: Sequence[float]) -> str:
         points = f" ({', '.join(map(figures.score, returns))})" if len(returns) > 2 else ""

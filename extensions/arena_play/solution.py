@@ -1,11 +1,11 @@
-"""Facts about a solution that the referee has checked."""
+"""Collects the facts about the solution of a puzzle, after the referee has checked the solution."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from arena import Limits, Puzzle, Record, Spec, overrides
-from arena.api.games import info_of
+from arena.api.games import HeuristicInfo
 from arena.api.results import figures
 from arena_play.endings import explain_failure, find_exhausted_limit
 
@@ -16,7 +16,7 @@ SOLUTIONS = {0: "none", 1: "one", 2: "several"}
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The record of a puzzle, and the facts that follow from it."""
+    """The record of a puzzle match, and the facts that follow from it."""
 
     spec: Spec
     record: Record
@@ -30,12 +30,12 @@ class Solution:
 
     @property
     def limits(self) -> Limits:
-        """Limits of the agent."""
+        """Return the limits of the agent."""
         return self.spec.boards[0].seats[0].limits
 
     @property
     def failure(self) -> str | None:
-        """The reason why the puzzle is not solved; None if it is."""
+        """Return the reason why the puzzle is not solved; None if it is."""
         return explain_failure(self.record, self.limits)
 
     def total(self, name: str) -> Any:
@@ -44,48 +44,50 @@ class Solution:
 
     @property
     def depth(self) -> int | None:
-        """The depth that the agent reported last."""
+        """Return the depth that the agent reported last."""
         return self.record.decisions[-1].depth if self.record.decisions else None
 
     def optimality(self) -> tuple[bool | None, str]:
-        """Return whether no solution is cheaper, None if not known, and the reason, from the agent's claim `Agent.optimal`."""
+        """Return whether the solution is optimal (True when no solution is cheaper, None when this is not known), and the reason.
+        The answer follows from what the agent claims in `Agent.optimal`.
+        """
         record, seat = self.record, self.spec.boards[0].seats[0]
         if not record.solved or record.answer is not None or not self.puzzle.path_matters:
-            return None, "not known: the way does not count"
+            return None, "not known: only the final state counts"
         if not record.actions:
-            return True, "yes: nothing had to be done"
+            return True, "yes: the position was already solved"
         claim = seat.make().optimal
         if claim not in ("cost", "length", "admissible") or find_exhausted_limit(record, self.limits) is not None:
-            return None, f"not known: {seat.label} does not claim it"
+            return None, f"not known: {seat.label} does not claim to be optimal"
         if claim == "cost":
             return True, f"yes, as {seat.label} claims of every solution"
         if claim == "length" and overrides(self.puzzle, "step_cost"):
-            return None, f"not known: steps differ in cost, and {seat.label} claims only that no way is shorter"
+            return None, f"not known: steps differ in cost, and {seat.label} only claims to find the fewest steps"
         if claim == "length":
-            return True, f"yes, as {seat.label} claims where all steps cost the same"
+            return True, f"yes, as {seat.label} claims if all steps cost the same"
         if seat.heuristic is None:
             return True, f"yes, as {seat.label} claims without a heuristic"
-        info = info_of(self.spec.registry.heuristics.get((record.game, seat.heuristic)))
+        info = HeuristicInfo.of(self.spec.registry.heuristics.get((record.game, seat.heuristic)))
         if info is not None and info.admissible:
             return True, f"yes, as {seat.label} claims with {seat.heuristic}, which claims to be admissible"
         return None, f"not known: {seat.heuristic} does not claim to be admissible"
 
     def solutions(self) -> int | None:
-        """Return the number of solutions of the position: 0, 1, or 2 for several; None if the puzzle cannot tell.
+        """Return the number of solutions that the position has: 0, 1, or 2 for several; None if the puzzle cannot count them.
 
-        A puzzle can tell by a method `solutions(state, *, nodes)`, within MAX_COUNTING_NODES nodes.
+        A puzzle counts them with a method `solutions(state, *, nodes)`, which may use up to MAX_COUNTING_NODES nodes.
         """
         count = getattr(self.puzzle, "solutions", None)
         if count is None:
             return None
         try:
             found = count(self.puzzle.parse_state(self.record.position), nodes=MAX_COUNTING_NODES)
-        except Exception:  # a fault of the plugin, which does not affect the result
+        except Exception:  # a fault in the plugin, which does not affect the result
             return None
         return found if found in SOLUTIONS else None
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """Yield all facts but the solution itself, each a word and its text."""
+        """Yield all facts except the solution itself. Each is a label and a text."""
         record = self.record
         yield "solved", "yes" if record.solved else f"no: {self.failure}"
         if record.moves is not None:
@@ -106,7 +108,7 @@ class Solution:
             yield "solutions", SOLUTIONS[count]
 
     def document(self) -> Mapping[str, Any]:
-        """Return the facts as plain values, ready for JSON."""
+        """Return the facts as plain values that can be written as JSON."""
         record, seat, board = self.record, self.spec.boards[0].seats[0], self.spec.boards[0]
         return {
             "game": {"name": board.name, **board.parameters},

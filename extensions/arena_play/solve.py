@@ -1,4 +1,4 @@
-"""The command solve: one position of a puzzle, one agent, its solution and the facts about it."""
+"""The command `solve`: an agent solves one position of a puzzle, and the solution is shown with the facts about it."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ import click
 
 from arena import ArenaError, Pairing, Puzzle, Spec
 from arena.api.cli import PercentLine, load, results_alone, say, say_notes, tracebacks_wanted
-from arena.api.match import Differs, steps
+from arena.api.match import Differs, Step
 from arena.api.run import MatchRunner, Scheduled
 from arena_play import human
 from arena_play.board_text import fit_board
@@ -23,35 +23,49 @@ from arena_setup.match_setup import setup_of
 from arena_setup.options import match_options
 
 FRAME_PAUSE_SECONDS = 0.3
-"""Seconds between two positions of an animation."""
+"""Seconds between two positions in an animation."""
 MAX_PRINTED_LINES = 200
-"""The maximum number of lines of positions. Of a longer solution only the first and the last positions are printed."""
+"""The maximum number of lines of positions. If a solution is longer, only its first and its last positions are printed."""
 MAX_BOARD_CHARACTERS = 20_000
 """The maximum number of characters of one position."""
 
 
 @click.command()
 @click.argument("puzzle")
-@click.option("--agent", required=True, metavar="AGENT", help="Who solves it, as a-star or a-star:weight=2.")
+@click.argument("agent", required=False)
+@click.option("--agent", "named", metavar="AGENT", help="The same as the second argument.")
 @click.option("--shuffle", type=click.IntRange(0), metavar="N", help="The same as --set shuffle=N.")
-@click.option("--animate", is_flag=True, help="Show the solution in motion.")
-@click.option("--moves", is_flag=True, help="Print the actions alone.")
+@click.option("--animate", is_flag=True, help="Animate the solution.")
+@click.option("--moves", is_flag=True, help="Print only the actions.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @match_options
 def solve(
-    puzzle: str, agent: str, shuffle: int | None, animate: bool, moves: bool, style: str, delay: float | None, **asked: Any
+    puzzle: str,
+    agent: str | None,
+    named: str | None,
+    shuffle: int | None,
+    animate: bool,
+    moves: bool,
+    style: str,
+    delay: float | None,
+    **asked: Any,
 ) -> int:
-    """Have an agent solve a position of PUZZLE, and say how, at what price, or why not; 1 where it is not solved."""
+    """Let AGENT, such as a-star or a-star:weight=2, solve a position of PUZZLE, and print its solution with the cost; exit code 1
+    if it is not solved.
+    """
+    if (agent is None) == (named is None):
+        raise click.UsageError(f"expected one agent, as in `arena solve {puzzle} a-star`")
+    agent = agent or named or ""
     setup = setup_of(puzzle, asked, (human.__name__,))
     with results_alone() as out, PercentLine(sys.stderr):
         screen = Screen(out)
         if not issubclass(load(setup.plugins).game(puzzle), Puzzle):
-            raise ArenaError(f"{puzzle} is no puzzle: nobody can solve it; `arena play {puzzle}` plays it")
+            raise ArenaError(f"{puzzle} is not a puzzle, so it cannot be solved; `arena play {puzzle}` plays it")
         if agent.partition(":")[0] == human.NAME:
-            raise ArenaError(f"human: a person plays with `arena play {puzzle}`")
+            raise ArenaError(f"human: to solve it yourself, use `arena play {puzzle}`")
         if shuffle is not None:
             if setup.position is not None:
-                raise ArenaError("--shuffle draws a position: it does not go with --position")
+                raise ArenaError("--shuffle draws a position: it cannot be used with --position")
             setup = replace(setup, parameters={**setup.parameters, "shuffle": shuffle})
         spec = replace(setup, limits=SOLUTION_LIMITS if setup.limits is None else setup.limits).load([agent])
         say_notes(spec)
@@ -77,7 +91,7 @@ def _run_solver(spec: Spec) -> Solution:
 
 
 def show_solution(screen: Screen, spec: Spec, delay: float | None, *, animate: bool = True) -> Solution:
-    """Have an agent solve a position, and show the solution position by position with the facts about it."""
+    """Let an agent solve a position, and show the solution position by position and the facts about it."""
     board = spec.boards[0]
     screen.say(f"{board.title}: {board.seats[0].label}", "bold")
     solution = _run_solver(spec)
@@ -102,12 +116,12 @@ def show_solution(screen: Screen, spec: Spec, delay: float | None, *, animate: b
 
 
 def _frames(screen: Screen, solution: Solution) -> Iterator[str]:
-    """Yield every position of a record below a line with its action."""
+    """Yield every position in a record, each below a line with the action that led to it."""
     record, puzzle = solution.record, solution.puzzle
     if record.termination == "void":
         return
     try:
-        for step in steps(puzzle, record):
+        for step in Step.follow(puzzle, record):
             board = fit_board(puzzle, step.state, screen)
             if len(board) > MAX_BOARD_CHARACTERS:
                 board = f"{board[:MAX_BOARD_CHARACTERS]}... ({len(board):,} characters)"
@@ -115,5 +129,5 @@ def _frames(screen: Screen, solution: Solution) -> Iterator[str]:
                 f"position {record.position}" if step.action is None else f"{step.number} of {len(record.actions)}: {step.action}"
             )
             yield f"{'answer' if step.number < 0 else came}\n{board}"
-    except Differs as differs:  # an agent's state that the notation cannot express
+    except Differs as differs:  # a state of the agent that the notation cannot express
         yield f"cannot be shown: {differs}"

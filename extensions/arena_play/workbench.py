@@ -1,4 +1,4 @@
-"""The board of the menu: a game with its parameters, a position, and the chosen agents."""
+"""The board that the menu works on: a game with its parameters, a position, and the chosen agents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ from arena_setup.match_setup import MatchSetup
 from arena_setup.words import values_of
 
 FILE = "statistics.yaml"
-"""File name of a spec of the menu."""
+"""The file name for a spec from the menu."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """An immutable board with its agents. A change returns a new one; raises ArenaError if the change is not possible."""
+    """A board with its agents. It is immutable: a change returns a new board, or raises ArenaError if it is not possible."""
 
     setup: MatchSetup
     agents: tuple[str, ...]
@@ -30,34 +30,36 @@ class Workbench:
 
     @classmethod
     def first(cls, registry: Registry) -> "Workbench":
-        """Return the board of a new menu."""
+        """Return the board with which a menu begins."""
         name = registry.find_first_game(puzzle=True) or registry.find_first_game(puzzle=False)
         if name is None:
-            raise ArenaError("there is no game; `arena plugins` tells what became of the plugins")
+            raise ArenaError("there is no game; `arena plugins` shows the state of all plugins")
         return cls.of(registry, name)
 
     @classmethod
     def of(cls, registry: Registry, name: str) -> "Workbench":
-        """Return a game with its default parameters, and sensible agents."""
+        """Return a board for a game with its default parameters and suitable agents."""
         game = make_default(registry.game(name))
         if game is None:
-            raise ArenaError(f"{name} cannot be made without parameters: `arena show {name}` tells them, `arena play` takes them")
+            raise ArenaError(
+                f"{name} cannot be made without parameters: `arena show {name}` lists them, and `arena play` accepts them"
+            )
         best = propose_agent(registry, game)
         others = [next(iter(registry.list_references(game)), best)] * (game.players - 1)
         return cls.loaded(MatchSetup(name, own_plugins=(human.__name__,)), (best, *others))
 
     @classmethod
     def loaded(cls, setup: MatchSetup, agents: Sequence[str]) -> "Workbench":
-        """Return the board of a setup with these agents."""
+        """Return the board for a setup with these agents."""
         return cls(setup, tuple(agents), setup.load(agents).boards[0])
 
     def with_parameters(self, words: Sequence[str]) -> "Workbench":
-        """Return the same game with other parameters, `KEY=VALUE`."""
+        """Return a board for the same game with other parameters, given as `KEY=VALUE`."""
         parameters = {**self.setup.parameters, **values_of(words, what="parameters")}
         return self.loaded(replace(self.setup, parameters=parameters, position=None), self.agents)
 
     def another(self, asked: str) -> "Workbench":
-        """Return another board: with the next seed, or with the seed or position `asked`."""
+        """Return another board of the same game, from the seed or position `asked`; if `asked` is empty, from the next seed."""
         setup = self.setup.at(asked)
         if not asked:
             setup = replace(self.setup, seed=self.setup.seed + 1, position=None)
@@ -67,7 +69,7 @@ class Workbench:
 
     @property
     def title(self) -> str:
-        """The game and the source of its position."""
+        """The game and the origin of its position."""
         setup = self.setup
         given = f" ({options_of(setup.parameters)})" if setup.parameters else ""
         return f"{setup.game}{given}, {f'seed {setup.seed}' if setup.position is None else 'own board'}"
@@ -81,16 +83,16 @@ class Workbench:
         """Return the position as text that fits the screen."""
         return fit_board(self.board.game, self.board.positions[0].state, screen)
 
-    # As command lines
+    # Command lines
 
     def watching(self) -> list[str]:
-        """Return the command that shows the agents at work."""
+        """Return the command that shows the agents while they play."""
         if self.board.game.players == 1:
             return ["solve", self.setup.game, "--agent", *self.agents, *self._options(), "--animate"]
         return ["play", self.setup.game, *self.agents, *self._options()]
 
     def by_hand(self) -> list[str]:
-        """Return the command by which a person plays, against the first agent if the game has more seats."""
+        """Return the command with which a person plays, against the first agent if the game has more than one seat."""
         rivals = [] if self.board.game.players == 1 else ["human", *[self.agents[0], *self.agents[2:]]]
         return ["play", self.setup.game, *rivals, *self._options()]
 
@@ -100,7 +102,7 @@ class Workbench:
         return [*words, *(["--seed", str(setup.seed)] if setup.position is None else ["--position", setup.position])]
 
     def spec(self, agents: Sequence[str], boards: int) -> str:
-        """Return the text of a spec that plays agents on `boards` boards; raises ArenaError if they cannot play the game."""
+        """Return the text of a spec in which agents play on `boards` boards; raises ArenaError if they cannot play the game."""
         limits = SOLUTION_LIMITS if self.board.game.players == 1 else DECISION_LIMITS
         setup = replace(self.setup, position=None, limits=limits)
         setup.load(agents)
@@ -112,7 +114,7 @@ class Workbench:
 
 
 def options_of(values: Mapping[str, Any]) -> str:
-    """Return values as `KEY=VALUE,...`, None as `null`."""
+    """Return values as `KEY=VALUE,...`; None is written as `null`."""
     return ",".join([f"{key}={_write_value(value)}" for key, value in values.items()])
 
 

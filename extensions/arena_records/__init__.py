@@ -1,1 +1,3 @@
-"""Work with the matches of a store: lists, replays against the rules, exports, and merging of stores."""
+"""Commands for the matches in a store. They list matches, show one and check it by the rules, export matches for other programs,
+and merge stores.
+"""

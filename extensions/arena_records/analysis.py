@@ -1,4 +1,4 @@
-"""Results for notebooks: boards as data frames, comparisons, and plots, of a run in memory or of a store."""
+"""Results for notebooks, from a run in memory or from a store: boards as data frames, comparisons, and plots."""
 
 from collections.abc import Sequence
 from html import escape
@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from arena import ArenaError, Results, Spec, UnknownName
 from arena.api.cli import install_command
 from arena.api.errors import StoreError, import_extension
-from arena.api.results import board_table, failure_lines, leaderboards, overall, table, tallies_of
+from arena.api.results import BoardInfo, Leaderboard, TextTable, tallies_of
 from arena.api.run import Scheduled
-from arena.api.store import Store, run_of
+from arena.api.store import Run, Store
+from arena_records.report import Report
+from arena_records.tidy import OptimalCosts, TidyTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,11 +24,12 @@ FIGURES = {
     "puzzle": ("solved", "solved_low", "solved_high", "solved share"),
     "score": ("mean_return", "return_low", "return_high", "mean return"),
 }
-"""For each kind of board: the plotted key of a row, the keys of its interval, and the name of the axis."""
+"""For each kind of board: the key of the value that is plotted, the keys of the bounds of its interval, and the name of the axis.
+"""
 
 
 class StoredResults(Results):
-    """The results in a store that was opened by its path, without the spec and the code that played."""
+    """The results in a store that was opened by its path, without the spec and the code that produced them."""
 
     def __init__(self, path: Path) -> None:
         with Store.open(path) as store:
@@ -41,22 +44,22 @@ class StoredResults(Results):
 
     @property
     def seed(self) -> int | str | None:
-        """The seed of all random numbers; None while it is secret."""
+        """The seed of all random numbers; None while the seed is secret."""
         return self._seed
 
     @property
     def commitment(self) -> str | None:
-        """The hash of a seed that is or was secret; else None."""
+        """The hash of the seed if it is or was secret; otherwise None."""
         return self._commitment
 
     @property
     def spec(self) -> Spec:  # type: ignore[override]
-        """Raises ArenaError, because a store opened by its path loads no code."""
-        raise ArenaError(f"{self.store}: a store that is opened by its path has no spec; arena.run(spec, store=...) has one")
+        """Raise ArenaError, because a store that is opened by its path loads no code."""
+        raise ArenaError(f"{self.store}: the results of open_store have no spec; call arena.run(spec, store=...) to get one")
 
 
 def open_store(path: str | Path) -> StoredResults:
-    """Open the store of a tournament at `path` for reading: its records, data frames, comparisons and plots.
+    """Open the store of a tournament at `path`, to read its records and to make data frames, comparisons and plots.
 
     No plugin is loaded.
 
@@ -73,7 +76,7 @@ def open_store(path: str | Path) -> StoredResults:
 
 
 def find_board(boards: Sequence[Any], board: int | str | None, store: object) -> int:
-    """Return the number of a board, given by its number or its title; the only one if there is one."""
+    """Return the number of a board, which is given by its number or its title. With a single board, `board` may be None."""
     titles = [one.title for one in boards]
     if board is None and len(boards) == 1:
         return 0
@@ -88,12 +91,12 @@ def find_board(boards: Sequence[Any], board: int | str | None, store: object) ->
 
 
 def make_frame(results: Results, board: int | str | None, columns: Sequence[str] | None = None) -> Any:
-    """Return the rows of a leaderboard as a data frame, without the values that are lists or mappings.
+    """Return the rows of a leaderboard as a data frame, leaving out values that are lists or mappings.
 
-    If there are several boards and `board` is None, the frame has all of them and a column `board`.
+    With several boards and `board=None`, the frame has all of them and a column `board`.
     """
     pandas = import_pandas()
-    boards = leaderboards(results)
+    boards = Leaderboard.of_results(results)
     chosen = boards if board is None else [boards[find_board(boards, board, results.name)]]
     rows = []
     for one in chosen:
@@ -107,26 +110,44 @@ def make_frame(results: Results, board: int | str | None, columns: Sequence[str]
     return frame[wanted]
 
 
+def make_match_frame(results: Results) -> Any:
+    """Return the matches as a data frame with one row per match, in the order of the schedule."""
+    pandas = import_pandas()
+    played = [(one.record, Scheduled(one.number, one.board, one.pairing)) for one in results.played]
+    if results.store is None:
+        boards: Sequence[BoardInfo] = [BoardInfo.of(board) for board in results.spec.boards]
+        values = results.spec.document.values
+    else:
+        with Store.open(results.store) as store:
+            run = store.last()
+        boards, values = run.boards, run.spec["values"]
+    seats = max([len(record.labels) for record, _ in played], default=1)
+    table = TidyTable(boards, seats, OptimalCosts.read(boards, lambda: played), Report.read(values.get("report")))
+    return pandas.DataFrame([table.row(*one) for one in played], columns=table.columns())
+
+
 def notebook_html(results: Results) -> str:
-    """Return the boards as HTML for notebooks, with the overall table of several games. All texts are escaped."""
+    """Return the boards as HTML for notebooks. With several games, the overall table is included. All texts are escaped."""
 
     def section(title: str, body: str, lines: Sequence[str]) -> str:
         said = "<br>\n".join(map(escape, lines))
         return f'<h4>{escape(title)}</h4>\n<div style="overflow-x: auto; white-space: nowrap">{body}</div>\n<p>{said}</p>'
 
-    boards = leaderboards(results)
+    boards = [board.explained() for board in Leaderboard.of_results(results)]
     parts = [f"<h3>{escape(results.name)}</h3>"]
     for board in boards:
-        shown = board_table(board)
-        parts.append(section(board.title, table(shown.headings, shown.cells, "html"), [*board.remarks, *failure_lines(board)]))
-    found = overall(boards)
+        shown = board.table()
+        parts.append(
+            section(board.title, TextTable(shown.headings, shown.cells).text("html"), [*board.remarks, *board.failure_lines()])
+        )
+    found = Leaderboard.overall(boards)
     if found is not None:
-        parts.append(section(found.title, table(found.headings, found.rows, "html"), [found.note]))
+        parts.append(section(found.title, found.text("html"), [found.note]))
     return "\n".join(["<div>", *parts, "</div>"])
 
 
 def import_pandas() -> Any:
-    """Import pandas; ArenaError says how to install it if it is missing."""
+    """Import pandas. When it is missing, raise an ArenaError that says how to install it."""
     try:
         import pandas as pd
     except ImportError as error:
@@ -135,7 +156,7 @@ def import_pandas() -> Any:
 
 
 def compare(results: Results, one: str, other: str, board: int | str | None) -> Any:
-    """Compare two entries on a board as `arena compare` does; ArenaError if they have not met there."""
+    """Compare two entries on a board in the same way as `arena compare`. Raises ArenaError if they have not met there."""
     comparison = import_extension("arena_compare.comparison", "Results.compare")
     attempts_of = import_extension("arena_compare.puzzle_comparison", "Results.compare").attempts_of
     if results.store is None:
@@ -157,9 +178,9 @@ def compare(results: Results, one: str, other: str, board: int | str | None) -> 
 
 
 def _keep(results: Results, path: Path) -> StoredResults:
-    """Write results from memory to a store."""
+    """Write results that are in memory to a store, and return the results of this store."""
     with Store.open(path, write=True) as store:
-        store.begin(run_of(results.spec))
+        store.begin(Run.of(results.spec))
         for played in results.played:
             store.add(Scheduled(*played[:3]), played.record)
         store.end()
@@ -167,12 +188,12 @@ def _keep(results: Results, path: Path) -> StoredResults:
 
 
 def plot(results: Results, board: int | str | None, agents: Sequence[str] | None, ax: "Axes | None") -> "Axes":
-    """Draw the entries of a board with their 95 % intervals, the best on top, and return the axes."""
+    """Draw the entries of a board with their 95 % intervals, the best entry at the top, and return the axes."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
         raise ArenaError(f"a plot needs matplotlib ({error}); try: {install_command('report')}") from error
-    boards = leaderboards(results)
+    boards = Leaderboard.of_results(results)
     shown = boards[find_board(boards, board, results.name)]
     key, low, high, axis = FIGURES[shown.kind]
     known = [row["agent"] for row in shown.rows]

@@ -1,20 +1,21 @@
-"""Finds values of a record that contradict each other or its game. The rules are not needed for that."""
+"""Finds values of a record that contradict each other or its game, without using the rules."""
 
 from math import inf, isfinite
 
 from arena import Game, Puzzle, Record
 from arena.api.errors import abbreviate
-from arena.api.games import bounds, gives, returns_of_loss
-from arena.api.match import FAULTS, ZERO_SUM_TOLERANCE
+from arena.api.games import Returns, gives
+from arena.api.match import FAULTS
 
 MAX_TEXT_CHARACTERS = 1 << 20
-"""The maximum number of characters of one text. Messages are truncated far below it, and no notation needs as many."""
+"""The maximum number of characters of one text. Messages are truncated far below this length, and no notation needs so many."""
 
 
 def find_contradiction(record: Record, game: Game | None) -> str | None:
-    """Return the first value of a record that does not fit the others or its game; None if all fit.
+    """Return a description of the first value in a record that contradicts another value or the game; None if there is none.
 
-    The seats are those of its labels. If the game is not known, a record with `solved` counts as a record of a puzzle.
+    A match has as many seats as the record has labels. If the game is not known, a record with `solved` counts as the record of a
+    puzzle.
     """
     seats = len(record.labels)
     puzzle = record.solved is not None if game is None else isinstance(game, Puzzle)
@@ -30,16 +31,16 @@ def find_contradiction(record: Record, game: Game | None) -> str | None:
 
 
 def _check_returns(record: Record, seats: int, game: Game | None) -> str | None:
-    """Returns must lie in the range of the game. A seat that is not at fault may also have 0."""
+    """Check that the returns are in the range of the game. If the match did not end normally, 0 is also allowed."""
     returns = record.returns
-    low, high = (-inf, inf) if game is None else bounds(game)
+    low, high = (-inf, inf) if game is None else Returns(game).range
     unfinished = record.termination != "normal"
     sound = [isfinite(value) and (low <= value <= high or (unfinished and value == 0.0)) for value in returns]
     if len(returns) != seats or not all(sound):
         span = "" if game is None else f" from {low:g} to {high:g}"
         return f"returns: expected {seats} numbers{span}, got {abbreviate(returns)}"
-    if game is not None and game.zero_sum and abs(sum(returns)) > ZERO_SUM_TOLERANCE:
-        return f"returns: {abbreviate(returns)} do not add up to 0, as those of the game do"
+    if game is not None and game.zero_sum and abs(sum(returns)) > Returns.ZERO_SUM_TOLERANCE:
+        return f"returns: {abbreviate(returns)} do not add up to 0, but the game is zero-sum"
     return None
 
 
@@ -63,20 +64,21 @@ def _check_ending(record: Record, seats: int, *, puzzle: bool, answers: bool) ->
     reason, seat = record.termination, record.seat
     blamed = reason in FAULTS or reason in ("gave-up", "out-of-budget")
     if blamed and (seat is None or seat >= seats):
-        return f"seat: expected whose {reason} it was, less than {seats}, got {seat}"
+        return f"seat: expected the seat that caused {reason}, a number below {seats}, got {seat}"
     if not blamed and seat is not None:
         return f"seat: expected null with {reason}, got {seat}"
     if not puzzle and reason in ("gave-up", "out-of-budget", "stuck"):
-        return f"termination: expected that of a game, got {reason}"
+        return f"termination: expected one that a game can have, got {reason}"
     if record.answer is not None and (not answers or reason != "normal"):
         return f"answer: expected null, got {abbreviate(record.answer)}"
     return None
 
 
 def _check_payoffs(record: Record, game: Game | None) -> str | None:
-    """Check the returns that need no rules: 0 in a void match and at the move limit, and the minimum for a seat at fault.
+    """Check the returns that do not depend on the rules: 0 in a void match and at the move limit, and the minimum for a seat at
+    fault.
 
-    If seats have returns during play, or the game is not known, only the rules can check them.
+    If seats get returns during play, or the game is not known, only a replay by the rules can check them.
     """
     reason, returns = record.termination, record.returns
     stands = game is None or gives(game, "standing")
@@ -84,14 +86,16 @@ def _check_payoffs(record: Record, game: Game | None) -> str | None:
         return f"returns: expected zeros with {reason}, got {abbreviate(returns)}"
     if reason not in FAULTS or game is None or record.seat is None or game.players == 1:
         return None
-    expected = returns_of_loss(game, record.seat)
+    expected = Returns(game).of_loss(record.seat)
     if tuple(returns) != expected if game.zero_sum else returns[record.seat] != expected[record.seat]:
         return f"returns: expected a loss of seat {record.seat} by {reason}, got {abbreviate(returns)}"
     return None
 
 
 def _check_decisions(record: Record, seats: int, *, puzzle: bool) -> str | None:
-    """Every action of a game has its decision, and a fault may have one more; a solver has one for all its actions."""
+    """Check the number of decisions. In a game, every action has a decision, and a match that ended by a fault may have one
+    decision more. A solver has a single decision for all its actions.
+    """
     if len(record.drew) != seats:
         return f"drew: expected {seats} values, got {len(record.drew)}"
     for number, decision in enumerate(record.decisions):

@@ -1,4 +1,4 @@
-"""The command export: a store line by line, or the extensive form of a game."""
+"""The command `export`: writes a store line by line, or the extensive form of a game."""
 
 from collections.abc import Generator, Iterable, Iterator
 from typing import IO
@@ -24,30 +24,30 @@ from arena_setup.words import values_of
     show_default=True,
     help=f"{', '.join(FORMATS)}, or efg.",
 )
-@click.option("--sound", is_flag=True, help="Of a damaged store, leave out what is not as it was written.")
-@click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="Of a game: a parameter; may be repeated.")
+@click.option("--sound", is_flag=True, help="For a damaged store: leave out the damaged records.")
+@click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="For a game: a parameter; may be repeated.")
 @plugin_option
 def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: tuple[str, ...]) -> int:
-    """Print every record of STORE, one a line.
+    """Print every record of STORE, one per line.
 
-    With `--format efg`, print the extensive form of GAME instead, as Gambit and open_spiel read it: every state, with chance and
-    with what each seat can tell apart. The game has to be small enough to be written whole.
+    With `--format efg`, print the extensive form of GAME instead, which Gambit and open_spiel can read: all states, the chance
+    events, and the states that each seat cannot distinguish. The game must be small enough to be written completely.
     """
     brought = None if style in FORMATS else _find_export(style, plugins)
     if brought is not None and brought.of == "game":
         if sound:
-            raise click.UsageError(f"--sound goes with a store, and not with --format {style}")
+            raise click.UsageError(f"--sound works only on a store, and not with --format {style}")
         with results_alone() as out:
             setup = MatchSetup(what, values_of(given, what="--set"), plugins=plugins)
             match = match_of(setup.load_alike("random"))
             _print(brought.write(match.game, match.position.state), out)
         return 0
     if given or (is_given("plugins") and brought is None):
-        raise click.UsageError("--set and --plugin go with --format efg")
+        raise click.UsageError("--set and --plugin need --format efg")
     with results_alone() as out, Store.open(what, strict=not sound) as opened, opened.snapshot():
         _print(lines(opened, style) if brought is None else brought.write(opened), out)
         if left_out := dict.fromkeys(opened.suspects):
-            say(f"note: not as written, and left out: {', '.join(left_out)}")
+            say(f"note: damaged and left out: {', '.join(left_out)}")
     return 0
 
 
@@ -66,4 +66,4 @@ def _print(pieces: Iterator[str], out: IO[str]) -> None:
             print(line, file=out)
     finally:
         if isinstance(pieces, Generator):
-            pieces.close()  # before the store, if the reader stops early
+            pieces.close()  # before the store is closed, in case the reader stops early

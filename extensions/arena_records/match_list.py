@@ -1,6 +1,6 @@
-"""Lists the matches of a store, filtered by agent, opponent and result, and sorted by a figure, the largest first.
+"""Lists the matches of a store. They can be filtered by agent, opponent and result, and sorted by a figure, the largest first.
 
-The list is read from tables of sums, so a list of a million matches takes seconds.
+The list is made from columns with sums and not from whole records, so listing a million matches takes only seconds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,23 +11,24 @@ from arena import UnknownName
 from arena.api.errors import StoreError
 from arena.api.match import FAULTS, Reason
 from arena.api.results import BoardInfo, result_points
-from arena.api.store import NANOSECONDS, Store, returns_of, seats_of
+from arena.api.store import Store
 
 RESULTS = ("win", "draw", "loss", "void", "fault")
-"""The results to filter by. For a puzzle, a win is a solution and a loss is an attempt without one."""
+"""The results by which matches can be filtered. For a puzzle, a win is a solution and a loss is an attempt without one."""
 Outcome = Literal["win", "draw", "loss"]
 _OUTCOMES: Mapping[float, Outcome] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
 _WORDS = {"win": "solved", "loss": "unsolved"}
-ORDERS = {"nodes": "nodes", "length": "r.moves", "time": "nanoseconds"}
-"""The sort keys of matches and their columns."""
+ORDERS = {"nodes": "nodes", "length": "r.moves", "time": "nanoseconds", "number": "p.number"}
+"""The sort keys for matches, and their columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchChoice:
-    """The filter and the order of matches; None means any."""
+    """The filter and the order of a list of matches; None means no condition."""
 
     agent: str | None = None
-    """The label of an entry that plays, and whose result counts; by default the result of the first seat counts."""
+    """The label of an entry that plays. Results are those of this entry or, without an agent, of the first seat.
+    """
     opponent: str | None = None
     """The label of the opponent of `agent`."""
     result: str | None = None
@@ -41,31 +42,33 @@ class ListedMatch:
     """A match in one line."""
 
     number: int
-    """Its place in the schedule, from 1."""
+    """The place of the match in the schedule, counted from 1."""
     id: str
     board: str
     round: int
-    """From 1."""
+    """The number of the round, counted from 1."""
     seats: tuple[str, ...]
-    """The labels of the entries."""
+    """The labels of the entries that play."""
     result: str
-    """`win`, `draw` or `loss` of the agent asked for, else of the first seat; `solved` or `unsolved`; `void`."""
+    """`win`, `draw` or `loss` of the requested agent or, without one, of the first seat; `solved` or `unsolved`; `void`.
+    """
     moves: int | None
-    """None for a solution without counted steps."""
+    """The number of moves; None for a solution without counted steps."""
     nodes: int
-    """The sum over all seats, as for the seconds."""
+    """The sum of the nodes of all seats. The next field is the sum of their seconds."""
     seconds: float
     termination: Reason
 
     def as_dict(self) -> dict[str, Any]:
-        """The match as plain values."""
+        """Return the match as plain values."""
         return {**asdict(self), "seats": list(self.seats)}
 
 
 def listed(store: Store, choice: MatchChoice) -> Iterator[ListedMatch]:
-    """Yield the chosen matches on the boards of the last run of a store.
+    """Yield the matches that fit the filter, from the boards of the last run of a store.
 
-    Raises UnknownName for a label that no board has, and StoreError for an opponent without an agent or equal to it.
+    Raises UnknownName for a label that is not on any board, and StoreError if an opponent is given without an agent, or if both
+    are the same.
     """
     sheets = store.last().boards
     _check(store, sheets, choice)
@@ -88,11 +91,11 @@ def _check(store: Store, sheets: Sequence[BoardInfo], choice: MatchChoice) -> No
         if label is not None and label not in known:
             raise UnknownName(f"entry of {store.path}", label, known)
     if choice.opponent is not None and choice.agent in (None, choice.opponent):
-        raise StoreError(f"expected another agent against {choice.opponent}, got {choice.agent or 'none'}")
+        raise StoreError(f"expected an agent that is not the opponent {choice.opponent}, got {choice.agent or 'none'}")
 
 
 def select_entries(boards: Iterable[tuple[int, BoardInfo]], labels: Sequence[str]) -> tuple[str, list[Any]]:
-    """Return the SQL condition that all these entries play a match on one of the boards, and its values."""
+    """Return an SQL condition for matches in which all these entries play, and the values of its parameters."""
     parts: list[str] = []
     values: list[Any] = []
     for number, sheet in boards:
@@ -103,25 +106,27 @@ def select_entries(boards: Iterable[tuple[int, BoardInfo]], labels: Sequence[str
 
 
 def _match(sheets: Sequence[BoardInfo], agent: str | None, row: Sequence[Any]) -> tuple[ListedMatch, bool]:
-    """A row as a match, and whether it was lost by a fault: of the agent if one is given, else of any seat."""
+    """Return a row as a match, and whether the match was lost by a fault, either of the agent or, without an agent,
+    of any seat.
+    """
     number, key, board, round_, seats, returns, solved, termination, blamed, moves, nodes, nanoseconds = row
     sheet = sheets[board]
-    labels = tuple([sheet.labels[entry] for entry in seats_of(seats)])
+    labels = tuple([sheet.labels[entry] for entry in Store.seats_of(seats)])
     seat = 0 if agent is None else labels.index(agent)
-    word = outcome(returns_of(returns), seat)
+    word = outcome(Store.returns_of(returns), seat)
     result = "void" if termination == "void" else word if solved is None else _WORDS[word]
-    seconds = nanoseconds / NANOSECONDS
+    seconds = nanoseconds / Store.NANOSECONDS
     match = ListedMatch(number + 1, key.hex(), sheet.title, round_ + 1, labels, result, moves, int(nodes), seconds, termination)
     return match, termination in FAULTS and (agent is None or blamed == seat)
 
 
 def outcome(returns: Sequence[float], seat: int) -> Outcome:
-    """Return the result of a match for a seat: against the best of the others, for a puzzle, a win if it was solved."""
+    """Return the result of a match for a seat, compared with the best of the other seats. A puzzle is a win if it was solved."""
     others = (*returns[:seat], *returns[seat + 1 :])
     return _OUTCOMES[result_points(returns[seat], max(others))] if others else ("win" if returns[seat] == 1 else "loss")
 
 
-# Further seats are summed as floats, and so are sums that are too large for SQLite's whole numbers.
+# `total` sums the seats after the second one as floats, so that a sum which is too large for an integer of SQLite is no error.
 _MATCHES = """
 SELECT p.number, r.id, p.board, p.round, p.seats, r.returns, r.solved, r.termination, r.seat, r.moves,
        r.nodes_0 + r.nodes_1 + (SELECT total(nodes) FROM effort WHERE record = r.number) AS nodes,

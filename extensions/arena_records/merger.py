@@ -1,7 +1,8 @@
-"""Merges several stores into one, for example after several machines shared a tournament."""
+"""Merges several stores into one, for example when several machines have played parts of a tournament."""
 
+import sqlite3
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -9,18 +10,24 @@ import click
 
 from arena import Record
 from arena.api.cli import results_alone
-from arena.api.errors import StoreConflict, StoreError
+from arena.api.errors import StoreError
 from arena.api.run import Scheduled
-from arena.api.store import CodeKey, KnownOptions, Run, Store, list_changed_options, lock_store, settle
+from arena.api.store import Run, Store
 
 RECORDS_PER_BATCH = 2000
-"""The number of records compared and written at a time."""
+"""The number of records that are compared and written at a time."""
+
+
+class StoreConflict(StoreError):
+    """Two stores have different records with the same id; the message names it."""
+
+    EXIT_CODE = 1
 
 
 @click.command()
 @click.argument("out")
 @click.argument("stores", nargs=-1, required=True, metavar="IN...")
-@click.option("--accept-changed-plugins", "accept", is_flag=True, help="Merge though a plugin was not the same one everywhere.")
+@click.option("--accept-changed-plugins", "accept", is_flag=True, help="Merge even if a plugin differs between the stores.")
 def merge(out: str, stores: tuple[str, ...], *, accept: bool) -> int:
     """Write OUT with the matches of all stores IN."""
     with results_alone() as shown:
@@ -29,11 +36,11 @@ def merge(out: str, stores: tuple[str, ...], *, accept: bool) -> int:
 
 
 def merge_stores(out: str | Path, inputs: Sequence[str | Path], *, accept: bool = False) -> int:
-    """Write a store with every match of `inputs` once and return how many there are.
+    """Write a store that has every match of `inputs` once, and return the number of matches.
 
-    The boards are those of the run that started last. Raises StoreConflict if two stores have different records under one id,
-    apart from times, or were played with different versions of a plugin, unless `accept` is true. Raises StoreError if `out`
-    exists and is not one of the inputs, or is in use. After an error `out` is unchanged.
+    The boards are taken from the run that started last. Unless `accept` is true, StoreConflict is raised if records with the same
+    id differ in more than their times, or if the matches of two stores were played with different versions of a plugin.
+    StoreError is raised if `out` exists and is not one of the inputs, or is in use. After an error `out` is unchanged.
     """
     target, sources = Path(out), [Path(one) for one in inputs]
     if not accept:
@@ -41,15 +48,16 @@ def merge_stores(out: str | Path, inputs: Sequence[str | Path], *, accept: bool 
     _check_options(sources)
     there = target.exists()
     if there and not any(one.exists() and target.samefile(one) for one in sources):
-        raise StoreError(f"{target} exists; name it among the stores to merge, or another file")
+        raise StoreError(f"{target} exists; list it among the stores to merge, or name another file")
     part = target.with_name(f"{target.name}.part")
-    with lock_store(target):
+    with Store.lock(target):
         _remove(part)
         try:
             with Store.open(part, write=True) as whole:
                 count = _fill(whole, sources)
+            _add_spending(part, sources)
             if there:
-                settle(target)  # no journal may remain beside the replaced file
+                Store.settle(target)  # no journal may be left beside the file that is replaced
             part.replace(target)
         finally:
             _remove(part)
@@ -58,7 +66,7 @@ def merge_stores(out: str | Path, inputs: Sequence[str | Path], *, accept: bool 
 
 def _check_code(sources: Sequence[Path]) -> None:
     """Raise StoreConflict if the matches of two stores were played with different versions of a plugin."""
-    known: dict[CodeKey, tuple[str, Path]] = {}
+    known: dict[tuple[str, str], tuple[str, Path]] = {}
     for source in sources:
         with Store.open(source) as store:
             code = {key: found for run in store.runs() for key, found in run.code().items()}
@@ -66,39 +74,39 @@ def _check_code(sources: Sequence[Path]) -> None:
             other, where = known.setdefault(key, (found, source))
             if other != found:
                 raise StoreConflict(
-                    f"{key[0]} was another one for {source} than for {where}; play one of the two anew with the same (--fresh), "
+                    f"{key[0]} differs between {source} and {where}; play one of the two again with the same code (--fresh), "
                     "or keep the matches of both with --accept-changed-plugins"
                 )
 
 
 def _check_options(sources: Sequence[Path]) -> None:
-    """Raise StoreConflict if two stores were played with different defaults of an option."""
-    known: dict[Path, KnownOptions] = {}
+    """Raise StoreConflict if two stores were played with different default values of an option."""
+    known: dict[Path, list[Run]] = {}
     for source in sources:
         with Store.open(source) as store:
-            options = {entry: found for run in store.runs() for entry, found in run.options().items()}
+            runs = store.runs()
         for other, before in known.items():
-            if changed := list_changed_options(before, options):
+            if changed := Run.list_changed_options(before, runs):
                 raise StoreConflict(
-                    f"defaults are other ones in {source} than in {other}: {', '.join(changed)}; play one of the two anew with "
+                    f"defaults differ between {source} and {other}: {', '.join(changed)}; play one of the two again with "
                     "the same code (--fresh)"
                 )
-        known[source] = options
+        known[source] = runs
 
 
 def _check_secrets(runs: Sequence[Run]) -> None:
-    """Raise StoreConflict if matches of one schedule follow from different secrets."""
+    """Raise StoreConflict if matches of the same schedule come from different secret seeds."""
     secrets = [run.secret for run in runs if run.secret is not None]
     longest = max(secrets, key=len, default="")
     if not all(longest.startswith(secret) for secret in secrets):
         raise StoreConflict(
-            "the stores have secret seeds of their own, so their matches are not parts of one run; start all shards from "
+            "the stores have different secret seeds, so their matches are not parts of one run; start all shards from "
             "copies of one store"
         )
 
 
 def _fill(whole: Store, sources: Sequence[Path]) -> int:
-    runs: list[Run] = []  # each once, the one that started last at the end
+    runs: list[Run] = []  # each run once, the one that started last at the end
     for source in sources:
         with Store.open(source) as store:
             runs += [run for run in store.runs() if run not in runs]
@@ -113,8 +121,28 @@ def _fill(whole: Store, sources: Sequence[Path]) -> int:
             records = store.records()
             while chunk := list(islice(records, RECORDS_PER_BATCH)):
                 _add(whole, chunk, source, sources[:number], same_boards=same_boards)
-            store.verify()  # after the conflicts, because their messages are clearer
+            store.verify()  # only now, because the message about a conflict is clearer
     return len(whole)
+
+
+_ADD_SPENDING = """
+INSERT INTO spending VALUES (?, NULL, ?, ?, ?, ?, ?) ON CONFLICT (payer) DO UPDATE SET
+(requests, in_progress, known, unknown, reserved)
+= (excluded.requests, excluded.in_progress, excluded.known, excluded.unknown, excluded.reserved)
+WHERE (excluded.requests, -excluded.in_progress) > (spending.requests, -spending.in_progress)
+"""
+
+
+def _add_spending(whole: Path, sources: Sequence[Path]) -> None:
+    """Add the ledgers of money. If two stores have a row with the same key, the row that was written last is kept."""
+    with closing(sqlite3.connect(whole)) as opened, opened:
+        for source in sources:
+            with Store.open(source, strict=False) as store:
+                if not any(store.query("SELECT 1 FROM sqlite_master WHERE name = 'spending'")):
+                    continue
+                rows = list(store.query("SELECT payer, requests, in_progress, known, unknown, reserved FROM spending"))
+            opened.execute(Store.SPENDING)
+            opened.executemany(_ADD_SPENDING, rows)
 
 
 Found = tuple[Record, Scheduled | None]
@@ -127,7 +155,7 @@ def _add(whole: Store, chunk: Sequence[Found], source: Path, before: Sequence[Pa
     for record, place in chunk:
         if record.id not in there:
             whole.add(place if same_boards else None, record)
-        elif "void" in (record.termination, (kept := same[record.id])[0].termination):  # which is not final
+        elif "void" in (record.termination, (kept := same[record.id])[0].termination):  # a void match is not final
             if kept[0].termination == "void" != record.termination:
                 whole.discard([there.pop(record.id).number])
                 whole.add(place if same_boards else kept[1], record)
@@ -139,8 +167,8 @@ def _add(whole: Store, chunk: Sequence[Found], source: Path, before: Sequence[Pa
 
 
 def _are_alike(one: Record, other: Record) -> bool:
-    """Return whether two records are equal apart from times. It takes a third of the time of `timeless`."""
-    if None in (one.seed, other.seed):  # one store does not reveal its secret yet; equal ids have equal seeds
+    """Return True if two records are equal apart from times. This is three times as fast as comparing their `timeless` forms."""
+    if None in (one.seed, other.seed):  # one store does not reveal its secret yet; equal ids come from equal seeds
         one, other = one._replace(seed=None), other._replace(seed=None)
     first, second = (
         record._replace(
@@ -161,7 +189,7 @@ def _describe_conflict(kept: Record, record: Record, source: Path, before: Seque
                 holder = path
     return StoreConflict(
         f"match {record.id} differs: {key} is {one[key]!r} in {holder} and {other[key]!r} in {source}; "
-        "one of the two was not played as it says, or with other code: leave that store out"
+        "one of the two was changed, or played with other code: leave that store out"
     )
 
 

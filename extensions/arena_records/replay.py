@@ -1,4 +1,4 @@
-"""The command replay: shows a match position by position, checks it by the rules and lets its agents play it again."""
+"""The command `replay`: shows a match position by position, checks it by the rules, and lets its agents play it again."""
 
 import shlex
 from collections.abc import Collection
@@ -11,23 +11,37 @@ from arena import CHANCE, Game, PluginError, Record, Spec, SpecError
 from arena.api.cli import load, plugin_option, results_alone
 from arena.api.errors import StoreError, abbreviate, escape_line
 from arena.api.games import Chance
-from arena.api.match import Differs, Step, steps
-from arena.api.results import figures, make_known_game
-from arena.api.run import MatchRunner, Scheduled, seed_of_round
-from arena.api.spec import list_named_code, load_spec, resolve_place
-from arena.api.store import ForeignCode, Run, Store, list_mixed_plugins, run_of
+from arena.api.match import Differs, Step
+from arena.api.results import figures
+from arena.api.run import MatchRunner, Scheduled
+from arena.api.spec import PluginPlace, list_named_code, load_spec
+from arena.api.store import ForeignCode, Run, Store
 from arena_records.rules import compare_with_rules
+from arena_records.transcripts import describe_exchanges
+
+MAX_NAMED_FILES = 3
+"""The maximum number of plugin files in a command that is shown. A ladder may need hundreds."""
 
 
 @click.command()
 @click.argument("store")
 @click.argument("id")
 @plugin_option
-@click.option("--spec", "spec_file", metavar="FILE", help="The spec that was played: what it names may be loaded and started.")
-def replay(store: str, id: str, plugins: tuple[str, ...], spec_file: str | None) -> int:  # noqa: A002 - the word that the manual uses
-    """Show match ID of STORE position by position, and check that it is what was recorded.
+@click.option(
+    "--spec", "spec_file", metavar="FILE", help="The spec that was played; replay may then load and start the code that it names."
+)
+@click.option("--transcript", is_flag=True, help="Show also the questions to language models and their answers, without secrets.")
+def replay(
+    store: str,
+    id: str,  # noqa: A002 - the word that the manual uses
+    plugins: tuple[str, ...],
+    spec_file: str | None,
+    *,
+    transcript: bool,
+) -> int:
+    """Show match ID of STORE position by position, and check it against its record.
 
-    A store is data: of what it names, code runs here only if it is installed, or named by --plugin or --spec.
+    A store only names code. Replay runs this code only if it is installed, or if you name it with --plugin or --spec.
     """
     with results_alone() as out:
         known = None if spec_file is None else load_spec(spec_file, plugins=plugins)
@@ -35,60 +49,69 @@ def replay(store: str, id: str, plugins: tuple[str, ...], spec_file: str | None)
         allowed = (
             list_named_code(known.document, known.plugins, known.registry)
             if known is not None
-            else dict.fromkeys(map(resolve_place, plugins))
+            else dict.fromkeys([PluginPlace(plugin).real for plugin in plugins])
         )
         with Store.open(store, strict=False) as opened:
             record, place = opened.record(id)
             suspects = list(opened.suspects)
             runs = opened.runs()
             run = opened.last()
+            exchanges = list(describe_exchanges(opened, record.id))
         spec, missing = _load_spec(run, allowed, f"arena replay {shlex.quote(store)} {record.id}")
         print(f"{record.id}: {' against '.join(map(escape_line, record.labels))} at {escape_line(record.game)}", file=out)
         number = run.board_of(record.game, place)
         if number is None:
             raise StoreError(f"the last run of this store does not play {record.game}, so match {record.id} cannot be shown")
-        game = make_known_game(run.boards[number], registry) if spec is None else spec.boards[number].game
+        game = run.boards[number].make_game(registry, run.document.folder) if spec is None else spec.boards[number].game
         differences, verdict = _show(game, record, spec, place, out)
+        if transcript:
+            print("\n".join(["", "transcript", *(exchanges or ["no transcript of this match is kept"])]), file=out)
+        elif exchanges:
+            print("a transcript is kept; --transcript shows it", file=out)
         differences += [f"hash: {what} is not as it was written" for what in suspects]
         for line in differences:
             print(f"differs: {escape_line(line)}", file=out)
         print("not what was recorded" if differences else verdict, file=out)
         if missing is not None:
             print(missing, file=out)
-        changed = [] if spec is None else list_mixed_plugins([*runs, run_of(spec)])
+        changed = [] if spec is None else Run.list_mixed_plugins([*runs, Run.of(spec)])
         if changed:
             print(
-                f"{', '.join(changed)}: not the same now, or in all runs of this store; that may be why something differs",
+                f"{', '.join(changed)}: changed since the match, or between runs of this store; this may explain the difference",
                 file=out,
             )
     return 1 if differences else 0
 
 
 def _load_spec(run: Run, allowed: Collection[str], command: str) -> tuple[Spec | None, str | None]:
-    """The spec of a run; or None, and a line with the reason and the command that loads it."""
+    """Return the spec of a run. If it cannot be loaded, return None and a line with the reason and, if there is one, a command
+    that loads it.
+    """
     try:
         return run.load(allowed), None
     except ForeignCode as error:
-        return None, f"{escape_line(str(error))}; with it: {command} {shlex.join(error.options(run.document))}"
+        words = error.options(run.document)
+        many = f"--plugin FILE ..., with all {len(words) // 2:,} files" if len(words) > 2 * MAX_NAMED_FILES else shlex.join(words)
+        return None, f"{escape_line(str(error))}; to load it: {command} {many}"
     except (SpecError, PluginError) as error:
         return None, f"the spec of the run cannot be loaded here: {escape_line(str(error))}"
 
 
 def _show(game: Game | None, record: Record, spec: Spec | None, place: Scheduled | None, out: IO[str]) -> tuple[list[str], str]:
-    """Show a match; return the differences from the rules and from the agents' current play, and the result in words."""
+    """Show a match. Return the differences from the rules and from what the agents choose now, and the result in words."""
     if game is None:
         _print_as_text(record, out)
-        return [], f"{escape_line(record.game)} is not known here, so neither the rules nor the agents were asked"
+        return [], f"{escape_line(record.game)} is not known here, so the match was not compared with its rules or played again"
     differences: list[str] = []
     first, last = None, None
-    chance, moves, adjudication = None, None, None  # not known without the spec or outside its schedule
+    chance, moves, adjudication = None, None, None  # unknown without the spec, or if the match is not in its schedule
     if spec is not None and place is not None:
         board, number = spec.boards[place.board], place.pairing.round
         moves, adjudication = board.seats[place.pairing.seats[0]].limits.moves, board.adjudication
         if board.has_chance:
             chance = Chance.of(board.positions.game, board.positions.key(number), board.positions.repetition(number))
     try:
-        for step in steps(game, record, chance=chance):
+        for step in Step.follow(game, record, chance=chance):
             print(f"\n{_describe_step(step, record)}\n{game.render(step.state)}", file=out)
             first, last = first or step, step
     except Differs as differs:
@@ -100,7 +123,7 @@ def _show(game: Game | None, record: Record, spec: Spec | None, place: Scheduled
 
 
 def _print_as_text(record: Record, out: IO[str]) -> None:
-    """Write a match without its rules: the position, and the recorded actions."""
+    """Write a match for which the rules are missing: the position and the recorded actions."""
     print(f"\n{escape_line(record.position)}", file=out)
     each = len(record.decisions) == len(record.actions)
     for number, action in enumerate(record.actions):
@@ -139,19 +162,19 @@ def _describe_ending(record: Record) -> str:
 
 
 def _play_again(spec: Spec | None, place: Scheduled | None, record: Record, differences: list[str]) -> str:
-    """Let deterministic agents play again and add deviations to `differences`; return the result in words."""
+    """Let deterministic agents play the match again and add deviations to `differences`. Return the result in words."""
     if spec is None:
-        return "the rules agree; its agents did not play it again"
+        return "the rules agree; the agents did not play the match again"
     if place is None:
-        return "the rules agree; the match is not in the schedule of the last run, so its agents did not play it again"
+        return "the rules agree; the match is not in the schedule of the last run, so the agents did not play it again"
     if place.is_timed(spec):
-        return "the rules agree; with a time limit the agents need not play the same again, so they were not asked to"
+        return "the rules agree; with a time limit, agents may play differently, so they did not play it again"
     if place.asks_outside(spec):
-        return "the rules agree; an agent waits for something outside, which was not asked again"
+        return "the rules agree; an agent waits for an external service, so the agents did not play it again"
     with closing(MatchRunner(spec)) as runner:
         played = runner.play(place)
-    if record.seed is not None:  # the secret is revealed by now, but the players leave it out
-        played = played._replace(seed=seed_of_round(spec.seed, place.pairing.round))
+    if record.seed is not None:  # the run has revealed its seed, but a match played here has none
+        played = played._replace(seed=place.seed(spec))
     again, before = played.timeless(), record.timeless()
     differences += [
         f"{key}: recorded {abbreviate(before[key])}, now {abbreviate(again[key])}" for key in before if before[key] != again[key]

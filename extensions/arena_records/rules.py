@@ -1,19 +1,19 @@
-"""Compares the end of a record with the rules of its game."""
+"""Compares the end of a record with the rules of the game."""
 
 from math import isclose
 
 from arena import Game, Puzzle, Record
-from arena.api.games import gives, returns_of_loss, standing
+from arena.api.games import Returns, gives
 from arena.api.match import FAULTS, Adjudication, Step
 
 
 def compare_with_rules(
     game: Game, record: Record, first: Step, last: Step, moves: int | None = None, adjudication: Adjudication | None = None
 ) -> list[str]:
-    """Return the differences between the rules and the end of a record, from its first and last step.
+    """Return the differences between the rules and the end of a record, given its first and last step.
 
-    `moves` is the limit of the match and `adjudication` the rules of its board; without `moves` neither is known. For a record of
-    a fault, the rules can only show that the match was over before.
+    `moves` is the move limit of the match, and `adjudication` has the rules by which its board ends matches early. If `moves` is
+    None, neither of them is known. For a record of a fault, the only possible difference is that the match was already over.
     """
     found: list[str] = []
     concerned = adjudication is not None or record.termination == "adjudicated"
@@ -33,27 +33,31 @@ def compare_with_rules(
 
 
 def _compare_with_values(record: Record, actions: int, adjudication: Adjudication | None, *, continues: bool) -> list[str]:
-    """Return the differences between the reported values and the end after this number of `actions` of seats.
+    """Return the differences between the reported values and the end of the match after `actions` actions of seats.
 
-    `continues` is true if the game could go on after the last one.
+    `continues` is true if the game could continue after the last action.
     """
     reported = [(decision.seat, decision.value) for decision in record.decisions]
     after, agreed_end = (adjudication and adjudication.first(reported)) or (None, None)
     due = after is not None and (after < actions or (after == actions and continues))
     if record.termination != "adjudicated":
-        return [f"termination: recorded {record.termination}, by the values adjudicated after {after} moves"] if due else []
+        return (
+            [f"termination: recorded {record.termination}, but by the reported values adjudicated after {after} moves"]
+            if due
+            else []
+        )
     if not due or after != actions or agreed_end is None:
         when = f"after {after} moves" if due else "not at all"
-        return [f"termination: recorded adjudicated after {actions} moves, by the values {when}"]
+        return [f"termination: recorded adjudicated after {actions} moves, but by the reported values {when}"]
     if agreed_end.returns != record.returns:
-        return [f"returns: recorded {record.returns}, by the values {agreed_end.returns}"]
+        return [f"returns: recorded {record.returns}, but by the reported values {agreed_end.returns}"]
     return []
 
 
 def _check_game(game: Game, record: Record, last: Step, found: list[str]) -> tuple[float, ...] | None:
     over = game.is_terminal(last.state)
     if record.seat is not None and record.decisions and not over and game.to_move(last.state) != record.seat:
-        found.append(f"seat: recorded a fault of seat {record.seat}, and seat {game.to_move(last.state)} was to move")
+        found.append(f"seat: recorded a fault of seat {record.seat}, but seat {game.to_move(last.state)} was to move")
     if record.termination == "normal" and over:
         return tuple(map(float, game.returns(last.state)))
     if record.termination == "normal":
@@ -61,9 +65,9 @@ def _check_game(game: Game, record: Record, last: Step, found: list[str]) -> tup
     elif record.termination in ("move-limit", "adjudicated"):
         if over:
             found.append("the game is over after the last action")
-        return standing(game, last.state) if record.termination == "move-limit" else None
+        return Returns(game).standing(last.state) if record.termination == "move-limit" else None
     elif record.termination in FAULTS and gives(game, "standing"):
-        return returns_of_loss(game, record.seat, last.state)
+        return Returns(game).of_loss(record.seat, last.state)
     return None
 
 
@@ -73,12 +77,12 @@ def _check_attempt(puzzle: Puzzle, record: Record, first: Step, last: Step, foun
     if record.answer is not None:
         if puzzle.path_matters:
             found.append("an answer was recorded, although the path matters")
-        unknown = last.number >= 0  # the answer is a hash, or cannot be read
+        unknown = last.number >= 0  # the answer is a hash, or it cannot be read
         solved = bool(record.solved) if unknown else bool(puzzle.is_answer(first.state, last.state))
     else:
         solved = bool(puzzle.is_goal(last.state))
         if not solved and record.termination == "normal":
-            found.append("the last state is no goal")
+            found.append("the last state is not a goal")
         if record.termination == "stuck" and (solved or puzzle.actions(last.state)):
             found.append("the puzzle is not stuck after the last action")
         if record.cost is None or not isclose(last.cost, record.cost, abs_tol=1e-9):

@@ -1,1 +1,3 @@
-"""A game and its agents without a spec: in the words of a command line for commands, as objects and names for `arena.play`."""
+"""Sets up a game and its agents without a spec (a tournament file): from words of a command line, or from objects and names for
+`arena.play`.
+"""

@@ -1,4 +1,4 @@
-"""Turns a call of a command such as `arena play` into a spec, so that it is validated like any tournament."""
+"""Turns the arguments of a command such as `arena play` into a spec, so that they are validated like a tournament."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,18 +8,18 @@ from typing import Any
 from arena import ArenaError, Spec, SpecError
 from arena.api.cli import load
 from arena.api.errors import call_foreign
-from arena.api.match import Match, match_id
+from arena.api.match import Match
 from arena.api.spec import SHARED_DEALS, load_spec
 from arena_setup.words import entry_of, values_of
 
 _AGENT = re.compile(r"agents\[(\d+)\](?:\.(.+))?")
 _PLACES = {r"game(?:\.name)?": "GAME", r"game\.(.+)": r"--set \1", r"positions.*": "--position", r"limits\.(.+)": r"--limits \1"}
-"""The paths of a spec and the words of the call that set them."""
+"""The paths in a spec, and the words of the command line that set them."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchSetup:
-    """A game, its position, and the limits of agents, as a call gives them."""
+    """A game, its position, and the limits of agents, as given on the command line."""
 
     game: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -27,13 +27,13 @@ class MatchSetup:
     position: str | None = None
     heuristic: str | None = None
     limits: Mapping[str, Any] | None = None
-    """None if the call has no limits, empty if it lifts the default limits."""
+    """The given limits. None means that none are given; an empty mapping removes the default limits."""
     plugins: tuple[str, ...] = ()
     own_plugins: tuple[str, ...] = ()
     """Plugins that the command itself loads, such as the agent `human`."""
 
     def keys(self, agents: Sequence[str]) -> dict[str, Any]:
-        """Return the keys of the spec for these agents, given as words; equal agents get labels, because labels must be
+        """Return the keys of the spec for these agents, which are given as words. Equal agents get labels, because labels must be
         unique.
         """
         entries = []
@@ -53,27 +53,28 @@ class MatchSetup:
         return {**keys, "seed": self.seed}
 
     def load(self, agents: Sequence[str]) -> Spec:
-        """Return the spec, ready to be played; raises ArenaError with all errors, in terms of the call."""
+        """Return the spec, ready to be played; raises ArenaError with all errors, described in the words of the command line."""
         try:
             spec = load_spec(self.keys(agents), plugins=(*self.plugins, *self.own_plugins))
-            return replace(spec, notes=tuple([note for note in spec.notes if SHARED_DEALS not in note]))  # there is but one match
+            # The note that is left out is about the deals of several matches, and this spec has only one match.
+            return replace(spec, notes=tuple([note for note in spec.notes if SHARED_DEALS not in note]))
         except SpecError as error:
             faults = [f"{self._place(fault.where, agents)}: {fault.message}" for fault in error.faults]
             raise ArenaError("\n".join(dict.fromkeys(faults))) from error
 
     def load_alike(self, agent: str) -> Spec:
-        """Return the spec in which the same agent has every seat."""
+        """Return the spec in which the same agent plays in every seat."""
         kind = load(self.plugins).game(self.game)
-        # Wrong parameters are reported better when the spec is loaded, so any number of seats will do here.
+        # If the parameters are wrong, loading the spec reports it better, so here any number of seats will do.
         players = call_foreign(lambda: kind(**self.parameters).players, lambda _: max(1, kind.players))
         return self.load([agent] * players)
 
     def at(self, position: str) -> "MatchSetup":
-        """Return the same setup from another position."""
+        """Return the same setup with another position."""
         return replace(self, position=position)
 
     def _place(self, where: str, agents: Sequence[str]) -> str:
-        """Return the word of the call that caused an error of the spec."""
+        """Return the word on the command line that caused an error in the spec."""
         agent = _AGENT.fullmatch(where)
         if agent is not None:
             word = agents[int(agent[1])]
@@ -83,7 +84,7 @@ class MatchSetup:
 
 
 def setup_of(game: str, asked: Mapping[str, Any], own_plugins: tuple[str, ...] = ()) -> MatchSetup:
-    """Return a setup from the options that `play` and `solve` share; raises ArenaError for an invalid one."""
+    """Return a setup from the options that `play` and `solve` share; raises ArenaError if they are not valid."""
     parameters, word = values_of(asked["given"], what="--set"), asked["limits"]
     limits = {} if word is None or word.strip() == "none" else values_of([word], what="--limits")
     for key in ("nodes", "seconds"):
@@ -96,8 +97,9 @@ def setup_of(game: str, asked: Mapping[str, Any], own_plugins: tuple[str, ...] =
 
 
 def match_of(spec: Spec) -> Match:
-    """Return the match of all entries of a spec, in their order, from its first position. Errors of the game are passed on."""
+    """Return the match between all entries of a spec, in their order, from its first position. Exceptions from the game are not
+    caught.
+    """
     board = spec.boards[0]
     position = board.positions[0]
-    identity = match_id(position.key, board.seats, board.seats[0].limits.moves)
-    return Match(identity, board.game, position, board.seats, spec.record_seed)
+    return Match.of(board.game, position, board.seats, spec.record_seed)

@@ -6,10 +6,15 @@ from typing import Any
 import click
 
 from arena import Limits
-from arena.api.cli import plugin_option, seed_option
+from arena.api.cli import plugin_option
 
 Callback = Callable[..., Any]
 """A function that becomes a command."""
+
+
+def seed_option(text: str) -> Callable[[Callback], Callback]:
+    """Return the option `--seed`, which is 0 by default and has the help `text`."""
+    return click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help=text)
 
 
 def match_options(command: Callback) -> Callback:
@@ -19,18 +24,18 @@ def match_options(command: Callback) -> Callback:
 
 
 def board_options(command: Callback) -> Callback:
-    """Add the options of a match without a viewer: the board, the heuristic, the budget."""
+    """Add the options for a match that is not shown: the board, the heuristic and the budget."""
     return _add_options(command, *_BOARD, plugin_option)
 
 
 _BOARD = (
     click.option(
-        "--set", "given", multiple=True, metavar="KEY=VALUE", help="A parameter of the game, as rows=4; may be repeated."
+        "--set", "given", multiple=True, metavar="KEY=VALUE", help="A parameter of the game, such as rows=4; may be repeated."
     ),
-    seed_option("For the position and everything else random."),
-    click.option("--position", metavar="TEXT", help="Start from there, in the game's notation."),
-    click.option("--heuristic", metavar="NAME", help="For every agent that has none of its own."),
-    click.option("--limits", metavar="KEY=VALUE", help="Of a decision, as nodes=1000,depth=4; none lifts them."),
+    seed_option("Seed of the position and all other random numbers."),
+    click.option("--position", metavar="TEXT", help="Start from this position, in the game's notation."),
+    click.option("--heuristic", metavar="NAME", help="The heuristic of agents that do not name one."),
+    click.option("--limits", metavar="KEY=VALUE", help="Limits of a decision, such as nodes=1000,depth=4; none removes them."),
     click.option("--nodes", type=click.IntRange(1, Limits.MAX_COUNT), help="The same as --limits nodes=N."),
     click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="The same as --limits seconds=S."),
 )

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from arena import Agent, Game, Limits, Puzzle, Record, Refused, Registry, load_plugins
-from arena.api.games import Evaluation, ask_refusal, bind, find_refusal, info_of, move_limit, name_of, settings
-from arena.api.match import Match, Positions, Seat, limits_of, match_id, play_match
+from arena.api.games import Abilities, Evaluation, HeuristicInfo, bind, move_limit, name_of, settings
+from arena.api.match import Match, Positions, Seat, play_match
 from arena.api.processes import user_interrupts
-from arena.api.spec import drop_defaults, make_seat
+from arena.api.spec import Parameters, make_seat, read_member
 
 
 def play(
@@ -26,10 +26,11 @@ def play(
     """Play one match and return its record.
 
     `game` and `agents` are instances, or names from the installed plugins; a mapping gives parameters too, as in a spec. There is
-    one agent for every seat. `position` is in the game's text notation; by default one is drawn from `seed`. `limits` are Limits,
-    or a mapping with their names as keys; without them a decision is unlimited. `heuristics` is a name or a decorated object for
-    all seats, or a sequence with one for each; without it the game's default holds. `plugins` are further files and modules that
-    bring names. Raises ValueError if an argument does not fit, and Refused if an agent cannot play the game.
+    one agent for every seat. `position` is in the text notation of the game; by default, a position is drawn from `seed`.
+    `limits` are Limits, or a mapping with their names as keys; without them a decision is unlimited. `heuristics` is a name, or a
+    function or class with the decorator `arena.heuristic`, which all seats get; a sequence has one for each seat. By default,
+    seats get the default heuristic of the game. `plugins` are further files and modules that define names. Raises ValueError if
+    an argument does not fit, and Refused if an agent cannot play the game.
 
     >>> play("tic-tac-toe", ["minimax", "minimax"], position="xx./oo./...").actions
     ('3',)
@@ -43,26 +44,27 @@ def play(
     wanted = [heuristics] * len(listed) if shared else list(heuristics)
     if len(wanted) != len(listed):
         raise ValueError(f"expected a heuristic for each of {len(listed)} seats, got {len(wanted)}")
-    most = limits_of(limits)
+    most = Limits.of(limits)
     if not (isinstance(limits, Limits) or "moves" in (limits or {})):
         most = replace(most, moves=move_limit(rules))
     seats = tuple([lookup.seat(rules, agent, choice, most) for agent, choice in zip(listed, wanted, strict=True)])
     texts = None if position is None else [rules.format_state(rules.parse_state(position))]
-    where = Positions(rules, name_of(rules), drop_defaults(type(rules), settings(rules)), seed, texts)[0]
+    where = Positions(rules, name_of(rules), Parameters(type(rules)).drop_defaults(settings(rules)), seed, texts)[0]
     with user_interrupts() as interrupts:
-        record = play_match(Match(match_id(where.key, seats, most.moves), rules, where, seats, seed))
+        record = play_match(Match.of(rules, where, seats, seed))
         interrupts.check()
     return record._replace(parameters=settings(rules))
 
 
 def seat_of(game: Game, given: Agent | str | Mapping[str, Any]) -> Seat:
-    """Return a seat for an entry outside a match. An agent given as an instance is shared; any other is constructed each time.
+    """Return a seat for an entry, to be used outside of a match. If the agent is given as an instance, it is shared; otherwise it
+    is created for each match.
 
-    A mapping may have `limits` and `heuristic`, as in a spec. ValueError and Refused as in `play`.
+    A mapping may have `limits` and `heuristic`, as in a spec. Raises ValueError and Refused like `play`.
     """
     limits, heuristic = Limits(), None
     if isinstance(given, Mapping):
-        limits, heuristic = limits_of(given.get("limits")), given.get("heuristic")
+        limits, heuristic = Limits.of(given.get("limits")), given.get("heuristic")
         given = {name: value for name, value in given.items() if name not in ("limits", "heuristic")}
     seat = _Lookup().seat(game, given, heuristic, limits)
     made = seat.make()
@@ -70,7 +72,7 @@ def seat_of(game: Game, given: Agent | str | Mapping[str, Any]) -> Seat:
 
 
 class _Lookup:
-    """Turns the arguments of `play` into objects. Plugins are loaded only when a name has to be looked up."""
+    """Turns the arguments of `play` into objects. Plugins are loaded only if a name has to be looked up."""
 
     def __init__(self, plugins: Iterable[str | Path] = ()) -> None:
         self._plugins = tuple(plugins)
@@ -93,9 +95,10 @@ class _Lookup:
             made = given
         else:
             name, chosen = _split_name(given, "agent")
-            made = self.registry.agent(name)(**chosen)  # a fault in the options is the caller's, not the agent's
+            made = self.registry.agent(name)(**chosen)  # wrong options are a fault of the caller, not of the agent
         agent, options = type(made), settings(made)
-        reason = find_refusal(agent, game) or ask_refusal(made, game)
+        refuses = read_member(agent, "refuses")
+        reason = Abilities(agent).find_refusal(game) or (refuses and refuses.__get__(made, agent)(game))
         if reason:
             raise Refused(reason)
         evaluation, described = self.heuristic(game, heuristic, agent.wants_heuristic)
@@ -114,17 +117,17 @@ class _Lookup:
         if isinstance(given, (str, Mapping)):
             name, parameters = _split_name(given, "name")
             given = _find_beside(game, name) or self.registry.heuristic(name_of(game), name)
-        info = info_of(given)
+        info = HeuristicInfo.of(given)
         if info is None or info.game != name_of(game):
             raise ValueError(f"expected a heuristic of {name_of(game)}, got {given!r}")
-        return bind(given, game, parameters), {"name": info.name, "parameters": drop_defaults(given, parameters)}
+        return bind(given, game, parameters), {"name": info.name, "parameters": Parameters(given).drop_defaults(parameters)}
 
 
 def _find_beside(game: Game, name: str) -> Any:
-    """Find a heuristic by its name in the module of a game that does not come from a plugin."""
+    """Find a heuristic by its name in the module of a game. This also finds heuristics that no plugin registers."""
     module = sys.modules.get(type(game).__module__)
     for value in vars(module).values() if module else ():
-        info = info_of(value)
+        info = HeuristicInfo.of(value)
         if info is not None and (info.game, info.name) == (name_of(game), name):
             return value
     return None

@@ -1,7 +1,7 @@
-"""Words of the command line as values of a spec: `lookahead:depth=2`, `rows=4`.
+"""Converts words of the command line to values of a spec: `lookahead:depth=2`, `rows=4`.
 
-One notation for everything: `KEY=VALUE`, several joined by commas, values as in a spec. An agent is written as its name, then a
-colon, its options and any other keys of an entry in a spec: `greedy:heuristic=centre,limits={nodes: 50}`.
+The same notation is used everywhere: `KEY=VALUE`, several joined by commas, with values as in a spec. An agent is written as its
+name, a colon, and its options and any other keys of an entry in a spec: `greedy:heuristic=centre,limits={nodes: 50}`.
 """
 
 import re
@@ -12,36 +12,34 @@ from pathlib import Path
 from typing import Any
 
 from arena import ArenaError
-from arena.api.spec import parse_document
+from arena.api.spec import Document
 
 EXAMPLE = "lookahead:depth=2"
 _OPENING, _CLOSING = "([{", ")]}"
 
 
 def entry_of(word: str) -> dict[str, Any]:
-    """Return the entry of a spec for the word of an agent or a program; raises ArenaError if the word is invalid."""
+    """Return the entry of a spec for a word that names an agent or a program; raises ArenaError if the word is not valid."""
     name, colon, options = word.partition(":")
     command = command_of(name)
     if command is not None:
         return {"agent": {"command": command}, **(values_of([options], what=name) if colon else {})}
     if name.endswith(".py"):
-        raise ArenaError(
-            f"{word}: a Python file; put --plugin {name} and the name of the agent that it brings, or 'python3 {name}'"
-        )
+        raise ArenaError(f"{word} is a Python file; write --plugin {name} and the name of the agent in it, or 'python3 {name}'")
     if not name.strip() or (colon and not options.strip()):
         raise ArenaError(f"{word!r}: expected an agent, as in {EXAMPLE}")
     if "(" in name:
         raise ArenaError(f"{word}: options come after a colon, as in {EXAMPLE}")
     given = values_of([options], what=name) if colon else {}
     if "agent" in given:
-        raise ArenaError(f"{word}: the name of the agent stands before the colon, as in {EXAMPLE}")
+        raise ArenaError(f"{word}: the name of the agent comes before the colon, as in {EXAMPLE}")
     return {"agent": name.strip(), **given}
 
 
 def command_of(word: str) -> list[str] | None:
-    """The command that a word of the command line means: a file that is not Python, or a program with its arguments.
+    """Return the command if a word of the command line names a program with its arguments, or a file that is not Python.
 
-    None for anything else, such as the name of an agent; whether the command can be started is not checked.
+    The result is None for anything else, such as the name of an agent. It is not checked whether the command can be started.
     """
     try:
         words = shlex.split(word)
@@ -57,10 +55,10 @@ def command_of(word: str) -> list[str] | None:
 
 
 def values_of(words: Iterable[str], *, what: str) -> dict[str, Any]:
-    """Return the values of all words `KEY=VALUE,...` in one dictionary; raises ArenaError if a word is invalid."""
+    """Return the values of all words `KEY=VALUE,...` in one dictionary; raises ArenaError if a word is not valid."""
     found: dict[str, Any] = {}
     for word in words:
-        for piece in _split(word):
+        for piece in split_at_commas(word):
             key, equals, text = piece.partition("=")
             key = key.strip()
             if not equals or not re.fullmatch(r"[A-Za-z_]\w*", key):
@@ -71,8 +69,8 @@ def values_of(words: Iterable[str], *, what: str) -> dict[str, Any]:
     return found
 
 
-def _split(word: str) -> Iterator[str]:
-    """Split at the commas outside brackets."""
+def split_at_commas(word: str) -> Iterator[str]:
+    """Split a text at the commas that are outside brackets."""
     depth, start = 0, 0
     for place, letter in enumerate(word):
         depth += (letter in _OPENING) - (letter in _CLOSING)
@@ -85,7 +83,7 @@ def _split(word: str) -> Iterator[str]:
 def _parse_value(text: str, what: str) -> Any:
     """Parse a value as in a spec: `4` is a number, `true` a boolean, `blank-first` text."""
     try:
-        document = parse_document(what, f"value: {text}", Path())
+        document = Document.parse(what, f"value: {text}", Path())
     except ArenaError:
         document = None
     if document is None or document.faults or set(document.values) != {"value"}:

@@ -1,1 +1,3 @@
-"""Games small enough to be solved: their sequence form, best responses, and how far a policy is from an equilibrium."""
+"""Tools for games that are small enough to be solved: their sequence form, best responses, and the distance of a policy from an
+equilibrium.
+"""

@@ -1,7 +1,7 @@
-"""Expected returns, best responses and the distance from an equilibrium, over the sequence form of a game.
+"""Expected returns, best responses and the distance from an equilibrium, computed from the sequence form of a game.
 
-They are exact for policies with known probabilities. If only samples of a policy are known, `sampled_gap` estimates its distance,
-with an interval.
+They are exact if the probabilities of a policy are known. If only samples of a policy are known, `sampled_gap` estimates the
+distance of the policy from an equilibrium, with an interval.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,28 +13,32 @@ from arena import State
 from arena_solution.sequence_form import SequenceForm
 
 Plan = Sequence[float]
-"""A realization plan: for each sequence, the probability that a seat plays it if all others play along."""
+"""A realization plan: for each sequence, the probability that the seat plays it, provided that the other seats and chance allow
+it.
+"""
 Behaviour = Callable[[int, State], Sequence[float]]
-"""(seat, observation) -> the probabilities of the actions, in their order."""
+"""A function that returns the probability of each action, given a seat and its observation."""
 ROUNDS = 10
-"""The number of folds in the cross-validation: each fold in turn tests a response learnt from the others."""
+"""The number of folds in the cross-validation: each fold in turn tests a response that was learnt from the other folds."""
 QUANTILE = 2.262
-"""The 97.5 % quantile of Student's t with 9 degrees of freedom."""
+"""The 97.5 % quantile of Student's t-distribution with 9 degrees of freedom."""
 
 Samples = Mapping[tuple[int, State], Sequence[int]]
-"""The indices of the chosen actions by seat and observation; a single one if the agent always plays the same action."""
+"""The indices of the chosen actions by seat and observation; a single index if the agent always plays the same action."""
 
 
 @dataclass(frozen=True, slots=True)
 class NashGap:
-    """How much each seat could win if it alone left the policy."""
+    """The gain that each seat would have if it alone changed to its best policy."""
 
     exploitability: float
-    """The mean win of a seat by its best response: NashConv divided by the number of seats. It is 0 in an equilibrium."""
+    """The mean win of a seat by its best response, which is NashConv divided by the number of seats. It is 0 in an
+    equilibrium.
+    """
     value: list[float]
-    """The return of each seat if all keep to the policy."""
+    """The return of each seat if all seats follow the policy."""
     best: list[float]
-    """The return of each seat if it alone plays its best response."""
+    """The return of each seat if this seat alone plays its best response."""
 
 
 def realization(form: SequenceForm, seat: int, behaviour: Behaviour) -> list[float]:
@@ -61,9 +65,10 @@ def expected_returns(form: SequenceForm, plans: Sequence[Plan]) -> list[float]:
 def best_response(form: SequenceForm, seat: int, plans: Sequence[Plan]) -> tuple[float, list[float]]:
     """Return the highest return of a seat against the plans of the others, and a plan that reaches it.
 
-    Of equally good actions, the plan takes the first.
+    If several actions are equally good, the plan takes the first one.
     """
-    # by own sequence: the seat's returns at the ends right after it, weighted by the play of the others
+    # For each sequence of the seat: the sum of the seat's returns at the ends of the game in which this was its whole sequence,
+    # weighted by the plans of the other seats.
     worth = [0.0] * form.sequences[seat]
     others = [(place, plan) for place, plan in enumerate(plans) if place != seat]
     for sequences, returns in form.outcomes.items():
@@ -84,7 +89,7 @@ def best_response(form: SequenceForm, seat: int, plans: Sequence[Plan]) -> tuple
 
 
 def nash_gap(form: SequenceForm, behaviour: Behaviour) -> NashGap:
-    """Return how far the policy of all seats is from an equilibrium."""
+    """Return the distance of the policy of all seats from an equilibrium."""
     seats = range(len(form.sequences))
     plans = [realization(form, seat, behaviour) for seat in seats]
     value = expected_returns(form, plans)
@@ -95,17 +100,18 @@ def nash_gap(form: SequenceForm, behaviour: Behaviour) -> NashGap:
 
 @dataclass(frozen=True, slots=True)
 class SampledGap:
-    """The exploitability of a policy estimated from samples, with a 95 % interval.
+    """The exploitability of a policy, estimated from samples, with a 95 % interval.
 
-    `low` is the win of best responses to nine tenths of the samples against the other tenth, less its error. It is a lower bound
-    because no response wins more on average than the best response to the policy itself. `high` is the win of the best response
-    to all samples against the same samples, plus its error. It is an upper bound because this response also exploits the
-    accidents of the draws. Neither bound covers actions that are too rare to be seen in the samples.
+    `low` comes from cross-validation. Best responses are learnt from nine tenths of the samples and play against the remaining
+    tenth; `low` is their mean win minus its error. It is a lower bound, because no response wins more on average than the best
+    response to the policy itself. `high` is the win of the best response to all samples against the same samples, plus its error.
+    It is an upper bound, because this response also exploits coincidences in the samples. Both bounds ignore actions that are too
+    rare to occur in the samples.
     """
 
     exploitability: float
-    """The win of best responses to nine tenths of the samples against the other tenth; never below 0. On average this is slightly
-    too low, and near an equilibrium slightly too high. The win of the best response to all samples would be far too high.
+    """The mean win of best responses in the cross-validation; never below 0. On average it is slightly too low, except near an
+    equilibrium, where it is slightly too high. The win of the best response to all samples would be far too high.
     """
     value: list[float]
     low: float
@@ -113,7 +119,9 @@ class SampledGap:
 
 
 def sampled_gap(form: SequenceForm, samples: Samples) -> SampledGap:
-    """Return the interval. Every observation needs a multiple of ROUNDS independent samples, or a single one."""
+    """Return the estimate with its interval. Every observation needs either a single sample or a number of independent samples
+    that is a multiple of ROUNDS.
+    """
     counts = _Counts(form, samples)
     seen = nash_gap(form, counts.behaviour(range(ROUNDS)))
     jackknife, tested = [], []
@@ -129,7 +137,7 @@ def sampled_gap(form: SequenceForm, samples: Samples) -> SampledGap:
 
 
 def _won(form: SequenceForm, learnt: Behaviour, tested: Behaviour) -> float:
-    """Return the mean win of a seat against `tested` if it plays the best response to `learnt` instead of `tested` itself."""
+    """Return how much a seat gains, on average, if it plays the best response to `learnt` while all others play `tested`."""
     seats = range(len(form.sequences))
     known = [realization(form, seat, learnt) for seat in seats]
     plans = [realization(form, seat, tested) for seat in seats]
@@ -147,7 +155,7 @@ def _variance(values: Sequence[float]) -> float:
 
 
 class _Counts:
-    """How often each action was chosen, by observation and part of the samples."""
+    """The number of times that each action was chosen, by observation and fold of the samples."""
 
     def __init__(self, form: SequenceForm, samples: Samples) -> None:
         self.parts: dict[tuple[int, State], list[list[int]]] = {}

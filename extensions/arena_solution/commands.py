@@ -2,4 +2,4 @@
 
 from arena.api.cli import Command
 
-COMMANDS = [Command("exploit", "Say how much a best response wins.", "arena_solution.exploit:exploit")]
+COMMANDS = [Command("exploit", "Measure how much a best response wins against an agent.", "arena_solution.exploit:exploit")]

@@ -8,24 +8,24 @@ from fractions import Fraction
 
 from arena import CHANCE, ArenaError, Game, GameError, State
 from arena.api.errors import abbreviate
-from arena.api.games import chance_outcomes, gives, name_of, settings
+from arena.api.games import Chance, gives, name_of, settings
 from arena_solution.sequence_form import MAX_STATES, check_size, too_large
 
 MAX_DENOMINATOR = 1_000_000
 FRACTION_TOLERANCE = 1e-15
-"""The maximum difference between a probability and the fraction written for it."""
+"""The maximum difference between a probability and the fraction that is written for it."""
 
 
 def efg_lines(
     game: Game, state: State | None = None, *, most: int = MAX_STATES, instead: str = "take smaller parameters of the game"
 ) -> list[str]:
-    """Return the lines of the game's extensive form from `state`.
+    """Return the lines of the extensive form of a game, beginning at `state`.
 
-    The default is the start of the game; a random start is drawn from a fixed stream.
+    The default is the start of the game; a random start is drawn with a fixed seed.
 
-    An information set contains the states in which a seat makes the same observation; the text of the observation is its name.
-    Without hidden information each state is an information set of its own. Raises GameTooLarge beyond `most` states, with the
-    advice `instead`, and GameError if the game contradicts itself.
+    An information set contains the states in which a seat has the same observation; the text of the observation is the name of
+    the set. Without hidden information each state is an information set of its own. Raises GameTooLarge if there are more
+    than `most` states (its message gives the advice `instead`), and GameError if the game contradicts itself.
     """
     root = game.initial(random.Random(0)) if state is None else state
     check_size(game, root, most, instead)
@@ -36,7 +36,7 @@ def efg_lines(
 
 
 class _Writer:
-    """Writes nodes in depth-first order and numbers them from 1, as it does outcomes and information sets."""
+    """Writes nodes in depth-first order. Nodes, outcomes and information sets are each numbered from 1."""
 
     def __init__(self, game: Game, most: int, instead: str) -> None:
         self.game = game
@@ -58,10 +58,10 @@ class _Writer:
                 returns = ", ".join([f"{value + 0.0:.15g}" for value in game.returns(state)])
                 found.append(f't "" {self.ends} "" {{ {returns} }}')
             elif (mover := game.to_move(state)) == CHANCE:
-                outcomes = chance_outcomes(game, state)
+                outcomes = Chance.outcomes(game, state)
                 self.chances += 1
                 texts = []
-                for outcome, share in outcomes:  # 1/3, or decimals if no fraction with a small denominator is as good
+                for outcome, share in outcomes:  # such as 1/3, or decimals if no fraction with a small denominator is as good
                     near = Fraction(share).limit_denominator(MAX_DENOMINATOR)
                     text = str(near) if abs(float(near) - share) < FRACTION_TOLERANCE else f"{share:.17f}"
                     texts.append(f"{_quote(game.format_action(state, outcome))} {text}")

@@ -1,14 +1,22 @@
-"""Brings the export of a game as extensive form."""
+"""Adds the export of a game in extensive form, the correction of returns for luck, and exact returns."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from arena import Game, State, hookimpl
-from arena.api.results import Export
+from arena.api.match import Seat
+from arena.api.results import BoardColumn, Export, Measured
+from arena.api.run import Correction
+from arena.api.spec import read_member
+
+if TYPE_CHECKING:
+    from arena import Spec
 
 
 @hookimpl
 def arena_exports() -> list[Export]:
-    """The format of Gambit and open_spiel."""
+    """Return the format that Gambit and open_spiel read."""
 
     def write(game: Game, state: State) -> Iterator[str]:
         from arena_solution.extensive_form import efg_lines
@@ -16,3 +24,38 @@ def arena_exports() -> list[Export]:
         yield from efg_lines(game, state, instead="take smaller parameters with --set")
 
     return [Export("efg", "game", ".efg", write)]
+
+
+@hookimpl
+def arena_corrections() -> list[Correction]:
+    """Return the correction for the luck of chance, which uses the policies that agents give or the default heuristic
+    of a game.
+    """
+
+    def open_luck(spec: "Spec") -> Callable[..., Sequence[float] | None]:
+        from arena_solution.luck import Luck
+
+        return Luck(spec)
+
+    return [Correction("luck", open_luck)]
+
+
+def may_tell(spec: "Spec", seat: Seat) -> bool:
+    """Return False for a seat whose agent certainly gives no policy. This does not create the agent."""
+    kind = spec.registry.agents.get(seat.agent)
+    return seat.in_process and not seat.solver and (kind is None or bool(read_member(kind, "policy")))
+
+
+@hookimpl
+def arena_columns() -> list[BoardColumn]:
+    """Return the column with the exact mean return of entries whose agents give their policies, in a small game."""
+
+    def open_exact(spec: "Spec") -> Callable[..., Iterable[Measured | tuple[int, str]]]:
+        if not any(sum(may_tell(spec, seat) for seat in board.seats) >= board.game.players for board in spec.boards):
+            return lambda matches: ()  # importing and creating agents would take longer than a short run
+        from arena_solution.luck import read_exact_returns
+
+        return partial(read_exact_returns, spec)
+
+    description = "The exact mean return by the policies of the agents, if all agents give them and the game is small."
+    return [BoardColumn("exact-return", "Exact return", description=description, open=open_exact)]

@@ -1,4 +1,4 @@
-"""The sequence form of a game: the returns for each combination of the seats' action sequences, averaged over chance.
+"""The sequence form of a game: the returns for each combination of the action sequences of the seats, averaged over chance.
 
 B. von Stengel, Efficient Computation of Behavior Strategies, 1996.
 """
@@ -8,23 +8,24 @@ from dataclasses import dataclass, field
 
 from arena import CHANCE, Action, ArenaError, Game, GameError, State
 from arena.api.errors import GameTooLarge, abbreviate
-from arena.api.games import chance_outcomes, gives, name_of
+from arena.api.games import Chance, gives, name_of
 
 MAX_STATES = 1_000_000
-"""The default limit for the states of a tree; each takes some 200 bytes and 10 microseconds."""
+"""The default limit on the number of states in a tree. Each state takes about 200 bytes and 10 microseconds."""
 CERTAIN_EXCESS = 20.0
-"""A tree is refused before it is expanded if its estimated size is this many times the limit. An estimate is never negative and
-right on average, so by Markov's inequality a tree within the limit is refused once in twenty times at most."""
+"""A tree is refused before it is expanded if its estimated size is more than this many times the limit. The estimate is never
+negative and correct on average, so by Markov's inequality a tree within the limit is refused in at most one case in twenty.
+"""
 DESCENTS = 20
 MAX_DESCENT_STATES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class InformationSet:
-    """The states that a seat to move cannot distinguish, identified by its observation.
+    """The states that a seat cannot distinguish when it has to move. They are identified by the observation of the seat.
 
-    A sequence is the list of a seat's own actions so far. Each has a number, and the empty one is 0. `parent` is the sequence
-    that leads here. The sequence after the k-th action is `first + k`; `last` is the exclusive end of this range.
+    A sequence is the list of actions of one seat so far. Each sequence has a number; the empty one has the number 0. `parent` is
+    the sequence that leads here. The sequence after the k-th action is `first + k`; `last` is the exclusive end of this range.
     """
 
     observation: State
@@ -36,30 +37,34 @@ class InformationSet:
 
 @dataclass(slots=True)
 class SequenceForm:
-    """A completely expanded game, from one state on."""
+    """A completely expanded game, beginning at one state."""
 
     game: Game
     states: int = 0
     """The number of states in the tree."""
     information_sets: list[list[InformationSet]] = field(default_factory=list)
-    """The information sets of each seat, in an order in which each comes after its predecessors."""
+    """The information sets of each seat, ordered so that each comes after its predecessors."""
     sequences: list[int] = field(default_factory=list)
     """The number of sequences of each seat."""
     outcomes: dict[tuple[int, ...], list[float]] = field(default_factory=dict)
-    """The returns at the ends after each combination of sequences, multiplied by the probability of the chance outcomes."""
+    """For each combination of sequences: the sum of the returns at its ends. The returns at an end are multiplied by the
+    probability of the chance outcomes on the way to it.
+    """
 
 
 def sequence_form(
     game: Game, state: State | None = None, *, most: int = MAX_STATES, instead: str = "take smaller parameters of the game"
 ) -> SequenceForm:
-    """Expand `game` from `state`, by default its start.
+    """Expand `game`, beginning at `state`; the default is the start of the game.
 
-    A random start is drawn from a fixed stream. Raises GameTooLarge beyond `most` states, with the advice `instead`; ArenaError
-    if observations do not contain all that a seat has seen and done; and GameError if the game contradicts itself.
+    A random start is drawn with a fixed seed. Raises GameTooLarge if there are more than `most` states (its message gives the
+    advice `instead`), ArenaError if observations do not contain everything that a seat has seen and done, and GameError if the
+    game contradicts itself.
     """
     if game.perfect_recall is False:
         raise ArenaError(
-            f"{name_of(game)} has imperfect recall: best responses by information sets need observations that forget nothing"
+            f"{name_of(game)} has imperfect recall: best responses can only be computed if observations contain all that a seat "
+            "has seen and done"
         )
     root = game.initial(random.Random(0)) if state is None else state
     estimate = check_size(game, root, most, instead)
@@ -75,13 +80,13 @@ def check_size(game: Game, root: State, most: int, instead: str) -> float:
 
 
 def too_large(game: Game, states: float, most: int, instead: str) -> GameTooLarge:
-    """Return the error for a tree of about `states` states, if at most `most` are allowed, with the advice `instead`."""
+    """Return the error for a tree with about `states` states, if at most `most` are allowed; `instead` is the advice."""
     size = f"more than {most:,}" if states <= most else f"about {states:.0e}" if states < float("inf") else "no end of"
     return GameTooLarge(f"the tree of {name_of(game)} has {size} states, and an exact solution takes at most {most:,}: {instead}")
 
 
 def estimate_states(game: Game, root: State) -> float:
-    """Estimate the number of states in the tree from random descents (D. E. Knuth, 1975); inf if play does not end."""
+    """Estimate the number of states in the tree from random descents (D. E. Knuth, 1975); inf when a descent does not end."""
     rng = random.Random(0)
     totals = 0.0
     for _ in range(DESCENTS):
@@ -100,7 +105,7 @@ def estimate_states(game: Game, root: State) -> float:
 
 
 class _Expansion:
-    """Expands a tree depth-first and numbers the sequences in the order of discovery."""
+    """Expands a tree in depth-first order and numbers the sequences in the order in which they are found."""
 
     def __init__(self, game: Game, root: State, most: int) -> None:
         self.game = game
@@ -122,7 +127,7 @@ class _Expansion:
                     weighted = [one + other for one, other in zip(before, weighted, strict=True)]
                 form.outcomes[sequences] = weighted
             elif (mover := game.to_move(state)) == CHANCE:
-                children = [(game.result(state, a), probability * p, sequences) for a, p in chance_outcomes(game, state)]
+                children = [(game.result(state, a), probability * p, sequences) for a, p in Chance.outcomes(game, state)]
                 unexpanded += reversed(children)
                 form.states += len(children)
             else:
@@ -140,7 +145,7 @@ class _Expansion:
         return form
 
     def _information_set(self, state: State, seat: int, sequence: int) -> InformationSet:
-        """Return the information set of a state. Without hidden information a state may be reached in several ways."""
+        """Return the information set of a state. Without hidden information, a state has a set for each sequence."""
         game, form = self.game, self.form
         actions = tuple(game.actions(state))
         observation = game.observation(state, seat)
@@ -159,6 +164,6 @@ class _Expansion:
         elif known.parent != sequence:
             raise ArenaError(
                 f"{name_of(game)}: the observation {abbreviate(observation)} does not tell seat {seat} what it has done before; "
-                "such a game says perfect_recall = False, and has no best responses by information sets"
+                "such a game must set perfect_recall = False, and best responses cannot be computed for it"
             )
         return known

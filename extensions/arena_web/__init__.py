@@ -1,1 +1,1 @@
-"""The browser: a server for live leaderboards, replays, play, puzzles and small tournaments."""
+"""Pages in a browser: a server for live leaderboards, replays, games against agents, puzzles and small tournaments."""

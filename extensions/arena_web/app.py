@@ -1,4 +1,4 @@
-"""The application: pages and their requests."""
+"""The web application: its pages, and the requests that these pages send."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from sse_starlette import EventSourceResponse
 
 from arena.api.cli import say
-from arena.api.results import render, stored
+from arena.api.results import Leaderboard
 from arena.api.store import Store
 from arena_records.lines import lines
 from arena_web.assets import Assets
@@ -34,17 +34,17 @@ from arena_web.store_folder import stores_in
 from arena_web.tournaments import ServedTournament, Tournaments
 
 SECONDS = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "spec": 20.0, "view": 30.0}
-"""Timeouts of requests to plugins, by kind."""
+"""Timeouts in seconds for requests that plugins answer, by kind of request."""
 THINKING_SECONDS = 10.0
 """The default time for a move or a solution."""
 MARGIN_SECONDS = 3.0
-"""Additional time for the construction of the board and the agent."""
+"""Additional seconds for building the board and the agent."""
 Endpoint = Callable[..., Awaitable[Response]]
 ANSWERS = ErrorAnswers(PAGES)
 
 
 LINES_PER_PART = 200
-"""The number of lines sent at a time."""
+"""The number of lines that are sent at a time."""
 
 
 DOWNLOADS = {
@@ -57,12 +57,12 @@ DOWNLOADS = {
 
 
 def open_download(name: str, path: Path) -> Iterator[str]:
-    """Return the parts of a file that is made from a store. StoreError is raised before the first part."""
+    """Return the parts of a file that is made from a store. A StoreError is raised before the first part is sent."""
     store = Store.open(path)
     if name in ("matches.csv", "matches.jsonl"):
 
-        def export() -> Iterator[str]:  # part by part, so that memory does not grow with the store
-            with store:  # each query reads one moment; a snapshot would hold its lock across threads
+        def export() -> Iterator[str]:  # in parts, so that memory use does not grow with the store
+            with store:  # no snapshot, because it would hold its lock across threads
                 found = lines(store, "tidy" if name == "matches.csv" else "jsonl")
                 while some := "".join([f"{line}\n" for line in islice(found, LINES_PER_PART)]):
                     yield some
@@ -71,8 +71,8 @@ def open_download(name: str, path: Path) -> Iterator[str]:
     with store:
         run = store.last()
     if name == "leaderboards.json":
-        return iter([render(run, stored(path), "json"), "\n"])
-    # the original spec with the seed of the run, unless the seed is still secret
+        return iter([Leaderboard.render(run, Leaderboard.load(path), "json"), "\n"])
+    # This is the original spec, with the seed of the run unless the seed is still secret.
     values = {**run.spec["values"], "seed": "secret" if run.seed is None else run.seed}
     return iter([yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)])
 
@@ -90,12 +90,13 @@ class Server:
         self._comparisons = Comparisons()
 
     def app(self) -> FastAPI:
-        """Return the application, without its guard."""
+        """Return the application, not yet wrapped in its guard."""
 
         @asynccontextmanager
         async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
             self.processes.prepare()
-            shown = next(iter(self.tournaments.listed.values()), None)  # the page that is opened first; its imports are heavy
+            # The page of this tournament is opened first, and the modules that it needs take long to import.
+            shown = next(iter(self.tournaments.listed.values()), None)
             warm = None if shown is None else asyncio.create_task(shown.watcher.now())
             yield
             if warm is not None:
@@ -147,15 +148,15 @@ class Server:
     # Pages
 
     async def home(self) -> Response:
-        """The list of tournaments, or a start page without any. It redirects to a single tournament, unless a folder is
-        listed.
+        """Return the page with the list of tournaments, or a start page if there are none. If there is a single tournament and no
+        folder is listed, redirect to this tournament.
         """
         if len(self.tournaments.listed) == 1 and self.tournaments.listing is None:
             return RedirectResponse(f"/t/{next(iter(self.tournaments.listed))}", 302)
         return HTMLResponse(page("Tournaments", "home.js", "/"))
 
     def _page_of(self, title: str, module: str, **data: str) -> Endpoint:
-        """Return the endpoint of a page about a tournament; `data` is for its module."""
+        """Return the endpoint of a page about a tournament; `data` is passed to its module."""
 
         async def endpoint(key: str) -> Response:
             return HTMLResponse(page(title, module, "/", PAGES, key=self._tournament(key).key, **data))
@@ -163,7 +164,7 @@ class Server:
         return endpoint
 
     async def match_page(self, key: str, match: str) -> Response:
-        """One of its matches; StoreError if its store has no such match."""
+        """Return the page of one match of a tournament; raises StoreError if its store has no such match."""
         tournament = self._tournament(key)
 
         def check() -> None:
@@ -174,9 +175,9 @@ class Server:
         return HTMLResponse(page("Match", "match.js", "/", key=key, id=match))
 
     async def comparison(self, request: Request, key: str, agent: Annotated[list[str] | None, Query()] = None) -> Response:
-        """The page that compares the named agents, or all, two by two.
+        """Return the page that compares the named agents with each other. Without names, the page compares all agents.
 
-        A browser gets a waiting page while this page is generated, which takes some seconds.
+        Generating this page takes some seconds; meanwhile a browser gets a waiting page.
         """
         store, headers = self._tournament(key).store.absolute(), {"vary": "accept"}
         content = await self._comparisons.find(store, agent or [])
@@ -200,7 +201,9 @@ class Server:
         return found
 
     async def overview(self) -> Response:
-        """Every tournament and its state; if a folder is listed, of all its current stores."""
+        """Return every tournament with its state. If a folder is listed, the tournaments are all the stores that are in
+        it now.
+        """
         folder = self.tournaments.listing
         if folder is not None:
             self.tournaments.show_folder(await anyio.to_thread.run_sync(stores_in, folder))
@@ -211,39 +214,41 @@ class Server:
         return AsciiJson({"tournaments": listed, "folder": None if folder is None else folder.resolve().name})
 
     async def state(self, key: str) -> Response:
-        """The state of a tournament now."""
+        """Return the current state of a tournament."""
         return AsciiJson(await self._tournament(key).watcher.now())
 
     async def events(self, request: Request, key: str) -> Response:
-        """Its state now and after every change, as a stream of events."""
+        """Return the state of a tournament, now and after every change, as a stream of events."""
         return EventSourceResponse(self._tournament(key).watcher.stream(self.stopping, request.state.displaced))
 
     async def matches(self, key: str, wanted: Annotated[MatchPage, Query()]) -> Response:
-        """A page of its matches."""
+        """Return a page of the list of matches of a tournament."""
         return AsciiJson(await anyio.to_thread.run_sync(matches, self._tournament(key).store, wanted, wanted.page or 0))
 
     async def match(self, request: Request, key: str, match: str) -> Response:
-        """One match, position by position."""
+        """Return one match, position by position."""
         return await self._ask_of_store(request, key, {"do": "view", "id": match})
 
     async def around(self, key: str, match: str, wanted: Annotated[MatchFilter, Query()]) -> Response:
-        """The previous and next match under the filter of the address, and the same pairing with other seats."""
+        """Return the previous and the next match under the filter in the address, and the games that the same entries played in
+        the same round in other seats.
+        """
         return AsciiJson(await anyio.to_thread.run_sync(around, self._tournament(key).store, match, wanted))
 
     async def entry(self, key: str, name: str = "") -> Response:
-        """The games of one entry."""
+        """Return the games of one entry."""
         return AsciiJson(await anyio.to_thread.run_sync(entry_page, self._tournament(key).store, name))
 
     async def entry_facts(self, request: Request, key: str, name: str = "") -> Response:
-        """The options, limits and source of one entry. They need its plugin."""
+        """Return the options, limits and source of one entry. This needs the plugin that defines the entry."""
         return await self._ask_of_store(request, key, {"do": "entry", "label": name})
 
     async def panels(self, request: Request, key: str, wanted: Annotated[WantedPanels, Query()]) -> Response:
-        """The panels of plugins for a match, an entry or a board."""
+        """Return the panels that plugins add for a match, an entry or a board."""
         return await self._ask_of_store(request, key, {"do": "panels", **wanted.model_dump()})
 
     async def download(self, key: str, name: str) -> Response:
-        """A download of the matches, the leaderboards or the spec of a tournament."""
+        """Return the matches, the leaderboards or the spec of a tournament as a download."""
         tournament = self._tournament(key)
         if name not in DOWNLOADS:
             raise HTTPException(404, f"expected one of {', '.join(DOWNLOADS)}")
@@ -252,22 +257,22 @@ class Server:
         return StreamingResponse(parts, media_type=DOWNLOADS[name], headers=headers)
 
     async def _ask_of_store(self, request: Request, key: str, asked: dict[str, Any]) -> Response:
-        """Ask a process about a store, whose path comes from the server and never from a page."""
+        """Ask a plugin process about a store. The path of the store comes from the server and never from a page."""
         tournament = self._tournament(key)
         named = {"store": str(tournament.store.absolute()), "spec": None if tournament.spec is None else str(tournament.spec)}
         return AsciiJson(await self._ask(request, {**asked, **named}, SECONDS["view"]))
 
     async def spec(self, request: Request, asked: SpecForm) -> Response:
-        """The spec of a form."""
+        """Return the spec that a form describes."""
         return AsciiJson(await self._ask(request, {**asked.model_dump(), "do": "spec"}, SECONDS["spec"]))
 
     async def save(self, request: Request, asked: SpecForm) -> Response:
-        """Save the spec of a form."""
+        """Save the spec that a form describes."""
         file, reply = await self._save(request, asked)
         return AsciiJson({**reply, "file": str(file)})
 
     async def start(self, request: Request, asked: SpecForm) -> Response:
-        """Save the spec of a form and start its tournament."""
+        """Save the spec that a form describes, and start its tournament."""
         self.tournaments.check_free()
         file, _ = await self._save(request, asked)
         tournament = await self.tournaments.start(file)
@@ -282,14 +287,14 @@ class Server:
         """Stop a tournament that was started here; its matches are kept."""
         tournament = self._tournament(key)
         if not tournament.running:
-            raise BadRequest("it was not started here, or is over")
+            raise BadRequest("the tournament was not started here, or is over")
         await tournament.stop()
         return AsciiJson({"stopped": True})
 
     # Plugins
 
     async def inventory(self, request: Request) -> Response:
-        """The inventory of games, agents and formats."""
+        """Return the inventory: the games, agents and formats that a page offers."""
         if self._inventory is None:
             self._inventory = await self._ask(request, {"do": "inventory"}, SECONDS["inventory"])
             for note in self._inventory["notes"]:
@@ -297,19 +302,19 @@ class Server:
         return AsciiJson(self._inventory)
 
     async def position(self, request: Request, asked: PositionForm) -> Response:
-        """A position of a game."""
+        """Return a position of a game."""
         return AsciiJson(await self._ask(request, {**asked.model_dump(), "do": "position"}, SECONDS["position"]))
 
     async def apply(self, request: Request, asked: ActionForm) -> Response:
-        """The position after an action."""
+        """Return the position after an action."""
         return AsciiJson(await self._ask(request, {**asked.model_dump(), "do": "apply"}, SECONDS["apply"]))
 
     async def move(self, request: Request, asked: AgentForm) -> Response:
-        """A move of an agent."""
+        """Return the move that an agent chooses."""
         return await self._ask_agent(request, "move", asked)
 
     async def solve(self, request: Request, asked: AgentForm) -> Response:
-        """A solution of an agent."""
+        """Return the solution that an agent finds."""
         return await self._ask_agent(request, "solve", asked)
 
     async def _ask_agent(self, request: Request, what: str, asked: AgentForm) -> Response:

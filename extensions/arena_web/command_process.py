@@ -1,4 +1,4 @@
-"""Commands of arena in processes of their own, which the server starts."""
+"""Runs commands of arena in separate processes for the server."""
 
 import asyncio
 import os
@@ -15,12 +15,12 @@ import anyio.to_thread
 
 from arena import ArenaError
 from arena.api.errors import import_extension
-from arena.api.processes import python_environment
+from arena.api.processes import PythonProcess
 from arena_web.live import state_signature
 
 COMPARISON_SECONDS = 60.0
 COMPARISON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""The content security policy of the page, which has an inline style and no script."""
+"""The content security policy of a page of comparisons. Such a page has an inline style and no script."""
 
 
 async def start_command(words: Sequence[str]) -> asyncio.subprocess.Process:
@@ -35,17 +35,17 @@ async def start_command(words: Sequence[str]) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,  # so that Ctrl-C reaches only the server
-        env=python_environment(),
+        env=PythonProcess.environment(),
     )
 
 
 MAX_KEPT_PAGES = 20
 KEPT_SECONDS = 30.0
-"""Seconds for which a cached page is served although its store has grown."""
+"""Seconds for which a cached page is still served after its store has grown."""
 
 
 class KeptPage(NamedTuple):
-    """A page of comparisons, and the state of its store before it was made."""
+    """A page of comparisons, and the state that its store had before the page was made."""
 
     content: bytes
     signature: object
@@ -53,8 +53,8 @@ class KeptPage(NamedTuple):
 
 
 class Comparisons:
-    """Generates pages of comparisons and caches the last ones. One is generated at a time, because each takes some CPU
-    seconds.
+    """Generates pages of comparisons and caches the most recent ones. It generates one page at a time, because each takes some
+    CPU seconds.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Comparisons:
         self._kept: dict[tuple[Path, tuple[str, ...]], KeptPage] = {}
 
     async def find(self, store: Path, agents: Sequence[str]) -> bytes | None:
-        """Return the cached page if it is as new as its store, or nearly so; None if it has to be generated."""
+        """Return the cached page if it is as new as its store or only slightly older; None if it has to be generated."""
         kept = self._kept.get((store, tuple(agents)))
         if kept is None:
             return None
@@ -70,7 +70,7 @@ class Comparisons:
         return kept.content if fresh else None
 
     async def page(self, store: Path, agents: Sequence[str]) -> bytes:
-        """Compare entries of a store, by default all; raises ArenaError if it fails."""
+        """Return the page that compares entries of a store, by default all entries; raises ArenaError if that fails."""
         import_extension("arena_compare", "a page of comparisons")
         async with self._one_at_a_time:
             if (found := await self.find(store, agents)) is not None:
@@ -84,7 +84,7 @@ class Comparisons:
             return content
 
     async def _make(self, store: Path, agents: Sequence[str]) -> bytes:
-        """Run `arena compare` in a process of its own."""
+        """Run `arena compare` in a separate process."""
         with TemporaryDirectory() as folder:
             file = Path(folder) / "comparison.html"
             process = await start_command(["compare", "-o", str(file), "--", str(store), *agents])

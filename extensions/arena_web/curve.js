@@ -1,9 +1,9 @@
-// The course of an entry's rating, solved share or mean return on each of its boards.
+// Draws how the rating, the solved share or the mean return of an entry changes over the run, for each of its boards.
 import { figure, h, s, whole } from "arena/dom.js";
 
 const WIDTH = innerWidth < 640 ? 340 : 1040, HEIGHT = 200, EDGE = { left: 52, right: 12, top: 12, bottom: 26 };
 const HEADINGS = { versus: "Rating over the run, in Elo", puzzle: "Solved share over the run", score: "Mean return over the run" };
-const FIELDS = { versus: "lowest to the highest rating", puzzle: "least to the largest share", score: "least to the largest mean" };
+const FIELDS = { versus: "lowest to the highest rating", puzzle: "smallest to the largest share", score: "smallest to the largest mean" };
 
 export function draw(element, boards) {
   element.append(...boards.flatMap((board) => [
@@ -12,7 +12,7 @@ export function draw(element, boards) {
   ]));
 }
 
-// A line in front of the band between the field's least and largest value.
+// Draw the line of the entry in front of a band, which extends from the lowest to the highest value of all entries.
 function curve({ points, kind, title }) {
   const share = kind === "puzzle";
   const lows = share ? [0] : points.map((point) => point[2]), highs = share ? [1] : points.map((point) => point[3]);
@@ -36,6 +36,6 @@ function curve({ points, kind, title }) {
       s("text", { class: "chart-text", x: EDGE.left, y: HEIGHT - 8 }, "0"),
       s("text", { class: "chart-text chart-end", x: WIDTH - EDGE.right, y: HEIGHT - 8 }, `${whole(last)} matches`),
     ),
-    h("figcaption", { class: "gap-small" }, `Fitted anew to all matches until then; the band reaches from the ${FIELDS[kind]} of the field.`),
+    h("figcaption", { class: "gap-small" }, `Each point uses all matches up to that time. The band reaches from the ${FIELDS[kind]} of all agents.`),
   );
 }

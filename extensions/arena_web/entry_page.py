@@ -1,4 +1,4 @@
-"""One entry of a store: its results against each opponent, and its rating over the run."""
+"""The data about one entry of a store: its results against each opponent, and its rating over the run."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from arena.api.errors import StoreError
 from arena.api.results import BoardInfo, ResultCount
-from arena.api.store import Store, returns_of, seats_of
+from arena.api.store import Store
 from arena_web.match_filter import PLACED
 from arena_web.rating_curve import curve_of
 
@@ -24,13 +24,13 @@ class PlayedGame(NamedTuple):
 
 @dataclass(slots=True)
 class Meetings(ResultCount):
-    """The games of two entries of a board, from the view of one of them."""
+    """The games between two entries of a board, from the point of view of one of them."""
 
     first: int = 0
-    """Games in the first seat."""
+    """The number of games in which the entry played in the first seat."""
 
     def as_dict(self, opponent: str) -> dict[str, Any]:
-        """Return the games as plain values; `score` counts a draw as a half."""
+        """Return the results of the games as plain values. In `score`, a draw counts one half."""
         return {
             "opponent": opponent,
             "games": self.games,
@@ -43,7 +43,9 @@ class Meetings(ResultCount):
 
 
 def entry_page(path: Path, label: str) -> dict[str, Any]:
-    """Return the meetings of an entry on each of its boards in the last run; raises StoreError if it has no board."""
+    """Return the results of an entry against its opponents on each of its boards in the last run; raises StoreError if the
+    entry is on no board.
+    """
     with Store.open(path) as store, store.snapshot():
         boards = [
             {
@@ -58,10 +60,10 @@ def entry_page(path: Path, label: str) -> dict[str, Any]:
 
 
 def rating_curves(store: Store, label: str) -> list[dict[str, Any]] | None:
-    """Return the rating of an entry over the run on its boards: numbers of matches, with its own, the least and the largest
-    value.
+    """Return how the rating of an entry changes over the run, for each of its boards.
 
-    None if no board has two points for a line.
+    At each point, a curve has the number of matches so far, the value of the entry, and the lowest and the highest value of all
+    entries. The result is None if no board has at least two points.
     """
     boards = []
     for number, sheet in _boards_of(store, label):
@@ -87,13 +89,15 @@ def _games(store: Store, board: int) -> list[PlayedGame]:
     where = "p.board = ? AND r.termination <> 'void' ORDER BY r.number, p.number"
     question = f"SELECT p.round, p.seats, r.returns, r.solved {PLACED} WHERE {where}"
     return [
-        PlayedGame(round_, seats_of(seats), returns_of(returns), None if solved is None else bool(solved))
+        PlayedGame(round_, Store.seats_of(seats), Store.returns_of(returns), None if solved is None else bool(solved))
         for round_, seats, returns, solved in store.query(question, [board])
     ]
 
 
 def _meetings(sheet: BoardInfo, entry: int, games: Sequence[PlayedGame]) -> list[dict[str, Any]]:
-    """The games against each opponent, by label; at a table of three or more, a game counts against each of them."""
+    """Return the games against each opponent, by label. A game with three or more players counts against each of the other
+    players.
+    """
     found: dict[int, Meetings] = defaultdict(Meetings)
     for game in games:
         if entry not in game.seats:

@@ -1,13 +1,14 @@
-"""Answers to requests that fail: a page if a browser asks for one, else JSON."""
+"""Answers to failed requests: an HTML page if a browser asks for one, otherwise JSON."""
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from arena import ArenaError
@@ -25,25 +26,25 @@ _STATUSES: Sequence[tuple[type[Exception], int]] = (
     (StoreError, 404),
     (ArenaError, 400),
 )
-"""The statuses of errors; the first matching type decides."""
+"""The HTTP status for each type of error; the first matching type decides."""
 _OWN_WORDS = {
     "Not Found": "there is nothing at this address",
     "There was an error parsing the body": "expected JSON",
     "JSON decode error": "expected JSON",
 }
-"""Messages of Starlette and FastAPI, reworded for a page."""
+"""Messages of Starlette and FastAPI, each with the text that is shown in its place."""
 
 
 def refusal_of(error: Exception) -> Refusal:
-    """Return the refusal that answers an error of a request."""
+    """Return the refusal with which the server answers an error."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, RequestValidationError):
         return BadRequest(*faults_of(error))
     if isinstance(error, HTTPException):
         return Refusal(error.status_code, _OWN_WORDS.get(error.detail, error.detail))
-    if isinstance(error, ProcessEnded):
-        return Refusal(499, "nobody waits for this any more")
+    if isinstance(error, (ProcessEnded, ClientDisconnect)):
+        return Refusal(499, "the request was cancelled")
     for kind, status in _STATUSES:
         if isinstance(error, kind):
             return Refusal(status, str(error))
@@ -51,7 +52,7 @@ def refusal_of(error: Exception) -> Refusal:
 
 
 def faults_of(error: RequestValidationError) -> list[str]:
-    """Return all faults of a request's body, each with its place."""
+    """Return all faults in the body of a request, each with its place."""
     details = error.errors()
     if details[0]["msg"] in _OWN_WORDS:
         return [_OWN_WORDS[details[0]["msg"]]]
@@ -62,7 +63,7 @@ def faults_of(error: RequestValidationError) -> list[str]:
 
 
 class AsciiJson(JSONResponse):
-    """JSON in ASCII, because half of a surrogate pair, which an agent may write, has no UTF-8 encoding."""
+    """JSON in pure ASCII, because an agent may write half of a surrogate pair, which cannot be encoded in UTF-8."""
 
     def render(self, content: Any) -> bytes:
         """Return the body."""
@@ -71,17 +72,17 @@ class AsciiJson(JSONResponse):
 
 @dataclass(frozen=True, slots=True)
 class ErrorAnswers:
-    """The answers of one server to requests that fail."""
+    """The answers that one server gives to failed requests."""
 
     pages: Navigation
     refusal_of: Callable[[Exception], Refusal] = refusal_of
     hints: bool = False
-    """True if the hint is a separate JSON key; otherwise it follows the message."""
+    """True if the hint gets its own JSON key; otherwise it is appended to the message."""
 
     @property
     def handlers(self) -> dict[Any, Any]:
-        """The exception handlers of an application."""
-        kinds = (HTTPException, RequestValidationError, ArenaError, TimeoutError, ProcessEnded, Exception)
+        """Return the exception handlers. If an error fits only the handler of `Exception`, Starlette also logs a traceback."""
+        kinds = (HTTPException, RequestValidationError, ArenaError, TimeoutError, ProcessEnded, ClientDisconnect, Exception)
         return dict.fromkeys(kinds, self.answer)
 
     async def answer(self, request: Request, error: Exception) -> Response:
@@ -109,4 +110,5 @@ def _with_hint(refusal: Refusal) -> str:
 def _headers(refusal: Refusal, error: Exception | None) -> dict[str, str]:
     if refusal.status == 401:
         return {"www-authenticate": "Bearer"}
-    return {"retry-after": "1"} if isinstance(error, Busy) else {}
+    seconds = 1.0 if isinstance(error, Busy) else refusal.retry_after
+    return {} if seconds is None else {"retry-after": str(max(1, ceil(seconds)))}

@@ -1,6 +1,6 @@
-"""Turns the request of a page into keys of a spec that have only known names and plain values.
+"""Turns the request of a page into keys of a spec (a tournament file), with only known names and plain values.
 
-A spec can name plugins, programs and files. A page cannot: its request has a game, agents, options and limits, and everything
+A spec can name plugins, programs and files, but a page must not. Its request has a game, agents, options and limits; everything
 else is refused here.
 """
 
@@ -19,33 +19,39 @@ from pydantic import (
     WrapValidator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from arena.api.errors import abbreviate
-from arena.api.spec import explain_faults, format_path, make_refusal
+from arena.api.spec import explain_faults, format_path
 from arena_web.errors import BadRequest
 
 MAX_AGENTS = 16
 MAX_SWEPT_VALUES = 20
 MAX_ACTIONS = 2000
-"""The maximum number of actions that are replayed from a position."""
+"""The maximum number of actions that are replayed from one position."""
 RESERVED_KEYS = frozenset({"agent", "label", "heuristic", "limits", "isolation", "name", "plugin", "plugins", "version", "waits"})
 """Keys of an entry that are not options of its agent."""
 
 
+def _refuse(message: str) -> PydanticCustomError:
+    """Return an exception for a validator; `explain_faults` shows its message unchanged."""
+    return PydanticCustomError("refused", "{message}", {"message": message})
+
+
 def _expect(what: str) -> WrapValidator:
-    """Make a type report that `what` was expected, whatever the reason why pydantic refuses a value."""
+    """Return a validator: if pydantic refuses a value, its message says that `what` was expected."""
 
     def check(value: Any, handler: Any) -> Any:
         try:
             return handler(value)
         except ValidationError:
-            raise make_refusal(f"expected {what}, got {'nothing' if value is None else abbreviate(value)}") from None
+            raise _refuse(f"expected {what}, got {'nothing' if value is None else abbreviate(value)}") from None
 
     return WrapValidator(check)
 
 
 def _limit_size(least: int, most: int) -> BeforeValidator:
-    """Make a list check its length before its values."""
+    """Return a validator that checks the length of a list before its items are validated."""
     lists = Annotated[list[Any], Field(min_length=least, max_length=most), _expect(f"from {least} to {most:,} of them")]
     return BeforeValidator(TypeAdapter(lists).validate_python)
 
@@ -54,7 +60,7 @@ def _without(names: Collection[str], what: str) -> AfterValidator:
     def check(values: dict[str, Any]) -> dict[str, Any]:
         for name in values:
             if name in names:
-                raise make_refusal(f"{name} is no {what}")
+                raise _refuse(f"{name} is not {what}")
         return values
 
     return AfterValidator(check)
@@ -64,7 +70,8 @@ T = TypeVar("T")
 V = TypeVar("V")
 OR_NONE = BeforeValidator(lambda given: given or None)
 OR_EMPTY = BeforeValidator(lambda given: given or {})
-# An instance check, because a strict `str` refuses halves of surrogates, and games and agents decide on the content of texts.
+# This is an instance check, because a strict `str` refuses halves of surrogate pairs. Which texts are acceptable is up to games
+# and agents.
 Text = Annotated[InstanceOf[str], Field(max_length=200), _expect("text of at most 200 characters")]
 Label = Annotated[InstanceOf[str], Field(max_length=100), _expect("text of at most 100 characters")]
 State = Annotated[InstanceOf[str], Field(max_length=200_000), _expect("text of at most 200,000 characters")]
@@ -77,37 +84,37 @@ Seconds = Annotated[float, Field(strict=True, gt=0, le=60), _expect("a number ab
 Plain = Annotated[InstanceOf[int] | InstanceOf[float] | Text | None, _expect("a number or a word of at most 200 characters")]
 Swept = Plain | Annotated[dict[Literal["sweep"], Annotated[list[Plain], _limit_size(1, MAX_SWEPT_VALUES)]], Field(min_length=1)]
 Values = Annotated[dict[Any, V], OR_EMPTY]
-"""Parameters or options by their names."""
+"""Parameters of a game or options of an agent, by name."""
 
 
 class NamedForm(BaseModel, Generic[V]):
-    """A game or a heuristic by its name, with its parameters."""
+    """A game or a heuristic, given by name and parameters."""
 
     name: Text
-    parameters: Annotated[Values[V], _without({"name"}, "parameter")] = {}
+    parameters: Annotated[Values[V], _without({"name"}, "a parameter")] = {}
 
     def keys(self) -> Any:
-        """Return its value in a spec: a mapping, or its name if it has no parameters."""
+        """Return the value that a spec has for it: its name, or a mapping if it has parameters."""
         return {"name": self.name, **self.parameters} if self.parameters else self.name
 
 
 class EntryForm(BaseModel, Generic[V]):
-    """An agent with its options, its heuristic and its label."""
+    """An agent with its options, heuristic and label."""
 
     agent: Text
-    options: Annotated[Values[V], _without(RESERVED_KEYS, "option of an agent")] = {}
+    options: Annotated[Values[V], _without(RESERVED_KEYS, "an option of an agent")] = {}
     heuristic: Annotated[Label | NamedForm[V] | None, OR_NONE] = None
     label: Annotated[Label | None, OR_NONE] = None
 
     def keys(self) -> dict[str, Any]:
-        """The entry of a spec."""
+        """Return the entry as a spec has it."""
         heuristic = self.heuristic.keys() if isinstance(self.heuristic, NamedForm) else self.heuristic
         more = {"heuristic": heuristic, "label": self.label}
         return {"agent": self.agent, **self.options, **{key: value for key, value in more.items() if value is not None}}
 
 
 class LimitsForm(BaseModel):
-    """The limits of a decision that a page may set."""
+    """The limits on a decision that a page may set."""
 
     nodes: Nodes | None = None
     seconds: Seconds | None = None
@@ -119,11 +126,11 @@ class LimitsForm(BaseModel):
         """Refuse unknown limits."""
         for name, value in limits.items() if isinstance(limits, dict) else ():
             if value is not None and name not in cls.model_fields:
-                raise make_refusal(f"unknown {name!r}; expected {', '.join(sorted(cls.model_fields))}")
+                raise _refuse(f"unknown {name!r}; expected {', '.join(sorted(cls.model_fields))}")
         return limits
 
     def keys(self) -> dict[str, Any]:
-        """Return the limits that are set, as in a spec."""
+        """Return the limits that are set, as a spec has them."""
         return self.model_dump(exclude_none=True)
 
 
@@ -131,16 +138,18 @@ Limits = Annotated[LimitsForm, OR_EMPTY]
 
 
 class PlayForm(BaseModel):
-    """A game, and the state of its random numbers."""
+    """A game, with the seed and the number of actions that determine the outcomes of chance."""
 
     game: NamedForm[Plain]
     seed: Seed = 0
     ply: Ply = 0
-    """The number of actions that led to the position."""
+    """The number of actions played before the position."""
 
 
 class PositionForm(PlayForm):
-    """A request for a position: the one of `state`, or one drawn from `seed`, and those after each of `actions`."""
+    """A request for positions: the first position, which is given as `state` or drawn from `seed`, and the position after each of
+    `actions`.
+    """
 
     state: State | None = None
     actions: Annotated[
@@ -156,7 +165,7 @@ class ActionForm(PlayForm):
 
 
 class AgentForm(PlayForm):
-    """A request for a move or a solution of an agent."""
+    """A request for a move or a solution from an agent."""
 
     state: State
     agent: EntryForm[Plain]
@@ -164,7 +173,9 @@ class AgentForm(PlayForm):
 
 
 class SpecForm(BaseModel):
-    """A request for the spec of a small tournament; `tournament_of` reads its form, and goes on after a fault."""
+    """A request for the spec of a small tournament. `tournament_of` reads the fields in `tournament` one by one, and continues
+    after a fault.
+    """
 
     tournament: dict[Any, Any]
 
@@ -180,16 +191,18 @@ _TOURNAMENT: dict[str, tuple[TypeAdapter[Any], Any]] = {
     "limits": (LIMITS, None),
     "seed": (TypeAdapter(Seed), 0),
 }
-"""The fields of the form for a small tournament in the order of a spec, each with its default."""
+"""The fields of the form for a small tournament, in the order in which a spec has them, with their defaults."""
 
 
 def limits_of(given: Any) -> dict[str, Any]:
-    """Return the limits of a decision as a spec has them."""
+    """Return the limits on a decision as a spec has them."""
     return read(LIMITS, given, "limits").keys()
 
 
 def read(adapter: TypeAdapter[T], given: Any, what: str) -> T:
-    """Validate a value; raises BadRequest with all its faults, each with its place in `what`."""
+    """Validate a value. Raises BadRequest with all faults. Each fault begins with the path to the invalid part, and the path
+    begins with `what`, the name of the value.
+    """
     try:
         return adapter.validate_python(given)
     except ValidationError as error:
@@ -200,20 +213,20 @@ def read(adapter: TypeAdapter[T], given: Any, what: str) -> T:
 
 @dataclass(frozen=True, slots=True)
 class TournamentForm:
-    """The valid part of the form of a small tournament."""
+    """The valid part of the form for a small tournament."""
 
     values: dict[str, Any]
-    """The keys of a spec, in the order of a file; those with a fault are left out."""
+    """The keys of a spec, in the order in which a file has them. Keys with a fault are left out."""
     faults: tuple[str, ...]
 
     @property
     def loadable(self) -> bool:
-        """True if enough of a spec is left for its own faults to mean something."""
+        """Return True if the remaining spec is complete enough to look for further faults in it."""
         return {"game", "agents"} <= set(self.values)
 
 
 def tournament_of(given: Any) -> TournamentForm:
-    """Return the keys of a spec from the form for a small tournament, and every fault of that form."""
+    """Return the keys of a spec that the form for a small tournament describes, and every fault in that form."""
     values = read(TypeAdapter(dict[Any, Any]), given, "tournament")
     found: dict[str, Any] = {}
     faults: list[str] = []
@@ -223,7 +236,7 @@ def tournament_of(given: Any) -> TournamentForm:
             found[key] = read(adapter, values.get(inner or key, default), path)
         except BadRequest as error:
             faults += error.faults
-    keys: dict[str, Any] = {}  # as a person writes them in a spec
+    keys: dict[str, Any] = {}  # in the form in which a person would write them in a spec
     for key, value in found.items():
         if key == "name":
             keys[key] = value.strip() or "Tournament"

@@ -1,13 +1,15 @@
-"""Checks of every request: its origin, size and rate, and the headers that restrict the browser."""
+"""Checks every request: its origin, its size and the rate. Adds headers to each answer that restrict the browser."""
 
 import asyncio
 import hmac
 import socket
 from collections import Counter, OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import IPv6Address, ip_address
+from math import ceil
 from time import monotonic
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -26,14 +28,15 @@ MAX_JSON_BYTES = 512 << 10
 BODY_PART_SECONDS = 20.0
 """The timeout for each part of a body."""
 BODY_SECONDS = 60.0
-"""The timeout for a whole body, so that a client that sends single bytes does not hold a connection for ever."""
+"""The timeout for a whole body. It prevents a client that sends single bytes from holding a connection for ever."""
 MAX_DRAINED_BYTES = 64 << 20
-"""The number of bytes of a too long body that are read and discarded, so that its sender receives the refusal."""
+"""The number of bytes of an oversized body that are still read and discarded, so that the sender receives the refusal."""
 MAX_OPEN_REQUESTS = 120
-"""The maximum number of concurrent requests of one address. It is below the number of connections of the server, so that one
-address cannot block the others."""
+"""The maximum number of concurrent requests from one address. It is below the maximum number of connections of the server, so
+that one address cannot block the others.
+"""
 MAX_BUCKETS = 10_000
-"""The maximum number of buckets; the least recently used one is dropped."""
+"""The maximum number of token buckets (see `RateLimits`). When there are more, the least recently used bucket is dropped."""
 TOKEN_COOKIE_SECONDS = 365 * 24 * 3600
 DEFAULT_PORTS = {"http": 80, "https": 443}
 HEADERS = {
@@ -46,12 +49,12 @@ HEADERS = {
     "x-frame-options": "DENY",
     "cache-control": "no-store",
 }
-"""Default headers of every answer."""
+"""Headers that every answer has by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The burst size of a kind of request, and its rate per second after that."""
+    """The rate limit for a kind of request: the burst size, and the number per second after a burst."""
 
     kind: str
     burst: float
@@ -59,17 +62,33 @@ class Rate:
 
 
 REQUESTS = Rate("requests", 400, 40)
-"""The rate of an address, behind which may be a class of twenty."""
+"""The default rate for an address. A class of twenty students may share one address."""
+FREE_PATHS = ("/static/", "/modules/")
+"""Path prefixes of files that are held in memory. Such requests do not count towards a rate, because a page loads
+several files.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """The limits on the requests of one address and of each known client."""
+
+    address: Rate = REQUESTS
+    """The rate for an address; requests of known clients do not count."""
+    client: Rate = REQUESTS
+    """The rate for a known client, over all its addresses."""
+    open: int = MAX_OPEN_REQUESTS
+    """The maximum number of concurrent requests of one address."""
 
 
 class RateLimits:
-    """Token buckets, one for each recent author or address. It is not thread-safe."""
+    """Token buckets, one for each author or address with recent requests. This class is not thread-safe."""
 
     def __init__(self) -> None:
         self._buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
     def take(self, rate: Rate, who: str) -> None:
-        """Count a request of an author or an address; raises Refusal 429 if there are too many."""
+        """Count a request from an author or an address; raises Refusal 429 if there are too many."""
         now = monotonic()
         left, then = self._buckets.pop((rate.kind, who), (rate.burst, now))
         left = min(rate.burst, left + (now - then) * rate.per_second)
@@ -78,37 +97,42 @@ class RateLimits:
             self._buckets.popitem(last=False)
         if left < 1:
             seconds = (1 - left) / rate.per_second
-            raise Refusal(429, f"too many {rate.kind} in a short time", f"wait {seconds:.0f} seconds")
+            raise Refusal(429, f"too many {rate.kind} in a short time", f"wait {ceil(seconds)} seconds", seconds)
+
+
+DEFAULT_LIMITS = RequestLimits()
 
 
 class Site:
-    """The addresses of a server: its own hosts and origins, and the addresses of its clients."""
+    """The hosts and origins under which a server is reached, and the addresses of its clients."""
 
     def __init__(self, host: str, port: int, public: str | None = None) -> None:
-        """Serve on `host` and `port`; `public` is the address of a proxy, as `public_address` returns it."""
+        """Describe a server on `host` and `port`. `public` is the address of a proxy, as returned by `public_address`."""
         self._names, self._anywhere, self.port = names_of(host), is_wildcard(host), port
         self._public = public
         self.public_scheme, _, name = (public or "").partition("://")
         self._public_hosts = frozenset([name, f"{name}:{DEFAULT_PORTS[self.public_scheme]}"] if public else [])
 
     def is_public(self, host: str) -> bool:
-        """True if a Host is the proxy's."""
+        """Return True if a Host header names the proxy."""
         return host.lower() in self._public_hosts
 
     def check(self, headers: Headers) -> None:
-        """Raise Refusal 403 if Host or Origin is not this server, as with another site's page or DNS rebinding."""
+        """Raise Refusal 403 if Host or Origin does not name this server. This stops pages of other sites and DNS rebinding."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_own(host):
-            hint = "use the address that it printed; a proxy before a ladder needs --public"
+            hint = "use the address that it printed; a proxy in front of a ladder needs --public"
             raise Refusal(403, f"Host {host[:100]!r} is not this server", hint)
-        only_own = "only pages of this server may ask"
+        only_own = "only pages of this server may send requests"
         if origin is not None and origin != self._public and (self.is_public(host) or origin != f"http://{host}"):
             raise Refusal(403, f"Origin {origin[:100]!r} is another site", only_own)
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             raise Refusal(403, "the request comes from a page of another site", only_own)
 
     def client_address(self, scope: Scope, headers: Headers) -> str:
-        """Return the address that the limits count; behind a proxy on this machine, the last address that it names."""
+        """Return the client address that limits apply to. If a proxy on this machine sent the request, this is the last address
+        that the proxy names.
+        """
         client = scope.get("client")
         peer = counted_address(client[0] if client else "unknown")
         forwarded = ",".join(headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()
@@ -128,7 +152,9 @@ class Site:
 
 
 class Guard:
-    """Accepts a request if it is meant for this server, does not come from another site's page, and is within the limits."""
+    """Accepts a request only if it is meant for this server, does not come from a page of another site, and is within
+    the limits.
+    """
 
     def __init__(
         self,
@@ -140,20 +166,25 @@ class Guard:
         limits: RateLimits | None = None,
         max_body_bytes: int = MAX_JSON_BYTES,
         only_json: bool = True,
+        requests: RequestLimits = DEFAULT_LIMITS,
+        client_of: Callable[[str], str | None] = lambda _token: None,
     ) -> None:
-        """Guard `app`.
+        """Guard the application `app`.
 
-        If `token` is given, every request needs it. `limits` count the requests of each address. `only_json` refuses requests
-        that may change something and are not JSON, because a page of another site cannot send JSON without permission.
+        If `token` is given, every request needs it. `requests` has the limits for each address, and `limits` counts the requests;
+        without `limits`, their number is not limited. `client_of` maps a bearer token to a client name; a request with such
+        a token counts for the client instead of the address. With `only_json`, requests that may change something are refused
+        unless they are JSON, because a page of another site cannot send JSON without permission.
         """
         self._app, self._site, self._answers = app, site, answers
         self._token, self._limits = token, limits
         self._max_body_bytes, self._only_json = max_body_bytes, only_json
+        self._requests, self._client_of = requests, client_of
         self._cookie = f"arena-{site.port}"
         self._open: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Pass a request to the application, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         if scope["type"] != "http":
@@ -175,7 +206,7 @@ class Guard:
             if self._token is not None and "token" in _query(scope):
                 await self._keep_token(scope, receive, send)
                 return
-            if scope["method"] == "HEAD":  # FastAPI answers only GET; uvicorn sends no body
+            if scope["method"] == "HEAD":  # the routes answer only GET; uvicorn leaves out the body
                 scope = {**scope, "method": "GET"}
             await self._app(scope, self._limit(receive), send)
         finally:
@@ -187,10 +218,16 @@ class Guard:
         """Raise Refusal if a request is not meant for this server, lacks the token, or exceeds a limit."""
         self._site.check(headers)
         if self._limits is not None:
-            address = scope["client_address"]
-            self._limits.take(REQUESTS, address)
-            if self._open[address] > MAX_OPEN_REQUESTS:
-                raise Refusal(429, f"{MAX_OPEN_REQUESTS} requests of this address are open already", "close some pages")
+            address, rates = scope["client_address"], self._requests
+            if not scope["path"].startswith(FREE_PATHS):
+                word, _, bearer = headers.get("authorization", "").partition(" ")
+                client = self._client_of(bearer.strip()) if word.lower() == "bearer" else None
+                if client is None:
+                    self._limits.take(rates.address, address)
+                else:
+                    self._limits.take(rates.client, f"client {client}")
+            if self._open[address] > rates.open:
+                raise Refusal(429, f"{rates.open} requests of this address are open already", "close some pages", 1.0)
         if self._token is not None:
             given = _query(scope).get("token") or _cookie(headers, self._cookie)
             given = given or headers.get("authorization", "").removeprefix("Bearer ")
@@ -201,16 +238,16 @@ class Guard:
             raise Refusal(415, "expected content-type application/json")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._max_body_bytes:
-            raise Refusal(413, f"the body is larger than {self._max_body_bytes >> 10:,} KiB", "hand in less")
+            raise Refusal(413, f"the body is larger than {self._max_body_bytes >> 10:,} KiB", "hand in a smaller file")
 
     def _limit(self, receive: Receive) -> Receive:
-        """Wrap `receive` with the size limit and the timeouts of a body."""
+        """Wrap `receive` so that it enforces the size limit and the timeouts of a body."""
         taken, whole = 0, False
         until = monotonic() + BODY_SECONDS
 
         async def receive_limited() -> Message:
             nonlocal taken, whole
-            # Once the body is whole, the next message is the end of the connection.
+            # Once the body is complete, the next message is the end of the connection.
             seconds = None if whole else max(0.0, min(BODY_PART_SECONDS, until - monotonic()))
             try:
                 async with asyncio.timeout(seconds):
@@ -227,17 +264,21 @@ class Guard:
         return receive_limited
 
     async def _keep_token(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Keep the token in a cookie and redirect to the address without it, so that it stays out of histories and logs."""
+        """Store the token in a cookie and redirect to the address without the token. So the token does not appear in histories
+        and logs.
+        """
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         rest = urlencode([(name, value) for name, value in pairs if name != "token"])
-        path = "/" + scope["path"].lstrip("/")  # a path that begins with // would lead to another server
+        path = "/" + scope["path"].lstrip("/")  # a path that begins with // would redirect to another server
         cookie = f"{self._cookie}={self._token}; Path=/; Max-Age={TOKEN_COOKIE_SECONDS}; HttpOnly; SameSite=Strict"
         headers = {"location": f"{path}?{rest}" if rest else path, "set-cookie": cookie}
         await Response(None, 303, headers)(scope, receive, send)
 
 
 def public_address(url: str) -> str:
-    """Return the address of a proxy as browsers write it, without the port of its scheme; raises ArenaError if it is invalid."""
+    """Return the address of a proxy as browsers write it, without the default port of its scheme; raises ArenaError if it is
+    invalid.
+    """
     try:
         parts = urlsplit(url)
         name, port = parts.hostname, parts.port
@@ -245,13 +286,13 @@ def public_address(url: str) -> str:
         name = port = None
     more = parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None if name else True
     if not name or parts.scheme not in DEFAULT_PORTS or more:
-        raise ArenaError(f"--public {url}: expected scheme and host alone, such as https://arena.example.org")
+        raise ArenaError(f"--public {url}: expected only a scheme and a host, such as https://arena.example.org")
     shown = f"[{name}]" if ":" in name else name
     return f"{parts.scheme}://{shown}" + ("" if port in (None, DEFAULT_PORTS[parts.scheme]) else f":{port}")
 
 
 def names_of(host: str) -> frozenset[str]:
-    """Return the names by which a browser may call a server on this interface."""
+    """Return the host names under which a browser may reach a server on this interface."""
     names = {host.strip("[]").lower()}
     if is_wildcard(host) or is_loopback(host):
         names |= {"localhost", "127.0.0.1", "::1"}
@@ -261,7 +302,7 @@ def names_of(host: str) -> frozenset[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """True if only this machine reaches an interface."""
+    """Return True if an interface can only be reached from this machine."""
     try:
         return host == "localhost" or ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -269,7 +310,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_wildcard(host: str) -> bool:
-    """True if an address stands for all interfaces."""
+    """Return True if an address stands for all interfaces."""
     try:
         return ip_address(host.strip("[]")).is_unspecified
     except ValueError:
@@ -277,7 +318,7 @@ def is_wildcard(host: str) -> bool:
 
 
 def is_address(name: str) -> bool:
-    """True if a name is an IP address."""
+    """Return True if a name is an IP address."""
     try:
         ip_address(name)
     except ValueError:
@@ -286,14 +327,16 @@ def is_address(name: str) -> bool:
 
 
 def counted_address(address: str) -> str:
-    """Return the key of an address for the limits: the address, or its /64 network for IPv6, because one host has a whole /64."""
+    """Return the key under which the limits count an address: the address itself, or its /64 network for IPv6, because a single
+    host may have a whole /64 network.
+    """
     if not is_address(address) or not isinstance(found := ip_address(address), IPv6Address) or found.is_loopback:
         return address
     return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))
 
 
 def with_headers(send: Send) -> Send:
-    """Wrap `send` so that answers have HEADERS unless they set them."""
+    """Wrap `send` so that each answer gets the default HEADERS, except those that it sets itself."""
 
     async def send_with_headers(message: Any) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""The choices of a page: games with their parameters and agents, and agents with their options."""
+"""The choices that a page offers: games with their parameters and agents, and agents with their options."""
 
 from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter, isclass
@@ -6,8 +6,8 @@ from itertools import cycle, islice
 from typing import Any
 
 from arena import Agent, Game, Puzzle, Registry
-from arena.api.games import chooses, count_given, make_default, parameters_of, solves
-from arena.api.spec import make_adapters, make_plain, read_member
+from arena.api.games import Abilities, count_given, make_default
+from arena.api.spec import Parameters, read_member
 from arena_catalog.board_files import load_board_module
 
 PEOPLE = frozenset({"human"})
@@ -15,9 +15,9 @@ PEOPLE = frozenset({"human"})
 
 
 def inventory(registry: Registry) -> dict[str, Any]:
-    """Return games, agents and formats as plain values, and `first`, the game and the puzzle that pages begin with.
+    """Return the games, agents and formats as plain values. `first` names the game and the puzzle that pages select at first.
 
-    A game with required parameters is left out.
+    Games with required parameters are left out.
     """
     modules = {name: load_board_module(kind) for name, kind in sorted(registry.games.items())}
     games = [_game(registry, name, registry.games[name], module.source is not None) for name, module in modules.items()]
@@ -28,8 +28,8 @@ def inventory(registry: Registry) -> dict[str, Any]:
             {
                 "name": name,
                 "summary": summary(kind),
-                "chooses": chooses(kind),
-                "solves": solves(kind),
+                "chooses": Abilities(kind).chooses,
+                "solves": Abilities(kind).solves,
                 "uses_heuristic": asks_estimates(kind),
                 "options": list(form_fields(kind)),
             }
@@ -46,12 +46,12 @@ def inventory(registry: Registry) -> dict[str, Any]:
 
 def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[str, Any] | None:
     game = make_default(kind)
-    if game is None:  # it can still be played from a spec
+    if game is None:  # such a game can be played only from a spec
         return None
     fit = [agent for agent in registry.agents_for(game) if agent not in PEOPLE]
     proposed = registry.propose_agents(game, informed=True)
-    # The default agents of a tournament. For a puzzle: solvers, first the ones with a heuristic. For a game: its reference
-    # agents, then the proposed ones, repeated if it has more seats.
+    # The default agents of a tournament. A puzzle gets at most three solvers, the ones with a heuristic first. A game gets its
+    # reference agents and then the proposed agents; agents are repeated if the game has more seats than there are agents.
     if isinstance(game, Puzzle):
         entries = sorted(proposed, key=lambda name: not registry.agents[name].wants_heuristic)[:3]
     else:
@@ -60,7 +60,7 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
     heuristics = []
     for heuristic in registry.heuristics_of(name):
         made = registry.heuristic(name, heuristic)
-        own = list(parameters_of(made))[count_given(made) :]
+        own = list(Parameters(made).known)[count_given(made) :]
         heuristics.append({"name": heuristic, "parameters": [one for one in form_fields(made) if one["name"] in own]})
     return {
         "name": name,
@@ -80,30 +80,33 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
 
 
 def asks_estimates(kind: type[Agent]) -> bool:
-    """Return whether an agent may ask for estimates, so that a form offers heuristics for it."""
+    """Return True if an agent may ask for estimates. Forms then offer heuristics for it."""
     return bool(kind.wants_heuristic or read_member(kind, "hints").uses_heuristic)
 
 
 def form_fields(constructor: Callable[..., Any]) -> Iterator[dict[str, Any]]:
-    """Yield the parameters of a class that a field of a form can hold, each with its default and its field."""
-    for name, parameter in parameters_of(constructor).items():
+    """Yield the parameters of a class that a form can show as a field, each with its default and its kind of field."""
+    for name, parameter in Parameters(constructor).known.items():
         field = _field(constructor, name)
         if field is not None:
-            default = None if parameter.default is Parameter.empty else make_plain(parameter.default)
+            default = None if parameter.default is Parameter.empty else Parameters.make_plain(parameter.default)
             yield {"name": name, "default": default, **field}
 
 
 def _field(constructor: Callable[..., Any], name: str) -> dict[str, Any] | None:
-    """The field of a form for a parameter; None if no field can hold its values."""
+    """Return the form field for a parameter; None if no field can hold its values."""
     try:
-        schema: Mapping[str, Any] = make_adapters(constructor)[name].json_schema()
-    except Exception:  # a type that JSON Schema cannot express
+        schema: Mapping[str, Any] = Parameters(constructor).adapters[name].json_schema()
+    except Exception:  # JSON Schema cannot express this type
         return None
     choices = schema.get("anyOf", [schema])
     named = [choice for choice in choices if choice.get("type") != "null"]
+    optional = len(named) < len(choices)
+    if len(named) == 2 and named[1] == {"type": "string"}:  # names or a file, which only a spec can give
+        named.pop()
     if len(named) != 1:
         return None
-    one, optional = named[0], len(named) < len(choices)
+    one = named[0]
     if "enum" in one or "const" in one:
         return {"kind": "choice", "choices": one.get("enum", [one.get("const")]), "optional": optional}
     if one.get("type") == "boolean":

@@ -1,5 +1,5 @@
-"""The state of a store while it is filled: one watcher for each store, any number of listeners, and one text in memory for all of
-them.
+"""The live state of a store that a run is filling. Each store has one watcher with any number of listeners (open pages), which
+share one text in memory.
 """
 
 import asyncio
@@ -20,55 +20,50 @@ from starlette.requests import Request
 
 from arena.api.cli import distribution
 from arena.api.errors import StoreError, describe
-from arena.api.results import (
-    BoardInfo,
-    Leaderboard,
-    board_table,
-    bracket_table,
-    cross_cells,
-    of_tallies,
-    overall,
-    tallies_of,
-)
-from arena.api.store import SOFTWARE, Run, Store
+from arena.api.results import BoardInfo, Leaderboard, tallies_of
+from arena.api.store import Run, Store
 from arena_web.errors import Refusal
 from arena_web.verdict import verdict
 
 POLL_SECONDS = 0.4
-"""The minimum number of seconds between two reads of a store."""
+"""The minimum number of seconds between two reads of the same store."""
 PAUSE_PER_POLL = 4
-"""The pause after a read is at least this many times the duration of the read, so that a slow store is read less often."""
+"""The minimum pause of the watcher after reading a store, as a multiple of the reading time. So a store that is slow to read is
+read less often.
+"""
 STOP_CHECK_SECONDS = 0.5
-"""Seconds after which a silent stream checks whether the server ends."""
+"""Seconds after which a silent stream checks whether the server is ending."""
 RETRY_MILLISECONDS = 1000
-"""Milliseconds after which a browser connects again."""
+"""Milliseconds after which a browser reconnects."""
 PACE_WINDOW_SECONDS = 20.0
-"""The window in seconds for measuring the pace."""
+"""The number of seconds over which the pace (matches per second) is measured."""
 MIN_PACE_SECONDS = 3.0
-"""The minimum duration of a run, in seconds, for a pace."""
-MAX_STREAMS = 200
+"""The minimum duration of a run, in seconds, before a pace is shown."""
+MAX_STREAMS = 320
 """The maximum number of concurrent event streams of a server."""
 
 
 class Listeners:
-    """The event streams of a server, each from the moment when it is granted: a dependency of FastAPI.
+    """Counts the open event streams of a server. A stream counts as soon as it is accepted. This class is a FastAPI dependency.
 
-    It puts an event into the state of the request, as `displaced`. The event is set if the stream has to end in favour of an
-    address with fewer streams: otherwise a few hundred connections of one client could block all others.
+    Each request gets an `asyncio.Event` as `displaced` in its state. When this event is set, the stream ends to make room for an
+    address with fewer streams. Without this, a few hundred connections of one client could block all others.
     """
 
     def __init__(self) -> None:
         self._streams: dict[asyncio.Event, str] = {}
-        """Addresses by streams, the oldest first."""
+        """The address of each stream, the oldest stream first."""
 
     async def __call__(self, request: Request) -> AsyncIterator[None]:
-        """Hold a place while a request is answered; raises Refusal 429 if none is free."""
+        """Reserve a place while a request is being answered; raises Refusal 429 if no place is free."""
         address = request.scope["client_address"]
         counts = Counter(self._streams.values())
         if len(self._streams) >= MAX_STREAMS:
             most = max(counts.values())
             if counts[address] == most:
-                raise Refusal(429, f"{MAX_STREAMS} pages are listening already", "load the page again later")
+                raise Refusal(
+                    429, f"{MAX_STREAMS} pages are open already", "load the page again later", RETRY_MILLISECONDS / 1000
+                )
             oldest = next(stream for stream, other in self._streams.items() if counts[other] == most)
             del self._streams[oldest]
             oldest.set()
@@ -82,7 +77,7 @@ class Listeners:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """The counts of a run that a page begins with, without its boards."""
+    """The counts of a run that a page shows first, without the boards."""
 
     word: str
     """`finished`, `running` or `interrupted`."""
@@ -92,7 +87,7 @@ class RunState:
 
 
 def run_state(store: Store, run: Run, *, writing: bool) -> RunState:
-    """Return the progress of a run from counts only; `writing` is True while a process holds the store."""
+    """Return the progress of a run, computed only from counts. `writing` is True while a process holds the store."""
     counts = dict(store.query("SELECT board, count(*) FROM place GROUP BY board"))
     done = [counts.get(number, 0) for number in range(len(run.boards))]
     ended = run.ended is not None
@@ -104,11 +99,13 @@ def run_state(store: Store, run: Run, *, writing: bool) -> RunState:
 
 
 def expected_total(boards: Sequence[Leaderboard]) -> int | None:
-    """Return the expected number of matches of a run by the forecasts of sequential tests; None without them."""
+    """Return the expected number of matches of a run, using the forecasts of sequential tests; None if the number cannot be
+    forecast.
+    """
     total = 0
     for board in boards:
         size = board.sheet.size if board.sheet.exact else None
-        if not board.sheet.exact and board.test is not None:  # the games so far and the expected further pairs
+        if not board.sheet.exact and board.test is not None:  # the games so far, plus the further pairs that are expected
             ahead = board.test.forecast
             rest = 0 if ahead is None else ceil(ahead.likely - sum(board.test.counts))
             size = min(board.sheet.size, board.games + 2 * max(0, rest))
@@ -130,12 +127,14 @@ def facts_of(run: Run) -> dict[str, Any]:
         "started": run.started,
         "ended": run.ended,
         "limits": limits_text(run.boards),
-        "versions": ", ".join([*[f"{name} {run.versions[name]}" for name in SOFTWARE if name in run.versions], *others]),
+        "versions": ", ".join([*[f"{name} {run.versions[name]}" for name in Run.SOFTWARE if name in run.versions], *others]),
     }
 
 
 def limits_text(boards: Sequence[BoardInfo]) -> str:
-    """Return the limits of a decision over all entries of all boards, such as `1,000 to 5,000 nodes, 1 s`; `none` without any."""
+    """Return the range of the limits on a decision over all entries of all boards, such as `1,000 to 5,000 nodes, 1 s`; `none` if
+    there are no limits.
+    """
     told = []
     for name, unit in (("nodes", "nodes"), ("seconds", "s")):
         found = [limits[name] for sheet in boards for limits in sheet.limits.values() if name in limits]
@@ -147,16 +146,16 @@ def limits_text(boards: Sequence[BoardInfo]) -> str:
 
 
 class Watcher:
-    """Sends the state of a store to its listeners at every change. It reads the store only while it has listeners."""
+    """Sends the state of a store to its listeners after every change. It reads the store only while it has listeners."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.starting = False
-        """True if a process is about to write to the store, which need not exist yet."""
+        """True if a process is about to write to the store. The store need not exist yet."""
         self.own = False
-        """True while a process of the server, which a page can stop, writes to the store."""
+        """True while a process that this server started, and that a page can stop, writes to the store."""
         self.trouble: str | None = None
-        """The error of the run, as far as the server knows."""
+        """The error that ended the run, if the server knows it."""
         self._text = ""
         self._version = 0
         self._signature: object = None
@@ -166,7 +165,7 @@ class Watcher:
         self._paces: list[tuple[float, int]] = []
 
     async def stream(self, *stops: asyncio.Event) -> AsyncIterator[dict[str, Any]]:
-        """Yield the state of the store as events: at once, and after every change, until one of `stops` is set.
+        """Yield the state of the store as events, first at once and then after every change, until one of `stops` is set.
 
         A slow listener skips states.
         """
@@ -191,11 +190,11 @@ class Watcher:
                 self._task = None
 
     async def now(self) -> dict[str, Any]:
-        """The state of the store now."""
+        """Return the current state of the store."""
         return await anyio.to_thread.run_sync(self._read)
 
     async def brief(self) -> dict[str, Any]:
-        """The progress of the run in counts, for a list of many stores without their boards."""
+        """Return the progress of the run in counts. A list of many stores uses this state, because it leaves out the boards."""
         return await anyio.to_thread.run_sync(self._brief)
 
     def _brief(self) -> dict[str, Any]:
@@ -221,7 +220,7 @@ class Watcher:
         return "failed" if self.trouble is not None and word != "finished" else word
 
     def _describe_fault(self, error: Exception) -> dict[str, Any]:
-        """The state of a store that cannot be read."""
+        """Return the state that is shown for a store that cannot be read."""
         word = "starting" if self.starting and self.trouble is None and isinstance(error, StoreError) else "failed"
         told = str(error) if isinstance(error, StoreError) else describe(error)
         message = self.trouble or (None if word == "starting" else told)
@@ -241,7 +240,7 @@ class Watcher:
             await asyncio.sleep(max(POLL_SECONDS, PAUSE_PER_POLL * (monotonic() - began)))
 
     def _look(self) -> object:
-        """A value that changes with the state, and takes far less time to find."""
+        """Return a value that changes whenever the state does, but is much faster to compute."""
         more = (self.trouble, self.starting, self.own, is_held(self.path))
         try:
             return (*more, *state_signature(self.path))
@@ -250,11 +249,14 @@ class Watcher:
 
     def _read(self) -> dict[str, Any]:
         try:
-            writing = is_held(self.path)  # before the store is read; otherwise the last matches could be missed
+            writing = is_held(self.path)  # asked before the store is read; otherwise the last matches could be missed
             with Store.open(self.path) as store, store.snapshot():
                 run = store.last()
                 stands = run_state(store, run, writing=writing)
-                boards = of_tallies(tallies_of(store, run.boards), finished=run.ended is not None, store=str(self.path))
+                shown = Leaderboard.last_run(store)
+                boards = Leaderboard.of_tallies(
+                    tallies_of(store, shown.boards), finished=run.ended is not None, store=str(self.path)
+                )
             return {
                 "state": self._word(stands.word),
                 "message": self.trouble,
@@ -266,13 +268,13 @@ class Watcher:
                 "expected": expected_total(boards) if stands.total is None and stands.word != "finished" else None,
                 "pace": self._pace(stands.done) if stands.word == "running" else None,
                 "boards": [describe_board(board) for board in boards],
-                "overall": None if (means := overall(boards)) is None else asdict(means),
+                "overall": None if (means := Leaderboard.overall(boards)) is None else asdict(means),
             }
-        except Exception as error:  # a manipulated store must not end the stream
+        except Exception as error:  # a store with manipulated content must not end the stream
             return self._describe_fault(error)
 
     def _pace(self, done: int) -> float | None:
-        """Matches per second over the window."""
+        """Return the number of matches per second over the last PACE_WINDOW_SECONDS seconds; None if the run is too young."""
         now = monotonic()
         self._paces = [(when, count) for when, count in self._paces if now - when < PACE_WINDOW_SECONDS and count <= done]
         self._paces.append((now, done))
@@ -281,7 +283,7 @@ class Watcher:
 
 
 def state_signature(path: Path) -> Sequence[object]:
-    """Return values that change with the state of a store; StoreError if it cannot be read."""
+    """Return values that change whenever the state of a store does; raises StoreError if the store cannot be read."""
     with Store.open(path) as store:
         return list(store.query(_STATE_SIGNATURE))
 
@@ -292,8 +294,8 @@ _STATE_SIGNATURE = (
 
 
 def describe_board(board: Leaderboard) -> dict[str, Any]:
-    """A leaderboard as plain values: its table as text, column by column, and the remarks below it."""
-    table = board_table(board)
+    """Return a leaderboard as plain values: its table as text, by column, and the remarks below the table."""
+    table = board.table()
     columns = [
         {
             "key": column.key,
@@ -309,9 +311,9 @@ def describe_board(board: Leaderboard) -> dict[str, Any]:
         "title": board.title,
         "games": board.games,
         "table": {"agents": [row["agent"] for row in table.rows], "columns": columns},
-        "cross_cells": cross_cells(board),
-        "bracket_table": None if (bracket := bracket_table(board)) is None else asdict(bracket),
-        "remarks": board.remarks,
+        "cross_cells": board.cross_cells(),
+        "bracket_table": None if (bracket := board.bracket_table()) is None else asdict(bracket),
+        "remarks": board.explained().remarks,
         "verdict": verdict(board),
         "failures": [
             {"agent": one.agent, "kind": one.kind, "count": one.count, "first": one.first, "message": one.message}
@@ -321,7 +323,9 @@ def describe_board(board: Leaderboard) -> dict[str, Any]:
 
 
 def is_held(store: Path) -> bool:
-    """True if a process writes to a store, according to the process id in the lock file. The lock itself is not touched."""
+    """Return True if a process writes to a store, according to the process id in the lock file. The lock itself is
+    not touched.
+    """
     real = store.resolve()
     try:
         os.kill(int(real.with_name(f"{real.name}.lock").read_text()), 0)

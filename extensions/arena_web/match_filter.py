@@ -1,4 +1,4 @@
-"""The filter for matches of a store: board, agent, opponent, result, ending and length."""
+"""The filter for the matches of a store: by board, agent, opponent, result, ending and length."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -7,16 +7,16 @@ from pydantic import BaseModel, BeforeValidator
 
 from arena.api.match import FAULTS
 from arena.api.results import BoardInfo
-from arena.api.store import Store, returns_of, seats_of
+from arena.api.store import Store
 from arena_records.match_list import outcome, select_entries
 
 PLACED = "FROM place p JOIN record r ON r.number = p.record"
-"""The query for the matches on the boards of the last run, with which every query here begins."""
+"""The FROM clause for all matches on the boards of the last run. Every query in this module contains it."""
 FAILED = ", ".join([f"'{reason}'" for reason in (*sorted(FAULTS), "void")])
 
 
 def whole_number(text: Any) -> Any:
-    """Parse a number of up to nine digits from an address; None for any other text."""
+    """Parse a whole number of up to nine digits from an address; None for any other text."""
     if not isinstance(text, str):
         return text
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
@@ -26,26 +26,28 @@ Number = Annotated[int | None, BeforeValidator(whole_number)]
 
 
 class MatchFilter(BaseModel, frozen=True):
-    """Conditions on matches, also as query parameters. None and empty texts mean no condition. Entries are named by label."""
+    """Conditions on matches, which are also query parameters. None or an empty text means no condition. Entries are named by
+    their labels.
+    """
 
     board: Number = None
     agent: str = ""
     opponent: str = ""
-    """Another entry at the table; it has no effect without `agent`."""
+    """The label of another player of the match; without `agent` it has no effect."""
     result: str = ""
-    """`win`, `draw` or `loss` of the agent; by default of the first seat."""
+    """`win`, `draw` or `loss` of `agent`, or, without `agent`, of the first seat."""
     ending: str = ""
-    """A termination; `failed` for all that are a fault, `unsolved` for puzzles that were not solved."""
+    """A termination; `failed` stands for every termination that is a fault, and `unsolved` for puzzles that were not solved."""
     shortest: Number = None
     longest: Number = None
-    """Bounds of the number of moves."""
+    """`shortest` is the minimum number of moves of a match, and `longest` is the maximum."""
 
     def where(self, store: Store, boards: Sequence[BoardInfo]) -> tuple[str, list[Any]]:
-        """Return the condition in SQL, beginning with WHERE, and its values. It reads the occurring results from the store."""
+        """Return the condition in SQL, beginning with WHERE, and its values. For `result`, the store is read."""
         parts: list[str] = ["1"]
         values: list[Any] = []
         names = [label for label in (self.agent, self.opponent if self.agent else "") if label]
-        if names or self.board is not None:  # entries have numbers of their own on every board
+        if names or self.board is not None:  # each board numbers its entries separately
             asked = [(number, sheet) for number, sheet in enumerate(boards) if self.board in (None, number)]
             part, given = select_entries(asked, names)
             parts.append(part)
@@ -68,21 +70,23 @@ class MatchFilter(BaseModel, frozen=True):
         return f"WHERE {' AND '.join(parts)}", values
 
     def _by_result(self, store: Store, boards: Sequence[BoardInfo], where: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
-        """The condition for a result, from all combinations of seats and returns in the store: some thousands at most."""
+        """Return the condition for a result. The condition lists all matching pairs of `seats` and `returns` in the store. There
+        are a few thousand at most.
+        """
         if not self.agent:
             rows = store.query(f"SELECT DISTINCT r.returns {PLACED} WHERE {where}", values)
-            texts = [text for (text,) in rows if outcome(returns_of(text), 0) == self.result]
+            texts = [text for (text,) in rows if outcome(Store.returns_of(text), 0) == self.result]
             return f"r.returns IN ({', '.join('?' * len(texts))})", texts
         found: list[Any] = []
         for board, seats, returns in store.query(f"SELECT DISTINCT p.board, p.seats, r.returns {PLACED} WHERE {where}", values):
-            seat = seats_of(seats).index(boards[board].labels.index(self.agent))
-            if outcome(returns_of(returns), seat) == self.result:
+            seat = Store.seats_of(seats).index(boards[board].labels.index(self.agent))
+            if outcome(Store.returns_of(returns), seat) == self.result:
                 found += [board, seats, returns]
         rows_ = ", ".join(["(?, ?, ?)"] * (len(found) // 3))
         return (f"(p.board, p.seats, r.returns) IN (VALUES {rows_})" if found else "0"), found
 
 
 class MatchPage(MatchFilter, frozen=True):
-    """A page of the matches that a filter lets through."""
+    """A page of the matches that pass a filter."""
 
     page: Number = None

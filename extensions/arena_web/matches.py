@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.api.results import BoardInfo
-from arena.api.store import Store, returns_of, seats_of
+from arena.api.store import Store
 from arena_web.match_filter import PLACED, MatchFilter
 
 MATCHES_PER_PAGE = 50
@@ -17,7 +17,9 @@ _COLUMNS = "p.number, p.board, p.round, p.seats, r.id, r.returns, r.solved, r.te
 
 
 def matches(path: Path, wanted: MatchFilter, page: int = 0) -> dict[str, Any]:
-    """Return a page of the matches on the boards of the last run, the last of the schedule first, and their number."""
+    """Return a page of the matches on the boards of the last run, in the reverse order of the schedule, and the total number of
+    matches.
+    """
     with Store.open(path) as store, store.snapshot():
         run = store.last()
         where, values = wanted.where(store, run.boards)
@@ -39,10 +41,10 @@ def matches(path: Path, wanted: MatchFilter, page: int = 0) -> dict[str, Any]:
 
 
 def around(path: Path, key: str, wanted: MatchFilter) -> dict[str, Any]:
-    """Return the neighbours of a match: the ids of the `newer` and the `older` one under a filter, and `related` matches.
+    """Return the neighbours of a match: the ids of the `newer` and the `older` match under a filter, and the `related` matches.
 
-    Related are the games of the same round between the same entries in other seats; for a puzzle, the other entries' attempts at
-    the same position. The result is empty if the match is not on a board of the last run.
+    Matches are related if they are games of the same round between the same entries in other seats, or, for a puzzle, attempts of
+    other entries at the same position. The result is empty if the match is not on a board of the last run.
     """
     with Store.open(path) as store, store.snapshot():
         run = store.last()
@@ -58,7 +60,7 @@ def around(path: Path, key: str, wanted: MatchFilter) -> dict[str, Any]:
         same = [place.board, place.pairing.round, place.number]
         question = f"SELECT {_COLUMNS} {PLACED} WHERE p.board = ? AND p.round = ? AND p.number <> ? ORDER BY p.number"
         entries = sorted(place.pairing.seats)
-        rows = [row for row in store.query(question, same) if len(entries) == 1 or sorted(seats_of(row[3])) == entries]
+        rows = [row for row in store.query(question, same) if len(entries) == 1 or sorted(Store.seats_of(row[3])) == entries]
         return {
             "newer": nearest(">", "ASC"),
             "older": nearest("<", "DESC"),
@@ -76,8 +78,8 @@ def _match(boards: Sequence[BoardInfo], row: tuple[Any, ...]) -> dict[str, Any]:
         "id": key.hex(),
         "board": sheet.title,
         "round": round_ + 1,
-        "labels": [sheet.labels[entry] for entry in seats_of(seats)],
-        "returns": list(returns_of(returns)),
+        "labels": [sheet.labels[entry] for entry in Store.seats_of(seats)],
+        "returns": list(Store.returns_of(returns)),
         "solved": None if solved is None else bool(solved),
         "termination": termination,
         "moves": moves,

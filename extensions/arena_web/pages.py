@@ -1,4 +1,4 @@
-"""The HTML of the pages: one template with a frame, which a JavaScript module fills."""
+"""The HTML of the pages. All pages use one template, and a JavaScript module fills it."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -7,11 +7,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 Navigation = Sequence[tuple[str, str]]
-"""Names and addresses."""
+"""The names and addresses of pages."""
 PAGES: Navigation = (("Tournaments", "/"), ("Play", "/play"), ("Puzzles", "/puzzles"), ("New", "/new"))
-"""Entries of the navigation."""
+"""The entries of the navigation."""
 WAY_BACK = "<!-- the way back -->"
-"""The place on a page of comparisons for links to the pages of a server."""
+"""The placeholder on a page of comparisons where a server inserts links to its pages."""
 
 
 @cache
@@ -22,7 +22,10 @@ def _template() -> Template:
 
 
 def page(title: str, module: str, path: str, pages: Navigation = PAGES, **data: str) -> str:
-    """Return a page with its title, the module that fills it, its path in the navigation, and data for the module."""
+    """Return a page with its title, the module that fills it, its path in the navigation, and data for the module.
+
+    If the data has a `root`, the paths in the module are relative to it.
+    """
     return _template().render(title=title, module=module, path=path, data=data, pages=pages)
 
 

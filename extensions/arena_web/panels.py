@@ -1,4 +1,4 @@
-"""Panels: collected from plugins for a page, and the built-in ones."""
+"""Collects the panels of plugins for a page, and defines built-in panels."""
 
 import json
 from typing import Any, Literal
@@ -12,17 +12,19 @@ from arena.api.store import Store
 from arena_web.api import Panel, Place
 
 MAX_DATA_CHARACTERS = 1 << 20
-"""The maximum size of a panel's data as JSON."""
+"""The maximum size of the data of a panel, as JSON."""
 
 
 class WantedPanels(BaseModel):
-    """A request for panels: of a match by its id, of an entry by its label, or of a board by its number."""
+    """A request for the panels of a match, of an entry or of a board. A match is given by its id, an entry by its label, and a
+    board by its number.
+    """
 
     place: Literal["match", "agent", "board"]
     id: str
 
     def find(self, store: Store) -> str | int:
-        """Return the id, the label or the number for the panels; raises StoreError if the store does not have it."""
+        """Return the id, the label or the number that the panels are about; raises StoreError if the store does not have it."""
         if self.place == "match":
             return store.record(self.id)[0].id
         boards = store.last().boards
@@ -34,14 +36,18 @@ class WantedPanels(BaseModel):
 
 
 def collect_panels(
-    registry: Registry, place: Place, store: Store, subject: str | int | None, *, public: bool = False
+    registry: Registry, place: Place, store: Store, subject: str | int | None, *, public: bool = False, in_report: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the panels of a place as plain values, in the order of their names; failed panels have an `error`. `subject` is the
-    id of a match, the label of an entry, the number of a board, or None. With `public` only public panels are returned, and
-    errors show only their type.
+    """Return the panels of a place as plain values, sorted by name; a panel that failed has an `error`. `subject` is the id of a
+    match, the label of an entry, the number of a board, or None. With `public`, only public panels are returned, and an error
+    shows only its type. With `in_report`, only panels for reports are returned.
     """
     found: dict[str, Panel] = registry.parts.get(Panel.kind, {})
-    panels = [panel for _, panel in sorted(found.items()) if panel.place == place and (panel.public or not public)]
+    panels = [
+        panel
+        for _, panel in sorted(found.items())
+        if panel.place == place and (panel.public or not public) and (panel.in_report or not in_report)
+    ]
     return [told for panel in panels if (told := _fill(panel, store, subject, public)) is not None]
 
 
@@ -58,18 +64,18 @@ def _fill(panel: Panel, store: Store, subject: str | int | None, public: bool) -
         alike = all(isinstance(row, dict) and list(row) == list(rows[0]) for row in rows)
         plain = alike and not any(isinstance(value, (dict, list)) for row in rows for value in row.values())
         if panel.script is None and not plain:
-            raise ValueError("expected data for figures or a table, since there is no script")
-    except (Exception, SystemExit) as error:  # a plugin's
-        return {**told, "error": type(error).__name__ if public else describe(error)}  # the full text names files of the host
+            raise ValueError("without a script, a panel needs data for figures or for a table")
+    except (Exception, SystemExit) as error:  # raised by a plugin
+        return {**told, "error": type(error).__name__ if public else describe(error)}  # the full text may name files of the host
     return {**told, "data": data}
 
 
 def match_resources(store: Store, match: str) -> dict[str, Any]:
-    """Return the length of a match and the resources of each seat."""
+    """Return the length of a match and the resources that each seat used."""
     record, _ = store.record(match)
     found: dict[str, Any] = {}
     if record.moves is not None:
-        found["Moves" if record.answer is None else "Steps"] = record.moves  # an answer has steps of its agent
+        found["Moves" if record.answer is None else "Steps"] = record.moves  # with an answer, the agent counted the steps
     if record.cost is not None:
         found["Cost"] = record.cost
     for seat, label in enumerate(record.labels):
@@ -78,5 +84,5 @@ def match_resources(store: Store, match: str) -> dict[str, Any]:
         found[f"Nodes{whose}"] = sum(decision.nodes for decision in own)
         found[f"Time{whose}"] = figures.duration(sum(decision.seconds for decision in own))
     if record.fallbacks:
-        found["Random for want of budget"] = record.fallbacks
+        found["Random because the budget ran out"] = record.fallbacks
     return {**found, "Match": record.id[:12]}

@@ -1,18 +1,23 @@
-"""Brings the page of `arena compare -o FILE` and the built-in panels."""
+"""Adds the page of `arena compare -o FILE` and the built-in panels."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from arena import hookimpl
+from arena import ArenaError, hookimpl
+from arena.api.errors import import_extension
 from arena.api.results import Export
-from arena.api.store import Store
 from arena_web.api import Panel
+
+if TYPE_CHECKING:
+    from arena.api.store import Store
 
 
 @hookimpl
 def arena_exports() -> list[Export]:
-    """The page of comparisons. matplotlib is heavy, so it is imported when the page is checked or written."""
+    """Return the exports for the pages of comparisons. matplotlib is slow to import, so it is imported only when a page is
+    checked or written.
+    """
 
     def check(place: Path) -> None:
         from arena_web.report.drawing import require
@@ -21,7 +26,7 @@ def arena_exports() -> list[Export]:
         require()
         check_place(place)
 
-    def write(place: Path, store: Store, boards: Mapping[int, Mapping[str, Any]]) -> int:
+    def write(place: Path, store: "Store", boards: Mapping[int, Mapping[str, Any]]) -> int:
         from arena_web.report.comparison_page import ComparedBoard, comparison_page
         from arena_web.report.evidence import findings
         from arena_web.report.output_files import write_output
@@ -30,25 +35,59 @@ def arena_exports() -> list[Export]:
         write_output(place, content)
         return len(content)
 
-    return [Export("comparison-page", "comparison", ".html", write, check)]
+    def write_domains(place: Path, store: "Store", content: Mapping[str, Any]) -> int:
+        from arena_web.report.domains_page import domains_page
+        from arena_web.report.evidence import findings
+        from arena_web.report.output_files import write_output
+
+        page = domains_page(findings(store), **content)
+        write_output(place, page)
+        return len(page)
+
+    return [
+        Export("comparison-page", "comparison", ".html", write, check),
+        Export("domains-page", "comparison", ".html", write_domains, check),
+    ]
 
 
 @hookimpl
 def arena_panels() -> list[Panel]:
-    """The panels for the resources of a match and the rating curve of an entry."""
+    """Return the panels for the resources of a match, the rating curve of an entry, transcripts, and all boards together."""
 
-    def find_resources(store: Store, match: str) -> dict[str, Any]:
+    def find_domains(store: "Store", _: None) -> list[dict[str, str]] | None:
+        try:
+            across = import_extension("arena_compare.across", "the panel domains")
+        except ArenaError:
+            return None
+        found: list[dict[str, str]] | None = across.summarise_store(store)
+        return found
+
+    def find_resources(store: "Store", match: str) -> dict[str, Any]:
         from arena_web.panels import match_resources
 
         return match_resources(store, match)
 
-    def find_curves(store: Store, label: str) -> list[dict[str, Any]] | None:
+    def find_curves(store: "Store", label: str) -> list[dict[str, Any]] | None:
         from arena_web.entry_page import rating_curves
 
         return rating_curves(store, label)
 
+    def find_transcript(store: "Store", match: str) -> dict[str, Any] | None:
+        from arena_web.transcripts import match_transcript
+
+        return match_transcript(store, match)
+
+    def find_transcripts(store: "Store", label: str) -> dict[str, Any] | None:
+        from arena_web.transcripts import entry_transcripts
+
+        return entry_transcripts(store, label)
+
+    transcripts = Path(__file__).with_name("transcripts.js").read_text(encoding="utf-8")
     curve = Path(__file__).with_name("curve.js").read_text(encoding="utf-8")
     return [
         Panel("resources", "match", "Resources", find_resources, public=True),
         Panel("rating-curve", "agent", "Over the run", find_curves, curve),
+        Panel("transcript", "match", "Transcript", find_transcript, transcripts),
+        Panel("domains", "report", "Over all boards", find_domains),
+        Panel("transcripts", "agent", "Transcripts", find_transcripts, transcripts),
     ]

@@ -10,12 +10,12 @@ from starlette.requests import Request
 
 from arena import ArenaError
 from arena_isolation.child import ChildLost
-from arena_isolation.helper import Helper
+from arena_isolation.helper_process import Helper
 
 HOST = "arena_web.plugin_host"
-"""The main module of a process."""
+"""The main module of these processes."""
 MEMORY_MB = 1024
-"""The memory limit of a process with its children."""
+"""The memory limit of a process and its children."""
 MAX_REQUESTS = 4
 """The maximum number of concurrent requests."""
 IDLE_PROCESSES = 2
@@ -29,19 +29,19 @@ MAX_ANSWER_BYTES = 64 << 20
 
 
 class Busy(ArenaError):
-    """Too many requests are being worked on."""
+    """Too many requests are already in progress."""
 
 
 class ProcessFailed(ArenaError):
-    """A process was killed; the message has the reason."""
+    """A process was killed. The message gives the reason."""
 
 
 class ProcessEnded(Exception):
-    """The requesting page is gone."""
+    """The page that sent the request is gone."""
 
 
 class PluginProcess:
-    """One process. It is used from one thread at a time; `cancelled` may be set from any."""
+    """One process. Only one thread uses it at a time, but `cancelled` may be set from any thread."""
 
     def __init__(self, plugins: Sequence[str], memory_mb: int) -> None:
         self._memory_mb = memory_mb
@@ -63,7 +63,9 @@ class PluginProcess:
         )
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Return the answer; raises ProcessFailed on a timeout or too much memory, ProcessEnded when `cancelled`."""
+        """Send a request and return the answer; raises ProcessFailed after a timeout or if too much memory is used, and
+        ProcessEnded if `cancelled` is set.
+        """
         late = "did not start"
         try:
             if not self._greeted:
@@ -85,17 +87,17 @@ class PluginProcess:
         return answer
 
     def end(self) -> None:
-        """End the process and everything that it started."""
+        """End the process and every process that it started."""
         self._process.end()
 
     @property
     def alive(self) -> bool:
-        """True if it can take another request and has memory left for it."""
+        """Return True if the process can take another request and has enough memory left for it."""
         return self._process.poll() is None and not self.cancelled.is_set() and not self._worn
 
 
 class PluginProcesses:
-    """A pool of processes that replaces misbehaving ones."""
+    """A pool of processes. Processes that misbehave are replaced."""
 
     def __init__(self, plugins: Sequence[str]) -> None:
         self._plugins = tuple(plugins)
@@ -105,23 +107,25 @@ class PluginProcesses:
 
     @property
     def busy(self) -> int:
-        """The number of requests that are being worked on."""
+        """The number of requests in progress."""
         return len(self._busy)
 
     def prepare(self) -> None:
-        """Start a process that loads its plugins before the first request. Call it from the thread that calls `ask`."""
+        """Start a process that loads its plugins before the first request. Call this method from the thread that calls `ask`."""
         self._idle.append(PluginProcess(self._plugins, MEMORY_MB))
 
     async def ask(self, asked: Mapping[str, Any], seconds: float, page: Request) -> dict[str, Any]:
-        """Return the answer to a request; raises Busy if there are too many, and ProcessFailed if the process was killed.
+        """Return the answer to a request; raises Busy if there are too many requests, and ProcessFailed if the process was
+        killed.
 
-        If the page goes away, the work ends at once, and ProcessEnded is raised.
+        When the page is closed, the work ends at once and ProcessEnded is raised.
         """
         if self.busy >= MAX_REQUESTS:
-            raise Busy(f"{MAX_REQUESTS} requests are being worked on; try again in a moment")
+            raise Busy(f"{MAX_REQUESTS} requests are in progress; try again in a moment")
         while self._idle and not self._idle[-1].alive:
             self._idle.pop().end()
-        # From this thread, which lives on: Linux kills a child when the thread that started it ends, see PR_SET_PDEATHSIG.
+        # Start the process from this thread, which stays alive: Linux kills a child when the thread that started it ends, see
+        # PR_SET_PDEATHSIG.
         process = self._idle.pop() if self._idle else PluginProcess(self._plugins, MEMORY_MB)
         self._busy.add(process)
         outcome: dict[str, Any] | Exception
@@ -136,7 +140,7 @@ class PluginProcesses:
                 group.start_soon(leave)
                 try:
                     outcome = await anyio.to_thread.run_sync(process.ask, asked, seconds, limiter=self._threads)
-                except (ProcessFailed, ProcessEnded) as error:  # if raised here, it would be wrapped in a group
+                except (ProcessFailed, ProcessEnded) as error:  # raised later, because here an exception group would wrap it
                     outcome = error
                 group.cancel_scope.cancel()
             if isinstance(outcome, Exception):
@@ -154,7 +158,7 @@ class PluginProcesses:
         return outcome
 
     async def close(self) -> None:
-        """End all processes; pending requests raise ProcessEnded."""
+        """End all processes. Requests in progress raise ProcessEnded."""
         for process in self._busy:
             process.cancelled.set()
         while self._idle:

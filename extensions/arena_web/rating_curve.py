@@ -1,4 +1,6 @@
-"""Ratings, solved shares or mean returns over a run: fitted anew to the matches so far, at a few points of it."""
+"""Ratings, solved shares or mean returns over the course of a run. They are computed at POINTS points of the run, each time from
+the matches played so far.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -6,23 +8,23 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from arena import ArenaError
-from arena.api.results import MAX_RATED_ENTRIES, BoardInfo
+from arena.api.results import BoardInfo, Strengths
 from arena.stats import Pair, WinDrawLoss, ranking_of
 
 POINTS = 20
-"""The number of points of the run at which ratings are fitted."""
+"""The number of points of the run at which ratings are computed."""
 
 
 class ScoredMatch(Protocol):
-    """The facts about a match that is not void."""
+    """The facts that are needed about a match that is not void."""
 
     @property
     def round(self) -> int:
-        """The round, whose matches share a position."""
+        """The number of the round. The matches of a round share a position."""
 
     @property
     def seats(self) -> tuple[int, ...]:
-        """The entry in each seat."""
+        """The entry that plays in each seat."""
 
     @property
     def returns(self) -> tuple[float, ...]:
@@ -30,24 +32,26 @@ class ScoredMatch(Protocol):
 
     @property
     def solved(self) -> bool | None:
-        """Whether a puzzle was solved; None for a game."""
+        """True if a puzzle was solved; None for a game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Ratings or solved shares after so many matches; entries without matches are left out."""
+    """The ratings or solved shares after some number of matches; entries without matches are left out."""
 
     played: int
     values: dict[int, float]
 
 
 def rating_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point, ...]:
-    """Every entry's rating, as on the leaderboard, fitted to the matches so far at each of POINTS points of the run.
+    """Return the rating of every entry at POINTS points of the run. At each point, the ratings are computed as on the
+    leaderboard, from the matches played so far.
 
-    `matches` are those of one board in the order in which they were played. The result is empty for a board that is not rated.
+    All pairings have the same weight here. (The leaderboard gives less weight to pairings that fit the ratings badly.)
+    `matches` are the matches of one board in the order in which they were played. The result is empty if the board is not rated.
     """
     labels = sheet.labels
-    if len(labels) > MAX_RATED_ENTRIES:
+    if len(labels) > Strengths.MAX_ENTRIES:
         return ()
     anchor = labels.index(sheet.anchor) if sheet.anchor in labels else None
     games = _GamesSoFar(range(len(labels)), openings=sheet.has_openings and not sheet.has_chance)
@@ -63,7 +67,7 @@ def rating_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Poi
 
 
 def mean_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point, ...]:
-    """Every entry's solved share, or mean return on a board of scores, at each of POINTS points of the run."""
+    """Return the solved share of every entry, or the mean return on a board of scores, at POINTS points of the run."""
     sums = [0.0] * len(sheet.labels)
     attempts = [0] * len(sheet.labels)
     points = []
@@ -76,19 +80,21 @@ def mean_points(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point
 
 
 def curve_of(sheet: BoardInfo, matches: Sequence[ScoredMatch]) -> tuple[Point, ...]:
-    """The curve of a board: ratings if agents play each other, else means."""
+    """Return the curve of a board: ratings if agents play each other, otherwise solved shares or mean returns."""
     return (rating_points if sheet.kind == "versus" else mean_points)(sheet, matches)
 
 
 CURVES = {"versus": "Rating", "puzzle": "Solved share", "score": "Mean return"}
-"""The title of a curve, by the kind of board."""
+"""The title of a curve for each kind of board."""
 
 
 class _GamesSoFar:
-    """The games so far in the form that the likelihood needs; entries are numbers."""
+    """The games so far, in the form that the computation of ratings needs. Entries are given as numbers."""
 
     def __init__(self, entries: Sequence[int], *, openings: bool) -> None:
-        """If `openings` is true, positions may favour a seat, and the fit allows for it, as on the board."""
+        """Begin without games. With `openings`, a position may favour a seat; the computation allows for this as on the
+        leaderboard.
+        """
         self._entries, self._openings = entries, openings
         self._pairs: dict[tuple[int, int], dict[int, Pair]] = defaultdict(dict)
         self._rankings: list[tuple[tuple[int, ...], ...]] = []
@@ -112,14 +118,14 @@ class _GamesSoFar:
 
         if self._rankings:
             return fit_rankings(self._rankings, self._entries).elo(anchor)
-        known: dict[Pair, Pair] = {}  # one object for equal pairs, so that counting is fast
+        known: dict[Pair, Pair] = {}  # equal pairs share one object, which makes counting fast
         pairings = {seats: [known.setdefault(pair, pair) for pair in found.values()] for seats, found in self._pairs.items()}
         fitted = fit(table_of(pairings), self._entries)
         return (fit_positions(pairings, fitted) if self._openings else fitted).elo(anchor)
 
 
 def _parts(matches: Sequence[ScoredMatch]) -> Iterable[tuple[int, Sequence[ScoredMatch]]]:
-    """The matches in POINTS parts of about one size, each with the number of matches up to its end."""
+    """Split the matches into POINTS parts of about equal size; each comes with the number of matches up to its end."""
     start = 0
     for number in range(1, POINTS + 1):
         end = number * len(matches) // POINTS

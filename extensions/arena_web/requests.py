@@ -1,4 +1,6 @@
-"""Answers of plugins to pages: positions, actions, moves and solutions of agents, views of matches, specs."""
+"""Answers requests from pages if plugins are needed for the answer: positions, actions, moves and solutions of agents, views of
+matches, and specs.
+"""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -9,11 +11,11 @@ from pydantic import BaseModel, ValidationError
 
 from arena import CHANCE, ArenaError, Game, Puzzle, Record, Registry, SpecError, State, overrides
 from arena.api.errors import describe
-from arena.api.games import Chance, gives, solves
-from arena.api.match import IllegalAction, Match, legal_action, match_id, play_match
-from arena.api.spec import Board, explain_faults, format_path, load_spec, validate_parameters
+from arena.api.games import Abilities, Chance, gives
+from arena.api.match import Differs, Match, legal_action, play_match
+from arena.api.spec import Board, Parameters, explain_faults, format_path, load_spec
 from arena_catalog.board_files import load_board_module
-from arena_isolation.agent_process import AgentProcesses
+from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.remote import player_maker
 from arena_web.errors import BadRequest
 from arena_web.form import ActionForm, AgentForm, NamedForm, Plain, PositionForm, tournament_of
@@ -23,10 +25,10 @@ from arena_web.views import aim, depict, describe_game
 
 
 class Situations:
-    """The positions of one play of a game, as frames: the board, the view of each seat, and the legal actions.
+    """The positions of one play of a game, as frames. A frame has the board, the view of each seat and the legal actions.
 
-    The server keeps nothing between two requests. Chance depends only on the seed of the play and the number of actions so far.
-    So it deals the same after moves are taken back, and when a saved address is opened again.
+    The server keeps no state between two requests. Chance depends only on the seed of the play and on the number of actions so
+    far. So the outcomes of chance are the same again when moves are taken back or a saved address is opened.
     """
 
     def __init__(self, game: Game, seed: int) -> None:
@@ -37,9 +39,9 @@ class Situations:
         self._drawn = load_board_module(type(game)).source is not None
 
     def settle(self, state: State, ply: int) -> tuple[State, Reply]:
-        """Return the state after the chance moves at `ply` actions into the play, and the position as a frame.
+        """Play the chance moves that follow `state`, a state after `ply` actions. Return the new state and its frame.
 
-        `chance` has the outcomes if no seat hides anything from another.
+        If the game has no hidden information, the frame has the outcomes of the chance moves as `chance`.
         """
         game = self._game
         outcomes: list[str] = []
@@ -71,7 +73,7 @@ class Situations:
         }
 
     def after(self, state: State, text: str, ply: int) -> tuple[State, Reply]:
-        """Return the state after an action and the chance moves that follow, with its frame; raises BadRequest if it is
+        """Return the state after an action and the chance moves that follow it, and its frame; raises BadRequest if the action is
         illegal.
         """
         game = self._game
@@ -79,7 +81,7 @@ class Situations:
             raise BadRequest(f"{text} is not legal here")
         try:
             action = legal_action(game, state, text)
-        except IllegalAction as illegal:
+        except Differs as illegal:
             told = f"{text} is not legal here" if illegal.complaint is None else f"action: {illegal.complaint}"
             raise BadRequest(told) from illegal
         played = {"action": game.format_action(state, action), "seat": game.to_move(state)}
@@ -110,7 +112,7 @@ class Requests:
         }
 
     def answer(self, asked: Mapping[str, Any]) -> Reply:
-        """Return the answer to a request; `{"error": ...}` with the reason if it fails."""
+        """Return the answer to a request; if the request fails, the answer is `{"error": ...}` with the reason."""
         try:
             return self._known[asked["do"]](asked)
         except SpecError as error:
@@ -119,13 +121,14 @@ class Requests:
             return _refuse(error.faults)
         except ArenaError as error:
             return {"error": str(error)}
-        except Exception as error:  # a game's
+        except Exception as error:  # an error in the code of a game
             return {"error": describe(error)}
 
     def position(self, asked: PositionForm) -> Reply:
-        """Return a position, of `state` or drawn from `seed`. `frames` has it and the positions after each of `actions`.
+        """Return a position, which is either given as `state` or drawn from `seed`. `frames` has this position and the ones after
+        each of `actions`.
 
-        Chance depends on `seed` and `ply`, the number of actions that led to `state`.
+        Chance depends on `seed` and on `ply`, the number of actions before `state`.
         """
         game = self._game(asked.game)
         situations = Situations(game, asked.seed)
@@ -138,12 +141,12 @@ class Requests:
         return {"game": with_board(describe_game(game), load_board_module(type(game))), "frame": frames[0], "frames": frames}
 
     def apply(self, asked: ActionForm) -> Reply:
-        """Return the position after `action` and the chance moves that follow; `seed` and `ply` are as in `position`."""
+        """Return the position after `action` and the chance moves that follow it; `seed` and `ply` are as in `position`."""
         game = self._game(asked.game)
         return {"frame": Situations(game, asked.seed).after(_state(game, asked.state), asked.action, asked.ply)[1]}
 
     def move(self, asked: AgentForm) -> Reply:
-        """Return an agent's move at a position: its action, the resources it used, and the position after it."""
+        """Return the move that an agent chooses at a position: the action, the resources used, and the position after it."""
         board = self._board(asked, moves=1)
         game = board.game
         record = _play(board)
@@ -152,7 +155,7 @@ class Requests:
             return {"error": f"{record.labels[0]}: {record.termination}{reason}"}
         text = record.actions[0] if record.actions else _towards(game, board.positions[0].state, record)
         if text is None:
-            return {"error": f"{record.labels[0]} has no next action to offer from here; another agent may have one"}
+            return {"error": f"{record.labels[0]} has found no action from here; try another agent"}
         reply = self.apply(ActionForm(game=asked.game, state=asked.state, action=text, seed=asked.seed, ply=asked.ply))
         used = record.decisions[0] if record.decisions else None
         label = record.labels[0]
@@ -161,14 +164,14 @@ class Requests:
         return {"frame": reply["frame"] | more, "fallbacks": record.fallbacks}
 
     def solve(self, asked: AgentForm) -> Reply:
-        """Return an agent's solution of a puzzle, from a position to the end, as a view."""
+        """Return the solution that an agent finds for a puzzle, from a position to the end, as a view."""
         board = self._board(asked)
         if not isinstance(board.game, Puzzle):
-            raise BadRequest(f"{board.name} is no puzzle")
+            raise BadRequest(f"{board.name} is not a puzzle")
         return show_match(board.game, _play(board))
 
     def spec(self, given: Any) -> Reply:
-        """Return the spec of a form as YAML, and its number of matches; raises BadRequest with all its faults."""
+        """Return the spec that a form describes, as YAML, and its number of matches; raises BadRequest with all faults."""
         tournament = tournament_of(given)
         values, faults = tournament.values, list(tournament.faults)
         try:
@@ -184,21 +187,21 @@ class Requests:
     def _game(self, given: NamedForm[Plain]) -> Game:
         kind = self._registry.game(given.name)
         faults: list[str] = []
-        values = validate_parameters(
-            kind, given.parameters, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}")
+        values = Parameters(kind).validate(
+            given.parameters, (), lambda path, message: faults.append(f"{'.'.join(map(str, path))}: {message}")
         )
         if values is None:
             raise BadRequest("\n".join(faults))
         return _parse("game", lambda: kind(**values))  # type: ignore[no-any-return]
 
     def _board(self, asked: AgentForm, moves: int | None = None) -> Board:
-        """Return the board of a small spec: one position, and one agent in every seat."""
+        """Return a board with one position and the same agent in every seat, made from a small spec."""
         game = self._game(asked.game)
         text = game.format_state(_state(game, asked.state))
         entry = asked.agent.keys()
         entry.pop("label", None)
         limits = asked.limits.keys()
-        if moves is not None and not (isinstance(game, Puzzle) and solves(self._registry.agent(entry["agent"]))):
+        if moves is not None and not (isinstance(game, Puzzle) and Abilities(self._registry.agent(entry["agent"])).solves):
             limits["moves"] = moves
         spec = load_spec(
             {
@@ -206,7 +209,7 @@ class Requests:
                 "agents": [entry, *[{**entry, "label": f"seat {seat}"} for seat in range(1, game.players)]],
                 "positions": [text],
                 "limits": limits,
-                "isolation": "none",  # this very process is the isolation
+                "isolation": "none",  # this process is already isolated from the server
                 "seed": asked.seed + asked.ply,
             },
             plugins=self._plugins,
@@ -218,7 +221,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 def _read(kind: type[T], asked: Mapping[str, Any]) -> T:
-    """Return the form of a request; raises BadRequest with all its faults."""
+    """Return the validated form of a request; raises BadRequest with all faults."""
     try:
         return kind.model_validate(asked)
     except ValidationError as error:
@@ -247,13 +250,15 @@ def _parse(what: str, parse: Callable[[], Any]) -> Any:
 def _play(board: Board) -> Record:
     seats = (board.seats[0],) * board.game.players
     position = board.positions[0]
-    match = Match(match_id(position.key, seats, seats[0].limits.moves), board.game, position, seats, 0)
+    match = Match.of(board.game, position, seats, 0)
     with AgentProcesses() as processes:
         return play_match(match, make_player=player_maker(processes))
 
 
 def _towards(game: Game, state: State, record: Record) -> str | None:
-    """An action from a position towards an answer, for puzzles that can check an answer against a position."""
+    """Return an action that leads from a position towards an answer. The result is None if the puzzle cannot check answers, or if
+    there is no such action.
+    """
     if not isinstance(game, Puzzle) or not record.solved or record.answer is None or not overrides(game, "is_answer"):
         return None
     answer = game.parse_state(record.answer)

@@ -1,4 +1,4 @@
-"""The command serve: pages in a browser until Ctrl-C or SIGTERM."""
+"""The command `serve`: shows pages in a browser until Ctrl-C or SIGTERM."""
 
 import asyncio
 import socket
@@ -11,8 +11,8 @@ import click
 
 from arena import ArenaError
 from arena.api.cli import install_command, plugin_option, results_alone, say
-from arena.api.processes import python_environment, signal_name
-from arena.api.spec import is_database
+from arena.api.processes import PythonProcess
+from arena.api.spec import Document
 
 NEEDED = ("fastapi", "sse_starlette", "uvicorn", "jinja2")
 MISSING = f"arena serve needs FastAPI, sse-starlette, uvicorn and Jinja2; install them with: {install_command('web')}"
@@ -20,24 +20,32 @@ MISSING = f"arena serve needs FastAPI, sse-starlette, uvicorn and Jinja2; instal
 
 @click.command()
 @click.argument("what", metavar="[STORE|FOLDER|SPEC]", required=False)
-@click.option("--host", metavar="H", default="127.0.0.1", show_default=True, help="The interface; others need a token.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 picks one.")
+@click.option(
+    "--host",
+    metavar="H",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; with any other address than the default, requests need a token.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port to listen on; 0 selects any free port."
+)
 @plugin_option
 def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> int:
     """Show tournaments, games and puzzles in the browser: a STORE, the stores of a FOLDER, or a SPEC to play."""
     if any(find_spec(name) is None for name in NEEDED):
         raise ArenaError(MISSING)
-    from arena_web.server import host as hosted  # needs an extra
-
     with results_alone() as out:
         shown = {} if what is None else _find(Path(what), plugins)
         with bind_socket(host, port) as listening:
+            from arena_web.server import host as hosted  # needs an extra, and takes long, so faults of the call come first
+
             asyncio.run(hosted(listening, host, plugins, out, **shown))
     return 0
 
 
 def _find(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
-    """Return the arguments of the server: a `folder`, or a `store` and the `spec` to play into it.
+    """Return the arguments for the server: either a `folder`, or a `store` and, if the path is a spec, also the `spec`.
 
     Raises ArenaError with the faults of a spec before the server starts.
     """
@@ -45,20 +53,22 @@ def _find(path: Path, plugins: tuple[str, ...]) -> dict[str, Path]:
         return {"folder": path}
     if not path.is_file():
         raise ArenaError(f"{path}: no such file; expected a store that `arena run` has made, a folder of stores, or a spec")
-    if is_database(path):
+    if Document.is_database(path):
         return {"store": path}
     _check_spec(path, plugins)
     return {"store": Path("results") / f"{path.stem}.db", "spec": path}
 
 
 def _check_spec(path: Path, plugins: tuple[str, ...]) -> None:
-    """Validate a spec with `arena validate`, because the server loads no plugins of it; raises ArenaError with its faults."""
+    """Validate a spec with `arena validate` in another process, because the server itself does not load the plugins of a spec;
+    raises ArenaError with its faults.
+    """
     words = [word for plugin in plugins for word in ("--plugin", plugin)]
     command = [sys.executable, "-P", "-m", "arena", "validate", *words, "--", str(path)]
-    done = subprocess.run(command, env=python_environment(), capture_output=True, text=True, check=False)  # noqa: S603 - arena itself
+    done = subprocess.run(command, env=PythonProcess.environment(), capture_output=True, text=True, check=False)  # noqa: S603 - arena itself
     said = done.stderr.rstrip("\n")
     if done.returncode < 0:
-        raise ArenaError(f"{path}: the process that read it was ended by {signal_name(-done.returncode)}")
+        raise ArenaError(f"{path}: the process that read it was ended by {PythonProcess.signal_name(-done.returncode)}")
     if done.returncode:
         raise ArenaError(said)
     if said:

@@ -1,4 +1,4 @@
-"""The server itself: uvicorn with the application behind its guard."""
+"""Runs the application, wrapped in its guard, with uvicorn."""
 
 import asyncio
 import secrets
@@ -12,6 +12,7 @@ from time import monotonic
 from typing import IO, Any
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from arena.api.cli import say
@@ -22,16 +23,17 @@ from arena_web.store_folder import stores_in
 from arena_web.tournaments import Tournaments
 
 GRACE_SECONDS = 2
-"""Seconds for pending answers when the server ends."""
+"""The number of seconds that pending answers get when the server ends."""
 MAX_CONNECTIONS = 400
-"""The maximum number of open connections: event streams, and pages that load their files. It is below the usual limit of file
-descriptors."""
+"""The maximum number of open connections, which are event streams and pages that load their files. It is below the usual limit on
+file descriptors.
+"""
 MAX_ACCEPTED = 50
-"""The number of connections accepted before the server handles data of existing ones."""
+"""The number of connections that are accepted before the server handles data on existing ones."""
 HEAD_SECONDS = 5.0
-"""The timeout for the head of a request, from the connection or the last answer on."""
+"""The timeout for the head of a request, counted from the connection or from the last answer."""
 UNREAD_SECONDS = 20.0
-"""The timeout for a client to continue reading, if its answer exceeds the system's buffer."""
+"""The timeout for a client that stops reading an answer. It applies only to answers that exceed the buffer of the system."""
 
 
 async def host(
@@ -44,10 +46,11 @@ async def host(
     spec: Path | None = None,
     folder: Path | None = None,
 ) -> None:
-    """Serve on a socket until Ctrl-C or SIGTERM; the address is the first line on `out`.
+    """Serve on a socket until Ctrl-C or SIGTERM. The address is printed as the first line on `out`.
 
-    `store` is shown, and `spec` played into it; if `folder` is given, all its stores are listed. On an interface other than
-    loopback, every request needs a token, which is part of the address.
+    The pages show `store`. If `spec` is given, it is played, and its matches are added to `store`. If `folder` is given, all
+    stores in the folder are listed. On an interface other than loopback, every request needs a token, which is part of the
+    address.
     """
     port = listening.getsockname()[1]
     token = None if is_loopback(name) else secrets.token_urlsafe(24)
@@ -63,23 +66,24 @@ async def host(
                 await tournament.start(plugins)
         print(url_of(name, port) + ("" if token is None else f"?token={token}"), file=out, flush=True)
         if token is not None:
-            say("note: other machines can reach this server; whoever has its address with the token can use it")
+            say("note: other machines can reach this server; anyone with its address and the token can use it")
         if sys.stderr.isatty():
             say("Ctrl-C ends it")
         await running.serve(sockets=[listening])
 
 
 def address_of(host: str) -> str:
-    """The host by which browsers find a server on an interface; for all interfaces this machine's address in its network.
+    """Return the host name with which browsers reach a server on an interface. If the interface stands for all interfaces, this
+    is the address of this machine in its network.
 
-    Nothing is sent: the operating system names the address that it would use for outgoing connections.
+    Nothing is sent: the operating system only names the address that it would use for an outgoing connection.
     """
     if not is_wildcard(host):
         return host
     six = ":" in host
     with socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
-            asking.connect(("2001:db8::1" if six else "192.0.2.1", 9))  # reserved addresses for documentation
+            asking.connect(("2001:db8::1" if six else "192.0.2.1", 9))  # addresses that are reserved for documentation
         except OSError:
             return "localhost"
         found: str = asking.getsockname()[0]
@@ -87,21 +91,23 @@ def address_of(host: str) -> str:
 
 
 def url_of(host: str, port: int) -> str:
-    """The address of the first page of a server on an interface."""
+    """Return the address of the first page of a server on an interface."""
     reached = address_of(host)
     return f"http://[{reached}]:{port}/" if ":" in reached else f"http://{reached}:{port}/"
 
 
 class BoundedConnection(H11Protocol):
-    """A connection that is closed if its client is too slow, or for a newer one if there are too many."""
+    """A connection that is closed when its client is too slow. When there are too many connections, it may also be closed to make
+    room for a newer one.
+    """
 
     def connection_made(self, transport: Any) -> None:
-        """Accept a connection. If there are too many, close the one that has waited longest for its client."""
+        """Accept a connection. If there are too many, close the connection that has waited longest for its client."""
         super().connection_made(transport)
         self._unread: asyncio.TimerHandle | None = None
         self.dropped = False
         self._expect_head()
-        if len(self.connections) > MAX_CONNECTIONS:  # dropped ones are included until the event loop removes them
+        if len(self.connections) > MAX_CONNECTIONS:  # connections that were dropped are counted until the event loop removes them
             open_ones = [one for one in self.connections if isinstance(one, BoundedConnection) and not one.dropped]
             if len(open_ones) > MAX_CONNECTIONS:
                 open_ones.remove(self)
@@ -113,13 +119,13 @@ class BoundedConnection(H11Protocol):
         self._expect_head()
 
     def pause_writing(self) -> None:
-        """Wait until the client reads; on a timeout the rest is dropped with the connection."""
+        """Wait until the client reads. After a timeout, the connection is dropped with the rest of the answer."""
         super().pause_writing()
         self.since = monotonic()
         self._unread = self.loop.call_later(UNREAD_SECONDS, self.drop)
 
     def resume_writing(self) -> None:
-        """Go on: the client reads."""
+        """Continue, because the client reads again."""
         super().resume_writing()
         if self._unread is not None:
             self._unread.cancel()
@@ -133,21 +139,21 @@ class BoundedConnection(H11Protocol):
 
     @property
     def idle(self) -> bool:
-        """True while no request is being answered."""
+        """Return True while no request is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
     @property
     def waits_for_client(self) -> bool:
-        """True while nothing happens until the client sends a request, or the rest of one, or reads its answer."""
+        """Return True while the connection waits for its client to send a request or the rest of one, or to read an answer."""
         return self.idle or self.cycle.more_body or self.flow.write_paused
 
     def close(self) -> None:
-        """Close the connection; pending data is sent if the client reads it in time."""
+        """Close the connection. Pending data is still sent if the client reads it in time."""
         self.transport.close()
         self._timer = self.loop.call_later(UNREAD_SECONDS, self.drop)
 
     def drop(self) -> None:
-        """Close the connection at once; unread data is lost."""
+        """Close the connection at once. Data that the client has not read is lost."""
         self.dropped = True
         self.transport.abort()
 
@@ -165,12 +171,13 @@ class BoundedConnection(H11Protocol):
 
 
 class QuietServer(uvicorn.Server):
-    """A server that leaves signals to `end_on_signals`: uvicorn would raise them again, and the exit code would not be 0.
+    """A server that leaves signals to `end_on_signals`. uvicorn would raise them again, and then the exit code would not be 0.
 
-    It accepts few connections at a time, so that the head of a request is read before many newer connections are accepted.
+    The server accepts only a few connections at a time, so that it reads the head of a request before it accepts many newer
+    connections.
     """
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: ASGIApp) -> None:
         config = uvicorn.Config(
             guard,
             log_level="error",
@@ -178,7 +185,7 @@ class QuietServer(uvicorn.Server):
             timeout_graceful_shutdown=GRACE_SECONDS,
             server_header=False,
             ws="none",
-            proxy_headers=False,  # the guard itself decides which proxy to trust
+            proxy_headers=False,  # the guard decides which proxy to trust
             http=BoundedConnection,
         )
         super().__init__(config)
@@ -192,13 +199,13 @@ class QuietServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave all signals as they are."""
+        """Leave all signal handlers as they are."""
         yield
 
 
 @contextmanager
 def end_on_signals(running: uvicorn.Server, stopping: asyncio.Event) -> Iterator[None]:
-    """End the server, rather than the process, on Ctrl-C and SIGTERM."""
+    """On Ctrl-C and SIGTERM, end the server instead of the process."""
 
     def stop() -> None:
         stopping.set()

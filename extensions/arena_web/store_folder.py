@@ -1,24 +1,24 @@
-"""The stores of a folder, found by their content."""
+"""Finds the stores in a folder. Stores are recognised by their content."""
 
 from pathlib import Path
 
-from arena.api.store import APPLICATION
+from arena.api.store import Store
 
 STORE_SUFFIX = ".db"
 MAX_STORES = 500
-"""The maximum number of stores shown of a folder."""
+"""The maximum number of stores that are shown for a folder."""
 _HEADER = b"SQLite format 3\0"
 _APPLICATION_AT = 68
-"""The offset of the application id in the header of an SQLite file."""
+"""The offset of the application id in the header of a SQLite file."""
 
 
 def stores_in(folder: Path) -> list[Path]:
-    """Return the stores in a folder and below it, at most MAX_STORES.
+    """Return the stores in a folder and its subfolders, at most MAX_STORES.
 
-    They are in the order of their names without the suffix, stores of the folder itself before stores of its subfolders: a backup
-    such as `backup/cup.db` or `cup-backup.db` comes after `cup.db`.
+    Stores are sorted by name without the suffix, and stores in the folder itself come before stores in its subfolders. So a
+    backup such as `backup/cup.db` or `cup-backup.db` comes after `cup.db`.
 
-    A link is followed only if it leads to a file of the same folder. Names that begin with a dot are ignored.
+    A link is followed only if it leads to a file in the same folder. Names that begin with a dot are ignored.
     """
     root = folder.resolve()
     found = []
@@ -31,7 +31,7 @@ def stores_in(folder: Path) -> list[Path]:
                 head = file.read(_APPLICATION_AT + 4)
         except OSError:
             continue
-        if head.startswith(_HEADER) and head[_APPLICATION_AT:] == APPLICATION.to_bytes(4, "big"):
+        if head.startswith(_HEADER) and head[_APPLICATION_AT:] == Store.APPLICATION.to_bytes(4, "big"):
             found.append(path)
             if len(found) == MAX_STORES:
                 break

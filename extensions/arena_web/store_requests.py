@@ -1,4 +1,4 @@
-"""Answers about the store of a tournament: its matches as views, its entries, and the panels of plugins."""
+"""Answers requests about the store of a tournament: about its matches, its entries, and the panels of plugins."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -8,8 +8,8 @@ from typing import Any
 
 from arena import Agent, Game, Limits, PluginError, Puzzle, Record, Registry, Spec, SpecError
 from arena.api.match import Seat
-from arena.api.results import BoardInfo, describe_board, make_known_game
-from arena.api.spec import Board, drop_defaults, list_named_code, load_spec, reload_spec, resolve_place, source_line
+from arena.api.results import BoardInfo
+from arena.api.spec import Board, Parameters, PluginPlace, list_named_code, load_spec, reload_spec, source_line
 from arena.api.store import ForeignCode, Run, Store
 from arena_catalog.board_files import BoardModule, load_board_module
 from arena_web.errors import BadRequest
@@ -20,9 +20,9 @@ from arena_web.views import text_view, view
 
 Reply = dict[str, Any]
 MAX_SECONDS = 60.0
-"""The maximum number of seconds for a decision that a page may set."""
+"""The maximum number of seconds per decision that a page may set."""
 BOARD_KEYS = ("game", "games", "limits", "isolation", "pondering")
-"""The keys of a spec on which its games and the keys of its entries depend."""
+"""The parts of a spec on which the games depend. The ids of matches depend on them, too."""
 
 
 class StoreRequests:
@@ -33,7 +33,7 @@ class StoreRequests:
         self._plugins = plugins
 
     def view(self, asked: Mapping[str, Any]) -> Reply:
-        """A match of a store as a view. The server names the store, never a page."""
+        """Return a match of a store as a view. The path of the store comes from the server and never from a page."""
         with Store.open(asked["store"]) as store:
             record, place = store.record(asked["id"])
             run = store.last()
@@ -44,19 +44,19 @@ class StoreRequests:
         try:
             spec = self._load(run, asked)
         except (ForeignCode, SpecError, PluginError) as error:
-            game = make_known_game(sheet, self._registry)
+            game = sheet.make_game(self._registry, run.document.folder)
             missing = f"{record.game} is not known here, so its moves are shown as text; {error}"
             told = show_match(game, record) if game is not None else {"view": text_view(record, sheet.game, [missing]).as_dict()}
             return {**told, "play_on": None}
         board = spec.boards[number]
         told = show_match(board.game, record)
-        if place is None or max(place.pairing.seats) >= len(sheet.settings):  # on a ladder, of authors who have left
+        if place is None or max(place.pairing.seats) >= len(sheet.settings):  # on a ladder, authors may have left
             return {**told, "play_on": None}
         known = seats_by_key(board)
         return {**told, "play_on": play_on(spec, board, [known.get(key_of(sheet, entry)) for entry in place.pairing.seats])}
 
     def entry(self, asked: Mapping[str, Any]) -> Reply:
-        """An entry of the last run of a store: its options, limits and source on each board."""
+        """Return the options, limits and source of an entry on each board of the last run of a store."""
         with Store.open(asked["store"]) as store:
             run = store.last()
         spec, label = self._load(run, asked), asked["label"]
@@ -68,8 +68,8 @@ class StoreRequests:
         return {"entry": [{"board": number, **facts} for number, facts in enumerate(found)]}
 
     def panels(self, asked: Mapping[str, Any]) -> Reply:
-        """The panels of plugins for a match, an entry or a board. The spec of the store is not loaded, because it may name any
-        code.
+        """Return the panels of plugins for a match, an entry or a board. The spec of the store is not loaded, because it may name
+        any code.
         """
         wanted = WantedPanels.model_validate(asked)
         with Store.open(asked["store"]) as store, store.snapshot():
@@ -77,9 +77,10 @@ class StoreRequests:
             return {"panels": collect_panels(self._registry, wanted.place, store, subject, public=asked.get("public", False))}
 
     def _load(self, run: Run, asked: Mapping[str, Any]) -> Spec:
-        """Return the spec of a run, without the entries whose code is named only by the store.
+        """Return the spec of a run. Entries are left out if only the store names their code, because a store may name any code.
 
-        This does not affect the other entries, because their seats are found by the keys that ids have of them.
+        Leaving them out does not affect the other entries, because the ids of matches contain the keys of entries and not their
+        numbers.
         """
         allowed = self._allowed_code(asked)
         try:
@@ -99,8 +100,10 @@ class StoreRequests:
                 raise foreign from None
 
     def _allowed_code(self, asked: Mapping[str, Any]) -> dict[str, str | None]:
-        """The places of code that are allowed: named by `--plugin`, or in the spec that the server plays."""
-        allowed: dict[str, str | None] = dict.fromkeys(map(resolve_place, self._plugins))
+        """Return the places of the code that may be loaded: code given by `--plugin`, and code that is named in the spec that the
+        server plays.
+        """
+        allowed: dict[str, str | None] = dict.fromkeys([PluginPlace(plugin).real for plugin in self._plugins])
         if asked.get("spec") is None:
             return allowed
         spec = load_spec(asked["spec"], plugins=self._plugins)
@@ -108,32 +111,33 @@ class StoreRequests:
 
 
 def show_match(game: Game, record: Record) -> Reply:
-    """Return a match as a view with the board that draws it."""
+    """Return a match as a view, with the board that draws it."""
     module = load_board_module(type(game))
     found = view(game, record, drawn=module.source is not None).as_dict()
     return {"view": {**found, "game": with_board(found["game"], module)}}
 
 
 def with_board(told: Reply, module: BoardModule) -> Reply:
-    """Return the description of a game with the source of its board module, to which the server gives an address."""
+    """Return the description of a game with the source of its board module. The server replaces the source by an address."""
     return {**told, "board": module.source, "note": module.note or told.get("note")}
 
 
 def key_of(sheet: BoardInfo, entry: int) -> str:
-    """Return the key that ids have of an entry."""
+    """Return the key that stands for an entry in the ids of matches."""
     return str(sheet.settings[entry]["key"])
 
 
 def seats_by_key(board: Board) -> dict[str, Seat]:
-    """Return the seats of a board by the keys that ids have of them."""
-    return {str(one["key"]): seat for one, seat in zip(describe_board(board).settings, board.seats, strict=True)}
+    """Return the seats of a board by the keys that ids use for them."""
+    return {str(one["key"]): seat for one, seat in zip(BoardInfo.of(board).settings, board.seats, strict=True)}
 
 
 def play_on(spec: Spec, board: Board, seats: Sequence[Seat | None]) -> dict[str, Any]:
-    """Return the `game`, the `agents` and the `limits` with which the page of games or puzzles continues from a position.
+    """Return the `game`, the `agents` and the `limits` for the page of games or puzzles, when it continues from a position of a
+    match.
 
-    A game or an agent is None if a form cannot hold it, for example a program or an option that is a list. A seat is None if its
-    entry is not known here.
+    A game or an agent is None if a form cannot express it, for example a program or an option that is a list. A seat is None if
+    its entry is not known here.
     """
     kind: type[Game] = type(board.game)
     values = _changed_values(kind, board.parameters)
@@ -150,7 +154,7 @@ def play_on(spec: Spec, board: Board, seats: Sequence[Seat | None]) -> dict[str,
 
 
 def entry_facts(spec: Spec, board: Board, seat: Seat) -> dict[str, Any]:
-    """Describe an entry on a board: its agent, options, heuristic, limits and source."""
+    """Describe an entry of a board: its agent, options, heuristic, limits and source."""
     program = None if seat.program is None else seat.program.command
     kind = None if program is not None else spec.registry.agents.get(seat.agent)
     options = {name: value for name, value in seat.settings.options.items() if program is None or name != "command"}
@@ -168,7 +172,7 @@ def entry_facts(spec: Spec, board: Board, seat: Seat) -> dict[str, Any]:
 
 
 def stored_facts(sheet: BoardInfo, entry: int) -> dict[str, Any]:
-    """Describe an entry without its code, from the store; unknown values are None."""
+    """Describe an entry without its code, from the store alone; unknown values are None."""
     settings = sheet.settings[entry]
     return {
         "title": sheet.title,
@@ -184,7 +188,9 @@ def stored_facts(sheet: BoardInfo, entry: int) -> dict[str, Any]:
 
 
 def _source(registry: Registry, name: str, kind: type[Agent] | None) -> str:
-    """The plugin of an agent, and its file and line. The path of an installed package is relative to its folder."""
+    """Return the plugin of an agent, with its file and line. The path of an installed package is relative to the folder of the
+    package.
+    """
     if kind is None:
         return "unknown"
     origin = registry.sources.get(("agent", name))
@@ -212,7 +218,7 @@ def _agent_form(registry: Registry, board: Board, seat: Seat) -> dict[str, Any] 
 
 
 def _changed_values(constructor: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The parameters that differ from their defaults; None if one of them has no field in a form."""
+    """Return the parameters that differ from their defaults; None if a form has no field for one of them."""
     fields = {field["name"] for field in form_fields(constructor)}
-    changed = drop_defaults(constructor, values)
+    changed = Parameters(constructor).drop_defaults(values)
     return changed if set(changed) <= fields else None

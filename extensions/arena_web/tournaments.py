@@ -1,4 +1,4 @@
-"""The tournaments of a server: the one given at its start, and the ones started on its pages."""
+"""The tournaments of a server: those that the command line names, and those that were started from its pages."""
 
 import asyncio
 import os
@@ -14,20 +14,20 @@ from arena_web.command_process import start_command
 from arena_web.live import Watcher
 
 SPEC_FOLDER = Path("results") / "web"
-"""The folder for specs from pages and their stores, relative to the working directory of the server."""
+"""The folder for specs from pages and for their stores, relative to the working directory of the server."""
 STOP_SECONDS = 10.0
-"""Seconds for a run to end when the server does."""
+"""The number of seconds that a run gets to end when the server ends."""
 STDERR_LINES = 40
-"""The number of last lines kept of a run's stderr."""
+"""The number of lines kept from the end of the stderr of a run."""
 MAX_SLUG_LENGTH = 40
 
 
 class Underway(ArenaError):
-    """A tournament that the server has started is still going on."""
+    """A tournament that the server started is still running."""
 
 
 class ServedTournament:
-    """One store with its watcher, and the process that fills it if the server has started one."""
+    """One store with its watcher and, if the server has started one, the process that fills it."""
 
     def __init__(self, key: str, store: Path, spec: Path | None = None) -> None:
         self.key = key
@@ -53,7 +53,7 @@ class ServedTournament:
         self._reader = asyncio.create_task(self._listen(self._process))
 
     async def stop(self) -> None:
-        """End its process as Ctrl-C would: the matches so far are safe, and can be gone on with."""
+        """End the process as Ctrl-C would. The matches so far are kept, and the run can be continued."""
         if self._process is None or self._process.returncode is not None:
             return
         self._process.send_signal(signal.SIGINT)
@@ -65,7 +65,7 @@ class ServedTournament:
             await self._process.wait()
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the end of its stderr, and report it if the run fails."""
+        """Read the stderr of the process and keep the last lines. Report these lines if the run fails."""
         assert process.stderr is not None
         said: deque[str] = deque(maxlen=STDERR_LINES)
         while data := await process.stderr.read(1 << 14):
@@ -77,23 +77,25 @@ class ServedTournament:
 
 
 class Tournaments:
-    """The tournaments of a server by their keys, which are all that a page can name."""
+    """The tournaments of a server by key. A page can name a tournament only by its key."""
 
     def __init__(self, plugins: Sequence[str], listing: Path | None) -> None:
         self._plugins = tuple(plugins)
         self.listing = listing
-        """The folder whose stores are listed, those that come later too; None for a server of one store."""
+        """The folder whose stores are listed, including stores that are added later; None for a server of one store."""
         self._starting = asyncio.Lock()
         self.listed: dict[str, ServedTournament] = {}
 
     def show(self, store: Path, spec: Path | None = None) -> ServedTournament:
-        """Show a store, and with a spec, what can be run into it."""
+        """Show a store. If `spec` is given, it can be played, and its matches are added to the store."""
         key = self._free(slug(store.stem))
         self.listed[key] = ServedTournament(key, store, spec)
         return self.listed[key]
 
     def show_folder(self, stores: Iterable[Path]) -> None:
-        """Show the stores that the listed folder has now; those that are gone no more, unless they were started here."""
+        """Show the stores that are now in the listed folder. Stores that no longer exist are dropped, unless they were started
+        here.
+        """
         assert self.listing is not None
         there = dict.fromkeys(stores)
         shown = {one.store for one in self.listed.values()}
@@ -106,12 +108,14 @@ class Tournaments:
                 self.listed[key] = ServedTournament(key, store)
 
     def place_of(self, tournament: ServedTournament) -> str:
-        """Return where a store lies, as a list tells it: in the listed folder from there, else its name alone."""
+        """Return the place of a store as lists show it: its path relative to the listed folder, or only its name."""
         inside = self.listing is not None and tournament.store.is_relative_to(self.listing)
         return str(tournament.store.relative_to(self.listing)) if inside and self.listing is not None else tournament.store.name
 
     def save(self, name: str, text: str) -> Path:
-        """Keep a spec in the server's own folder, under a name made from the tournament's, and never over another."""
+        """Save a spec in the folder of the server, under a name made from the name of the tournament. Existing files are never
+        overwritten.
+        """
         SPEC_FOLDER.mkdir(parents=True, exist_ok=True)
         stem, number = slug(name), 1
         while True:
@@ -127,8 +131,8 @@ class Tournaments:
                 return path
 
     async def start(self, spec: Path) -> ServedTournament:
-        """Start a saved spec; Underway where another one that was started here is not over."""
-        async with self._starting:  # of two at once, such as of a double click, the second finds the first
+        """Start a saved spec; raises Underway if another tournament that was started here is still running."""
+        async with self._starting:  # if two starts come at once, for example by a double click, the second finds the first
             self.check_free()
             store = spec.with_suffix(".db")
             known = next((one for one in self.listed.values() if one.store == store), None)
@@ -137,13 +141,13 @@ class Tournaments:
         return tournament
 
     def check_free(self) -> None:
-        """Underway where a tournament that was started here is not over."""
+        """Raise Underway if a tournament that was started here is still running."""
         busy = next((one for one in self.listed.values() if one.running), None)
         if busy is not None:
             raise Underway(f"{busy.key} is still being played; stop it, or wait for it to end")
 
     async def close(self) -> None:
-        """End all that was started."""
+        """End everything that was started."""
         await asyncio.gather(*[one.stop() for one in self.listed.values()])
 
     def _free(self, stem: str) -> str:
@@ -155,5 +159,5 @@ class Tournaments:
 
 
 def slug(name: str) -> str:
-    """A name in small letters, digits and dashes, fit for an address and for a file."""
+    """Return a name in small letters, digits and dashes, which fits into an address and a file name."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower())[:MAX_SLUG_LENGTH].strip("-") or "tournament"

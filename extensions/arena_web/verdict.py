@@ -1,15 +1,15 @@
-"""The verdict of a leaderboard, in a sentence: who is first, and from whom it cannot be told apart."""
+"""The verdict on a leaderboard in one sentence: which entry is first, and which entries cannot be distinguished from it."""
 
 from arena.api.results import Leaderboard
 
 MAX_NAMES = 4
-"""Entries that a verdict names."""
+"""The maximum number of entries that a verdict names."""
 
 
 def verdict(board: Leaderboard) -> str | None:
-    """Return which entry is first and whether it is so beyond noise; None if fewer than two have played.
+    """Return which entry is first, and whether the difference is larger than noise; None if fewer than two entries have played.
 
-    The intervals are those that the marks `~` of the board go by.
+    The verdict uses the same intervals as the marks `~` on the board.
     """
     rows = [row for row in board.rows if row.get("games", row.get("attempts"))]
     if len(rows) < 2:
@@ -28,7 +28,7 @@ def verdict(board: Leaderboard) -> str | None:
         return f"{is_first}, but there are too few different games to say whether that is more than chance."
     near = [row["agent"] for row in others if row["agent"] in level]
     if not near:
-        return f"{is_first}, ahead of all others beyond noise (95 %)."
+        return f"{is_first}, and its lead over all others is more than chance (95 %)."
     if len(near) == len(others) > 1:
         return f"{is_first}, but cannot be told apart from any of the others: their 95 % intervals overlap."
     if len(near) > MAX_NAMES:

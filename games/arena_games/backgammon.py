@@ -1,8 +1,8 @@
-"""Backgammon without a cube, where a gammon counts as any other win.
+"""Backgammon without the doubling cube; a gammon counts like any other win.
 
-Each side counts the points in its own view: its checkers move from 24 down to 1, enter from the bar, 25, and bear off to 0. The
-checkers of a side are one integer with four bits for each point: bits 4 * p and up have the number on point p. So a move is a
-subtraction, and a few shifts give the points from which a die can be played.
+Each side numbers the points from its own view. Its checkers move from 24 down to 1, enter from the bar (25), and bear off to 0.
+The checkers of a side are stored in one integer with four bits per point: the bits from 4 * p on hold the number of checkers on
+point p. So a move is a subtraction, and a few shifts give the points from which a die can be played.
 """
 
 import random
@@ -15,11 +15,11 @@ from arena import CHANCE, Action, Game, heuristic
 from arena_games.backgammon_rules import CheckerRules
 
 State = tuple[int, int, int, str]
-"""The checkers of both sides, the seat to move, and its throw; '' before the throw."""
+"""The checkers of both sides, the seat to move, and its throw, which is '' before the throw."""
 Sides = tuple[int, int]
-"""The checkers of the side that moves and of the other, both in the view of the side that moves."""
+"""The checkers of the side that moves and of the other side, both from the view of the side that moves."""
 Plays = dict[Sides, tuple[tuple[int, int], ...]]
-"""Positions within a turn, each with its moves: the bit of the start point, and the die."""
+"""Positions during a turn, each with the moves that lead to it. A move is the bit of its start point, and the die."""
 
 BAR, POINTS = 25, range(1, 25)
 ALL_OFF = 15
@@ -27,13 +27,13 @@ START = sum(count << 4 * point for point, count in ((24, 2), (13, 5), (8, 3), (6
 ONES = sum(1 << 4 * point for point in range(26))
 BOARD = sum(1 << 4 * point for point in POINTS)
 AT_HOME = 1 << 4 * 7
-"""An upper bound of the checkers of a side whose checkers are all at home or off."""
+"""If the integer of a side is below this bound, all checkers of the side are at home or off the board."""
 ROLLS = {
     f"{high}-{low}": ((high,) * 4 if high == low else (high, low), (1 if high == low else 2) / 36)
     for high in range(1, 7)
     for low in range(1, high + 1)
 }
-"""The dice of every roll, and its probability."""
+"""The dice of every roll, with its probability."""
 OUTCOMES = [(roll, probability) for roll, (_, probability) in ROLLS.items()]
 ONLY_PASS = ("pass",)
 
@@ -43,40 +43,57 @@ def _name(point: int) -> str:
 
 
 NAMES = {(1 << 4 * point, die): f"{_name(point)}/{_name(point - die)}" for point in range(1, 26) for die in range(1, 7)}
-"""The text of a move, by the bit of its point and the die."""
+"""The texts of the moves; a key is the bit of the start point and the number on the die."""
 PIPS = [[point * (byte & 15) + (point + 1) * (byte >> 4) for byte in range(256)] for point in range(0, BAR + 1, 2)]
-"""The pips of the checkers on two points, by the byte of both."""
+"""For every two neighbouring points, the pips of their checkers; the index is the byte that holds both points."""
 ENDS = {name: (bit, max(1, bit >> 4 * die)) for (bit, die), name in NAMES.items()}
-"""The bits of the start and end points of a move, by its text."""
+"""The bits of the start and end points of the moves; the keys are the texts of the moves."""
 
 
 class Backgammon(Game):
-    """Checkers run home against each other by the dice; who bears all fifteen off first wins.
+    """Both sides move their checkers home by the dice; the first side that bears off all fifteen checkers wins.
 
-    Seat 0 begins with any throw. As many dice as possible must be played, and the higher one if only one of them can be played.
-    Actions name the moves in the view of the seat, from the highest point down: `24/23 13/11`, `bar/22 6/off`, `pass`. Text
-    notation: points 25 (the bar) to 1 and the checkers off, for a, then for b in its own view, and the seat with its throw,
+    The first seat begins, and its first throw may also be doubles. As many dice as possible must be played. If only one of two
+    dice can be played, it must be the higher one if possible. Actions name the moves from the view of the seat, beginning with
+    the highest point: `24/23 13/11`, `bar/22 24/20`, `6/off 5/off`, `pass`. Text notation: the numbers of checkers on points 25
+    (the bar) to 1 and off the board, for side a and then for side b, each from its own view, followed by the seat and its throw,
     `0.2.0... 0.2.0... a 3-1`.
     """
 
     name = "backgammon"
+    rules_text = (
+        "Two sides, a and b, move fifteen checkers each over 24 points, in opposite directions. Each side numbers the points "
+        "from its own view, so point 1 of a side is point 24 of the other side. Checkers move from high to low numbers. a "
+        "begins. A side throws two dice and plays each of them: it moves a checker down by as many points as the die shows. "
+        "Equal dice are played four times. A checker cannot move to a point with two or more checkers of the other side. If "
+        "it moves to a point with a single one, that checker goes to the bar. A side with checkers on the bar must first "
+        "bring them back: a die of 3 leads from the bar to point 22. When all checkers of a side are on its points 1 to 6, "
+        "it may bear them off: a die takes a checker off the point with its number; if that point and all higher points are "
+        "empty, it takes one off the highest point. As many dice as possible must be played. If either of two dice can be "
+        "played but not both, the higher one must be played. The first side that bears off all its checkers wins; all wins "
+        "count the same. A move is written with its starts and ends, highest point first, such as `24/23 13/11`, `bar/22 "
+        "24/20` or `6/off 5/off`; a side that cannot move plays `pass`. A position is written as the numbers of checkers of "
+        "a on the bar, on the points 24 to 1 and off the board, joined by dots; then the same for b, from its own view; then "
+        "the side to move and its throw, such as 3-1: `0.2.0.0.0.0.0.0.0.0.0.0.5.0.0.0.0.3.0.5.0.0.0.0.0.0 "
+        "0.2.0.0.0.0.0.0.0.0.0.0.5.0.0.0.0.3.0.5.0.0.0.0.0.0 a 3-1`."
+    )
     default_heuristic: ClassVar[str | None] = "pip-count"
     board = "boards/backgammon.js"
 
     def initial(self, rng: random.Random) -> State:
-        """Return the standard start, seat 0 to throw."""
+        """Return the standard start; seat 0 throws first."""
         return (START, START, 0, "")
 
     def to_move(self, state: State) -> int:
-        """Return the seat whose turn it is, CHANCE before its throw."""
+        """Return the seat whose turn it is, or CHANCE before its throw."""
         return state[2] if state[3] else CHANCE
 
     def chance_outcomes(self, state: State) -> Sequence[tuple[str, float]]:
-        """Return the 21 rolls; doubles are half as likely as the others."""
+        """Return the 21 rolls. Doubles are half as likely as the others."""
         return OUTCOMES
 
     def chance_stream(self, state: State) -> int:
-        """Return the seat that throws: each has dice of its own."""
+        """Return the seat that throws; each seat has its own dice."""
         return state[2]
 
     def actions(self, state: State) -> Sequence[Action]:
@@ -100,19 +117,21 @@ class Backgammon(Game):
         return (mirror(other), own, 0, "") if seat else (own, mirror(other), 1, "")
 
     def is_terminal(self, state: State) -> bool:
-        """Return whether a side has borne all off."""
+        """Return whether a side has borne off all its checkers."""
         return ALL_OFF in state[:2]
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return 1 for the side that has borne all off and -1 for the other."""
+        """Return 1 for the side that has borne off all its checkers and -1 for the other side."""
         return (1.0, -1.0) if state[0] == ALL_OFF else (-1.0, 1.0)
 
     def compiled(self) -> CheckerRules:
-        """Return the rules over whole numbers, for random play."""
+        """Return the rules written with whole numbers, for random play."""
         return CheckerRules(ROLLS, NAMES)
 
     def render(self, state: State) -> str:
-        """Return the board in the view of a, o for the checkers of b, with the bars, the checkers off and the throw."""
+        """Return the board from the view of side a (o is a checker of b), with the bars, the checkers off the board and the
+        throw.
+        """
         x, o, seat, roll = state
         other = mirror(o)
         counts = {point: (count(x, point), count(other, point)) for point in POINTS}
@@ -127,25 +146,28 @@ class Backgammon(Game):
         return "\n".join([*lines, *sides, turn])
 
     def format_state(self, state: State) -> str:
-        """Return the points of a and b, the seat and its throw."""
+        """Return the checkers on the points of side a and of side b, and the seat with its throw."""
         x, o, seat, roll = state
         sides = [".".join([str(count(side, point)) for point in range(BAR, -1, -1)]) for side in (x, o)]
         return " ".join([*sides, "ab"[seat], roll]).rstrip()
 
     def parse_state(self, text: str) -> State:
-        """Return the state of a text; ValueError for other numbers of checkers, two sides on a point, and an unknown throw."""
+        """Parse the text notation. Raises ValueError if there are wrong numbers of checkers, both sides are on one point, or the
+        throw is wrong.
+        """
         words = text.split()
         if len(words) not in (3, 4) or words[2] not in ("a", "b") or (len(words) == 4 and words[3] not in ROLLS):
             raise ValueError(f"expected the checkers of a and b, the seat a or b and perhaps a throw such as 3-1, got {text!r}")
         x, o = _parse_side(words[0]), _parse_side(words[1])
         shared = [point for point in POINTS if count(x, point) and count(o, BAR - point)]
         if shared:
-            raise ValueError(f"expected a point to be of one side, got both on {shared[0]} of a in {text!r}")
+            raise ValueError(f"expected checkers of only one side on each point, got both on point {shared[0]} of a in {text!r}")
         return (x, o, "ab".index(words[2]), words[3] if len(words) == 4 else "")
 
     def parse_action(self, state: State, text: str) -> Action:
-        """Return the action that leads to the same position as a text. The text may have its moves in another order or use other
-        points.
+        """Return the legal action that leads to the same position as the moves in `text`.
+
+        The moves may be in another order, or may pass over other points in between.
         """
         moves = text.lower().split()
         if state[3] and moves and all(move in ENDS for move in moves):
@@ -160,23 +182,23 @@ class Backgammon(Game):
 
 
 def count(side: int, point: int) -> int:
-    """Return the number of checkers of a side on a point in its own view; 25 is the bar, 0 is off."""
+    """Return the number of checkers of a side on a point from its own view; 25 is the bar, 0 is off the board."""
     return side >> 4 * point & 15
 
 
 def mirror(side: int) -> int:
-    """Return a side in the view of the other one: point p becomes 25 - p."""
+    """Return a side from the view of the other side: point p becomes 25 - p."""
     return int(f"{side:026x}"[::-1], 16)
 
 
 def _in_view(state: State) -> Sides:
-    """The checkers of the side to move and of the other, in the view of the first."""
+    """Return the checkers of the side to move and of the other side, from the view of the side to move."""
     x, o, seat, _ = state
     return (o, mirror(x)) if seat else (x, mirror(o))
 
 
 def _play_moves(state: State, moves: Sequence[str]) -> Sides:
-    """The checkers after some moves, in the view of the side that moves. Legality is not checked."""
+    """Return the checkers after some moves, from the view of the side that moves. The moves are not checked."""
     own, other = _in_view(state)
     for move in moves:
         own, other = _move(own, other, *ENDS[move])
@@ -185,12 +207,12 @@ def _play_moves(state: State, moves: Sequence[str]) -> Sides:
 
 def _move(own: int, other: int, leaves: int, reaches: int) -> Sides:
     own += reaches - leaves
-    hit = reaches > 1 and other & reaches  # a blot is a single bit; 0 is their bar
+    hit = reaches > 1 and other & reaches  # a single checker is one bit; the lowest point is the other side's bar
     return (own, other - reaches + 1) if hit else (own, other)
 
 
 def _step(positions: Plays, die: int, blocked: int) -> Plays:
-    """Every position after one more move by a die, with a way to it."""
+    """Return every position after one more move with a die, and moves that lead to it."""
     after: Plays = {}
     for (own, other), moves in positions.items():
         taken = (own | own >> 1 | own >> 2 | own >> 3) & ONES & ~1
@@ -202,14 +224,14 @@ def _step(positions: Plays, die: int, blocked: int) -> Plays:
             after.setdefault(_move(own, other, bit, bit >> 4 * die), (*moves, (bit, die)))
         if own < AT_HOME:
             exact = 1 << 4 * die
-            bit = exact if taken & exact or taken >> 4 * die else 1 << taken.bit_length() >> 1  # the highest, if none is above
+            bit = exact if taken & exact or taken >> 4 * die else 1 << taken.bit_length() >> 1  # otherwise the highest checker
             if taken & bit:
                 after.setdefault((own - bit + 1, other), (*moves, (bit, die)))
     return after
 
 
 def _play_double(own: int, other: int, dice: Sequence[int], blocked: int) -> Plays:
-    """The positions after as many moves as possible with equal dice."""
+    """Return the positions after as many moves as possible with equal dice."""
     plays: Plays = {(own, other): ()}
     for die in dice:
         further = _step(plays, die, blocked)
@@ -220,7 +242,7 @@ def _play_double(own: int, other: int, dice: Sequence[int], blocked: int) -> Pla
 
 
 def _play_both(own: int, other: int, dice: Sequence[int], blocked: int) -> Plays:
-    """The positions after both dice, else after the higher one, else after the lower one."""
+    """Return the positions after both dice; if there are none, after the higher die; if there are none, after the lower die."""
     high, low = dice
     nothing: Plays = {(own, other): ()}
     after_high, after_low = _step(nothing, high, blocked), _step(nothing, low, blocked)
@@ -230,7 +252,7 @@ def _play_both(own: int, other: int, dice: Sequence[int], blocked: int) -> Plays
 
 
 def _parse_side(text: str) -> int:
-    """The checkers of a side from its points; ValueError if it is not 26 numbers that add up to 15."""
+    """Return the checkers of a side from its points. Raises ValueError unless these are 26 numbers that add up to 15."""
     counts = text.split(".")
     if len(counts) != BAR + 1 or not all(one.isdecimal() for one in counts) or sum(map(int, counts)) != ALL_OFF:
         raise ValueError(f"expected 26 numbers that add up to 15, for the bar, points 24 to 1 and off, got {text!r}")
@@ -244,10 +266,11 @@ def pips(side: int) -> int:
 
 @heuristic("pip-count", game="backgammon")
 def pip_count(game: Backgammon, state: State, player: int = 0) -> float:
-    """The probability to win the race from the pip counts of both sides, without hits and blocks.
+    """Estimate the probability of winning the race from the pip counts of both sides, ignoring hits and blocks.
 
-    With a lead of D pips, S pips of both, and the turn worth 4 pips, the probability is the normal distribution function at
-    (D + 4) / sqrt(2 * (S - 4)): D. Kleinman, Vision Laughs at Counting, 1980. The scale is from -0.99 to 0.99.
+    With a lead of D pips, a sum S of both pip counts, and 4 pips for having the turn, the probability is the normal distribution
+    function at (D + 4) / sqrt(2 * (S - 4)): D. Kleinman, Vision Laughs at Counting, 1980. The value is this probability on a
+    scale from -0.99 to 0.99.
     """
     x, o, seat, _ = state
     own, other = (pips(o), pips(x)) if seat else (pips(x), pips(o))

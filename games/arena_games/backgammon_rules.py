@@ -1,7 +1,8 @@
-"""Backgammon over whole numbers, for compiled random play.
+"""Backgammon with whole numbers, for compiled random play.
 
-The points of a side, in its own view, are two numbers: 0 (off) to 12 and 13 to 25 (the bar), each point in four bits. The
-positions after a throw are written into rows of a scratch array, in the same order as the dictionaries of the plain rules.
+The points of a side, from its own view, are two numbers: one for points 0 (off) to 12 and one for 13 to 25 (the bar), with four
+bits per point. The positions after a throw are written into rows of a work array, in the same order as in the dictionaries of the
+uncompiled rules.
 """
 
 from array import array
@@ -15,20 +16,23 @@ BAR, ALL_OFF, HOME = 25, 15, 6
 HALF, HALF_BITS = 13, 52
 LOW = (1 << HALF_BITS) - 1
 OWN, OTHER, MOVES, ROW = 0, 2, 4, 5
-"""A row: the points of the side that moves and of the other side, two numbers each, and the moves so far."""
+"""The columns of a row: two numbers for the points of the side that moves, two for the other side, and the moves so far."""
 ROOM = 3_072
-"""The rows of a part, more than the 3,060 ways to distribute four moves among fifteen checkers."""
+"""The number of rows in each of the four parts of the work array. It exceeds the 3,060 ways to distribute four moves among
+fifteen checkers.
+"""
 START = 4 * ROOM
-"""The row of the position before the first move, after the four parts."""
+"""The row with the position before the first move. It follows the four parts."""
 ONES = sum(1 << 4 * point for point in range(HALF))
-"""A bit of every point of a number."""
+"""The lowest bit of every point in one number."""
 
 
 class CheckerRules(Rules):
-    """A state is (points of a, points of b, seat, throw), with two numbers for the points of a side; the throw is 0 before it.
+    """A state is (points of a, points of b, seat, throw), with two numbers for the points of each side. The last part is 0 until
+    the dice are thrown.
 
-    An action is up to four moves of eight bits, the highest point first: the point times eight and the die; 0 to pass. An
-    outcome is the number of a roll, from 1.
+    An action is up to four moves of eight bits each, the highest point first. A move is the point times eight plus the die. The
+    action 0 is to pass. An outcome of chance is the index of a roll, from 1.
     """
 
     words = 6
@@ -43,32 +47,36 @@ class CheckerRules(Rules):
         self.reached = [0.0, *accumulate([probability for _, probability in rolls.values()])]
         self.in_low = [1 << 4 * point if point < HALF else 0 for point in range(BAR + 1)]
         self.in_high = [1 << 4 * (point - HALF) if point >= HALF else 0 for point in range(BAR + 1)]
-        """The values that a checker on a point adds to the two numbers of a side."""
+        """For each point, the number that a checker there adds to the high number of its side; `in_low` has the same for
+        the low number.
+        """
         self.rows = array("q", bytes(8 * ROW * (START + 1)))
         self.counts = array("q", bytes(8 * 5))
-        """Scratch space for the positions after a throw, in four parts: after each of four equal dice; else after the higher die,
-        the lower one, both, and both in the other order. With it, the number of positions in each part."""
+        """`rows` holds the positions after a throw, in four parts, and `counts` the number of positions in each part. For equal
+        dice, the parts have the positions after one, two, three and four dice. Otherwise, they have the positions after the
+        higher die, after the lower one, after both, and after both in the other order.
+        """
         self.sources = [[4, 4, 1, 0], [4, 0, 1, 2]]
-        """The part from which another one is reached; 4 is the board before the throw."""
+        """For each part, the part from whose positions it is filled; 4 stands for the position before the throw."""
 
     def encode(self, state: tuple[int, int, int, str]) -> Words:
-        """Return the numbers of a state of the game."""
+        """Return a state of the game as numbers."""
         x, o, seat, roll = state
         return x & LOW, x >> HALF_BITS, o & LOW, o >> HALF_BITS, seat, self.rolls.index(roll)
 
     def action(self, state: tuple[int, int, int, str], number: int) -> str:
-        """Return a roll before the throw, else the moves."""
+        """Return the action of the game for a number: a roll before the throw, otherwise the moves."""
         if not state[3]:
             return self.rolls[number]
         moves = [number >> 8 * place & 255 for place in range(4)]
         return " ".join([self.names[1 << 4 * (move >> 3), move & 7] for move in reversed(moves) if move]) or "pass"
 
     def to_move(self, state: Words) -> int:
-        """Return the seat whose turn it is, CHANCE before its throw."""
+        """Return the seat whose turn it is, or CHANCE before its throw."""
         return CHANCE if state[5] == 0 else state[4]
 
     def chance(self, state: Words, number: float) -> int:
-        """Return the roll of a number."""
+        """Return the roll for a random number."""
         roll = 1
         while roll < len(self.reached) - 1 and number >= self.reached[roll]:
             roll += 1
@@ -79,18 +87,18 @@ class CheckerRules(Rules):
         return (low >> 4 * point) & 15 if point < HALF else (high >> 4 * (point - HALF)) & 15
 
     def is_off(self, low: int, high: int) -> bool:
-        """Return whether a side has borne all off."""
+        """Return whether a side has borne off all its checkers."""
         return low == ALL_OFF and high == 0
 
     def with_move(self, moves: int, move: int) -> int:
-        """Return moves with one more in its place: the highest point in the highest bits."""
+        """Insert a move into the moves of an action, and return them. The move from the highest point has the highest bits."""
         place = 0
         while 0 < (moves >> place) & 255 < move:
             place += 8
         return (moves & ((1 << place) - 1)) | move << place | (moves >> place) << (place + 8)
 
     def known(self, part: int, count: int, row: int) -> int:
-        """Return the first row of a part with the same position as another row; the end of the part if there is none."""
+        """Return the first row of a part that has the same position as `row`; the row after the part if there is none."""
         rows = self.rows
         base = ROW * row
         place = part
@@ -103,7 +111,10 @@ class CheckerRules(Rules):
         return place
 
     def add(self, part: int, count: int, row: int, point: int, die: int) -> int:
-        """Add the position after a move from a row to a part, unless it has it; return the new number of positions."""
+        """Make a move in the position of a row, and add the new position to a part, unless the part already has it.
+
+        Return the new number of positions in the part.
+        """
         rows = self.rows
         base, made = ROW * row, ROW * (part + count)
         reached = max(point - die, 0)
@@ -122,24 +133,27 @@ class CheckerRules(Rules):
         return self.count(self.rows[ROW * row + OTHER], self.rows[ROW * row + OTHER + 1], BAR - point) < 2
 
     def leaving(self, row: int, half: int, die: int) -> int:
-        """Return the points that a move could leave, a bit each: of the low or the high number; for 2, the point to bear off
-        from.
+        """Return the points from which a move could start, one bit each, in the low number (`half` is 0) or the high number (1).
+        If `half` is 2, return the point from which a checker can be borne off.
         """
         low, high = self.rows[ROW * row], self.rows[ROW * row + 1]
         if half == 2:
             if high > 0 or low >> 4 * (HOME + 1) > 0:
                 return 0
             return self.in_low[min(die, (low.bit_length() - 1) // 4)] & self.taken(low) & ~1
-        if high >= self.in_high[BAR]:  # a checker on the bar comes first
+        if high >= self.in_high[BAR]:  # a checker on the bar must move first
             return self.in_high[BAR] if half == 1 else 0
         return self.taken(high) if half == 1 else self.taken(low) >> 4 * (die + 1) << 4 * (die + 1)
 
     def taken(self, side: int) -> int:
-        """Return the points of one of the two numbers that have a checker, a bit each."""
+        """Return the points with a checker in one of the two numbers, one bit each."""
         return (side | side >> 1 | side >> 2 | side >> 3) & ONES
 
     def part_filled(self, source: int, number: int, part: int, die: int) -> int:
-        """Fill a part with every position after one more move from some rows; return their number."""
+        """Fill a part with every position to which one more move leads from `number` rows, beginning with `source`.
+
+        Return the number of positions in the part.
+        """
         count = 0
         for row in range(source, source + number):
             for half in range(3):
@@ -152,7 +166,7 @@ class CheckerRules(Rules):
         return count
 
     def plays(self, state: Words) -> int:
-        """Write the positions after a throw; return their number times START plus the row of the first."""
+        """Write the positions after a throw. Return the row of the first one, plus START times the number of positions."""
         other = 0 if state[4] == 1 else 2
         for half in range(2):
             self.rows[ROW * START + half] = state[2 - other + half]
@@ -175,7 +189,9 @@ class CheckerRules(Rules):
         return START * self.counts[last] + ROOM * last
 
     def merged(self, both: int, others: int) -> int:
-        """Add the last part to the previous one, in which known positions get the new moves; return the number of positions."""
+        """Add the last part to the part before it, and return the number of positions. If both parts have a position, the moves
+        from the last part are kept.
+        """
         rows = self.rows
         for row in range(3 * ROOM, 3 * ROOM + others):
             place = self.known(2 * ROOM, both, row)
@@ -216,9 +232,9 @@ class CheckerRules(Rules):
         return (low, high, other_low, other_high, 1, 0)
 
     def is_terminal(self, state: Words) -> bool:
-        """Return whether a side has borne all off."""
+        """Return whether a side has borne off all its checkers."""
         return self.is_off(state[0], state[1]) or self.is_off(state[2], state[3])
 
     def returns(self, state: Words) -> tuple[float, float]:
-        """Return 1 for the side that has borne all off and -1 for the other."""
+        """Return 1 for the side that has borne off all its checkers and -1 for the other side."""
         return (1.0, -1.0) if self.is_off(state[0], state[1]) else (-1.0, 1.0)

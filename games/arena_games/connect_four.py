@@ -1,9 +1,9 @@
 """Connect four on a board of any size, on bitboards.
 
 A state is (stones of the side to move, all stones, ending). Cell (row from the bottom, column) is bit
-`column * (rows + 1) + row`: the spare bit above every column is always 0, so that lines do not run over the edge, and
-adding 1 at the foot of a column carries to its first empty cell (J. Tromp, Fhourstones). The ending is kept with the
-state, because a search asks for it several times a state.
+`column * (rows + 1) + row`: the spare bit above every column is always 0. So lines do not run over the edge, and adding 1 at the
+lowest cell of a column carries to its first empty cell (J. Tromp, Fhourstones). The ending is stored in the state, because a
+search needs it several times for each state.
 
 All four directions are searched for lines at once: one multiplication puts four copies of a board side by side, each moved by a
 number of steps in its own direction.
@@ -15,8 +15,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from arena import Game
+from arena import Disguise, Game
 from arena_games.connect_four_rules import MAX_BITS, StoneRules
+from arena_games.disguises import COLOURS, draw_names, make_disguise
 from arena_games.marks import check_turns, parse_rows
 
 State = tuple[int, int, int]
@@ -29,12 +30,19 @@ MAX_REMEMBERED = 4096
 
 
 class ConnectFour(Game):
-    """Stones fall to the lowest empty cell of a column; the first with `in_a_row` of them in a line wins.
+    """Stones fall to the lowest empty cell of a column. The first side with `in_a_row` stones in a line wins.
 
     Actions are columns from 1. Text notation: rows from the top, `......./......./......./......./...o.../...x...`.
     """
 
     name = "connect-four"
+    rules_text = (
+        "Two sides, x and o, take turns; x begins. A move drops a stone of your side into a column, where it falls to the "
+        "lowest empty cell. The first side with `in_a_row` of its stones next to each other in a row, a column or a diagonal "
+        "wins. A full board without such a line is a draw. A move is the number of a column, counted from 1 at the left. A "
+        "position is written as the rows from the top, joined by /, with a dot for an empty cell: "
+        "`......./......./......./......./...o.../...x...`."
+    )
     default_heuristic: ClassVar[str | None] = "open-lines"
     board = "boards/connect_four.js"
 
@@ -46,7 +54,7 @@ class ConnectFour(Game):
         self.in_a_row = in_a_row
         self._stride = rows + 1
         feet = [1 << column * self._stride for column in range(columns)]
-        self._foot = [0, *feet]  # by action
+        self._foot = [0, *feet]  # the lowest cell of each column, by action
         self._feet = sum(feet)
         self.squares = self._feet * ((1 << rows) - 1)
         self._tops = self._feet << (rows - 1)
@@ -54,13 +62,13 @@ class ConnectFour(Game):
         self._lay_out_copies()
 
     def _lay_out_copies(self) -> None:
-        """Prepare the multipliers that copy a board four times, n steps on in each direction, and n steps back."""
+        """Prepare the multipliers that put four copies of a board side by side, each moved n steps in its own direction."""
         steps = (1, self._stride, self._stride + 1, self._stride - 1)
         reach = range(self.in_a_row)
         cells = self.columns * self._stride
         self._margin = margin = (self.in_a_row - 1) * (self._stride + 1)
         self.moved = [_copies(cells + margin, [n * step for step in steps]) for n in reach]
-        self._four = (*self.moved, *self.moved[:1] * 3)[:4]  # if lines are shorter, the same copies again change nothing
+        self._four = (*self.moved, *self.moved[:1] * 3)[:4]  # for shorter lines, the first copies are repeated, without effect
         self._further = tuple(self.moved[4:])
         self._width = width = cells + 2 * margin
         self._on = [_copies(width, [margin + n * step for step in steps]) for n in reach[1:]]
@@ -71,7 +79,7 @@ class ConnectFour(Game):
         return (0, 0, OPEN)
 
     def to_move(self, state: State) -> int:
-        """Return 0 for x when both have as many stones, else 1 for o."""
+        """Return 0 for x if both sides have the same number of stones, otherwise 1 for o."""
         return state[1].bit_count() & 1
 
     def actions(self, state: State) -> Sequence[int]:
@@ -97,7 +105,7 @@ class ConnectFour(Game):
         return state[2] != OPEN
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return 1 for the side with a line and -1 for the other, 0 for both without one."""
+        """Return 1 for the side with a line and -1 for the other side; 0 for both if neither side has a line."""
         if state[2] != WON:
             return (0.0, 0.0)
         return (1.0, -1.0) if state[1].bit_count() & 1 else (-1.0, 1.0)
@@ -117,7 +125,7 @@ class ConnectFour(Game):
         return columns
 
     def _completing(self, stones: int) -> int:
-        """The cells, taken or not, that would complete a line together with `stones`; also bits outside the board."""
+        """Return the cells, empty or not, that would complete a line with `stones`. Some bits may be outside the board."""
         run, before = -1, [-1]
         for moved in self._on:
             run &= stones * moved
@@ -133,8 +141,31 @@ class ConnectFour(Game):
         """Return all columns."""
         return range(1, self.columns + 1)
 
+    def disguise(self, rng: random.Random) -> Disguise:
+        """Return a story about shelves that are filled with books. The order of the columns may be reversed."""
+        squares = dict(zip(map(str, self.action_space()), draw_names(rng, self.columns), strict=True))
+        first, second = rng.sample(COLOURS, 2)
+        order = list(squares.values())[:: rng.choice((1, -1))]
+        count = self.in_a_row
+        rules = (
+            f"A library has {self.columns} shelves. From one end of the hall to the other they are: {', '.join(order)}. A shelf "
+            f"takes {self.rows} books, which get the positions 1 to {self.rows} in the order in which they are added. Two "
+            f"players take turns to add a book to a shelf that has room, player 1 {first} books and player 2 {second} ones. A "
+            f"player wins with {count} books of the own colour at positions that follow each other on one shelf, or at one and "
+            f"the same position on {count} shelves that follow each other in the hall, or on {count} such shelves at positions "
+            "that rise, or fall, by one from each shelf to the next. If all shelves are full and nobody has won, it is a draw. "
+            "A move is the name of a shelf. A position lists the shelves, each with its books from position 1 on, or - without "
+            "books."
+        )
+
+        def signs(state: State) -> dict[str, str]:
+            columns = zip(*reversed(self.format_state(state).split("/")), strict=True)
+            return {name: "".join(column).strip(".") for name, column in zip(squares, columns, strict=True)}
+
+        return make_disguise({"x": first, "o": second}, squares, rules, signs)
+
     def compiled(self) -> StoneRules | None:
-        """Return the rules over whole numbers; None for boards of more than 62 bits."""
+        """Return the rules written with whole numbers; None if a board takes more than 62 bits."""
         fits = self.columns * self._stride <= MAX_BITS
         return StoneRules(self.rows, self.columns, self.in_a_row) if fits else None
 
@@ -144,7 +175,7 @@ class ConnectFour(Game):
         return (own ^ filled, own) if filled.bit_count() & 1 else (own, own ^ filled)
 
     def render(self, state: State) -> str:
-        """Return the board, a row a line, empty cells as dots, with the numbers of the columns below."""
+        """Return the board with a line per row, dots for empty cells, and the numbers of the columns below."""
         wide = len(str(self.columns))
         rows = [list(row) for row in self.format_state(state).split("/")]
         rows.append([str(column) for column in range(1, self.columns + 1)])
@@ -160,10 +191,10 @@ class ConnectFour(Game):
         return "/".join(rows)
 
     def parse_state(self, text: str) -> State:
-        """Return the state of rows from the top joined by `/`.
+        """Parse rows from the top, joined by `/`.
 
-        ValueError for another size, other marks, stones in the air, impossible numbers of them, two winners, and play
-        that went on after a win. It is not checked whether alternating moves can lead to this order of stones within the columns.
+        Raises ValueError for another size, other marks, stones above empty cells, impossible numbers of stones, two winners, and
+        moves after a win. It does not check whether alternating moves can lead to this order of stones in the columns.
         """
         rows = parse_rows(text.strip().lower(), self.rows, self.columns, text)
         for column, cells in enumerate(zip(*rows, strict=True), 1):
@@ -175,18 +206,19 @@ class ConnectFour(Game):
         return self._end_play(x, o, text)
 
     def _end_play(self, x: int, o: int, text: str) -> State:
-        """The state of the stones of both sides; raises ValueError if a line makes the position impossible."""
+        """Return the state with these stones. Raises ValueError if a line makes the position impossible."""
         filled = x | o
         own, last, name = (x, o, "o") if x.bit_count() == o.bit_count() else (o, x, "x")
         if self._has_line(own):
             if self._has_line(last):
                 raise ValueError(f"both sides have {self.in_a_row} in a row in {text!r}")
-            raise ValueError(f"play went on after a win in {text!r}: {name} cannot have moved last")
+            raise ValueError(f"play continued after a win in {text!r}: {name} cannot have moved last")
         if not self._has_line(last):
             return (own, filled, DRAWN if filled == self.squares else OPEN)
-        tops = (filled + self._feet) >> 1 & last  # of the columns in which their stone is on top
+        tops = (filled + self._feet) >> 1 & last  # the uppermost stones of the columns, as far as they belong to `last`
         if all(self._has_line(last & ~(1 << bit)) for bit in range(tops.bit_length()) if tops >> bit & 1):
-            raise ValueError(f"play went on after a win in {text!r}: no last stone of {name} completes all lines")
+            told = f"{name} had a line before its last stone, whichever stone that was"
+            raise ValueError(f"play continued after a win in {text!r}: {told}")
         return (own, filled, WON)
 
     def _has_line(self, stones: int) -> bool:
@@ -197,12 +229,12 @@ class ConnectFour(Game):
 
 
 def _copies(width: int, moves: Sequence[int]) -> int:
-    """The factor that puts copies of a board side by side, `width` bits apart, each moved by its own number of bits."""
+    """Return the factor that puts copies of a board side by side, `width` bits apart, each moved by its own number of bits."""
     return sum(1 << lane * width + move for lane, move in enumerate(moves))
 
 
 class _OpenColumns(dict[int, tuple[int, ...]]):
-    """The actions by the stones in the top row."""
+    """A cache of the legal actions. The key is the set of stones in the top row."""
 
     def __init__(self, tops: int, stride: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Connect four over whole numbers, for compiled searches: boards of at most 62 bits."""
+"""Connect four with whole numbers, for compiled searches on boards of at most 62 bits."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ class StoneRules(Rules):
         return state
 
     def to_move(self, state: Words) -> int:
-        """Return 0 for x when both have as many stones, else 1 for o."""
+        """Return 0 for x if both sides have the same number of stones, otherwise 1 for o."""
         return state[1].bit_count() & 1
 
     def actions(self, state: Words) -> Iterator[int]:
@@ -39,7 +39,7 @@ class StoneRules(Rules):
                 top <<= self.stride
 
     def along(self, stones: int, step: int) -> int:
-        """Return the cells at which lines of enough stones begin in one direction."""
+        """Return the cells at which sufficiently long lines of stones begin, in one direction."""
         if self.in_a_row == 4:
             run = stones & (stones >> step)
             return run & (run >> 2 * step)
@@ -67,17 +67,17 @@ class StoneRules(Rules):
         return state[2] != 0
 
     def returns(self, state: Words) -> tuple[float, float]:
-        """Return 1 for the side with a line and -1 for the other, 0 for both without one."""
+        """Return 1 for the side with a line and -1 for the other side; 0 for both if neither side has a line."""
         if state[2] != 1:
             return (0.0, 0.0)
         return (1.0, -1.0) if state[1].bit_count() & 1 else (-1.0, 1.0)
 
     def above(self, cells: int, n: int) -> int:
-        """Return the cells n bits above, as far as they are on the board."""
+        """Return the cells that are n bits above some cells, and on the board."""
         return (cells & (self.squares >> n)) << n
 
     def completed(self, stones: int, step: int) -> int:
-        """Return the cells that would complete a line in one direction; also bits outside the board."""
+        """Return the cells that would complete a line in one direction. Some bits may be outside the board."""
         if self.in_a_row == 4:
             two = stones & (stones >> step)
             three = two & (stones >> 2 * step)
@@ -115,11 +115,13 @@ class Lines4(Estimate):
         self.steps = rules.steps
         squares = rules.squares
         self.lines = [squares & squares >> step & squares >> 2 * step & squares >> 3 * step for step in rules.steps]
-        """The possible first cells of lines, by direction."""
+        """For each direction, the cells at which a line may begin."""
         self.scale = scale
 
     def counted(self, own: int, other: int, step: int, lines: int) -> int:
-        """Return the sum of 1, 3 or 9 for every line of one direction in which only `own` has one, two or three stones."""
+        """Return the sum over the lines of one direction. A line without stones of `other` counts 1, 3 or 9 if it has one, two or
+        three stones of `own`.
+        """
         free = lines & ~(other | other >> step | other >> 2 * step | other >> 3 * step)
         one, two, three, four = own, own >> step, own >> 2 * step, own >> 3 * step
         either, both, other_one, others = one | two, one & two, three | four, three & four
@@ -129,7 +131,7 @@ class Lines4(Estimate):
         return first + 2 * second + 6 * third
 
     def evaluate(self, state: Words, player: int) -> float:
-        """Return the value of an unfinished state to `player`."""
+        """Return the value of an unfinished state for `player`."""
         own, filled, _ = state
         theirs = own ^ filled
         total = 0
@@ -148,7 +150,7 @@ class Nearness(Estimate):
         self.scale = scale
 
     def evaluate(self, state: Words, player: int) -> float:
-        """Return the value of a state to `player`."""
+        """Return the value of a state for `player`."""
         own, filled, _ = state
         x, o = (own ^ filled, own) if filled.bit_count() & 1 else (own, own ^ filled)
         total = 0

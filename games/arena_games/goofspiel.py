@@ -1,4 +1,4 @@
-"""Goofspiel, the game of pure strategy: sealed bids of cards for prizes that are cards as well (S. M. Ross, 1971)."""
+"""Goofspiel, or the game of pure strategy: seats bid cards in secret for prizes that are also cards (S. M. Ross, 1971)."""
 
 import random
 import re
@@ -11,22 +11,33 @@ from pydantic import Field
 from arena import CHANCE, Simultaneous, uniform
 
 Turn = tuple[int, tuple[int, int], str]
-"""A prize, the bids of both seats, 0 if hidden, and their comparison: `<`, `=` or `>`."""
+"""A prize, the bids of both seats (0 if hidden), and how they compare: `<`, `=` or `>`."""
 State = tuple[tuple[Turn, ...], int]
-"""The turns played, and the current prize, 0 before it is drawn."""
+"""The turns so far, and the current prize, which is 0 before it is drawn."""
 
 TURN = re.compile(r"(\d+):(\d+|\?)([<=>])(\d+|\?)")
 
 
 class Goofspiel(Simultaneous):
-    """Prizes from 1 to `cards` come up by chance; the higher of two sealed bids wins, equal ones discard the prize.
+    """Prizes from 1 to `cards` are drawn at random. The higher of two secret bids wins the prize; if they are equal, it is
+    discarded.
 
     Each seat bids each of its cards from 1 to `cards` once. The seat with the larger sum of prizes gets 1, the other -1. With
-    `hidden` a seat sees the winner of a turn but not the other's bid. Actions are cards. Text notation: the turns and the current
-    prize, `7:2<5 3:4=4 9`, with ? for a hidden bid; `-` at first.
+    `hidden`, a seat sees which bid wins a turn, but not the other's bid. Actions are cards. Text notation: the turns and the
+    current prize, `7:2<5 3:4=4 9`, with ? for a hidden bid, or `-` at the start.
     """
 
     name = "goofspiel"
+    rules_text = (
+        "Each of two seats has the cards from 1 to `cards`. A third set of the same cards are the prizes. In each turn, one "
+        "of the remaining prizes is drawn at random. Then both seats choose one of their remaining cards at the same time, "
+        "as their bids. The higher bid wins the prize; if the bids are equal, no seat gets it. Bids are not used again. "
+        "After the last prize, the seat with the larger sum of prizes wins; equal sums are a draw. If `hidden` is true, you "
+        "see which bid was higher, but not the card of the other seat. A move is a card. A position is written as the turns "
+        "so far, each as the prize, a colon and the bids of the first and of the second seat with <, = or > between them, "
+        "followed by the current prize: `7:2<5 3:4=4 9`. A bid that you cannot see is written as ?. Before the first prize, "
+        "the position is `-`."
+    )
     board = "boards/goofspiel.js"
 
     def __init__(self, *, cards: Annotated[int, Field(ge=1, le=13)] = 13, hidden: bool = True) -> None:
@@ -39,7 +50,7 @@ class Goofspiel(Simultaneous):
         return ((), 0)
 
     def movers(self, state: State) -> Sequence[int]:
-        """Return both seats; CHANCE if a prize comes up, none after the last."""
+        """Return both seats; CHANCE when a prize is to be drawn; no seat after the last prize."""
         turns, prize = state
         if prize:
             return (0, 1)
@@ -51,7 +62,7 @@ class Goofspiel(Simultaneous):
         return [card for card in self._deck if card not in bids]
 
     def joint(self, state: State, actions: Sequence[int]) -> State:
-        """Turn up a prize, or award it."""
+        """Draw a prize, or award it."""
         turns, prize = state
         if not prize:
             return (turns, actions[0])
@@ -64,12 +75,12 @@ class Goofspiel(Simultaneous):
         return uniform(card for card in self._deck if card not in drawn)
 
     def standing(self, state: State) -> Sequence[float]:
-        """Return 1 for the leader and -1 for the other; 0 for both if the sums are equal."""
+        """Return 1 for the seat that leads and -1 for the other; 0 for both if the sums are equal."""
         lead = sum(prize * ("<=>".index(order) - 1) for prize, _, order in state[0])
         return (0.0, 0.0) if lead == 0 else (1.0, -1.0) if lead > 0 else (-1.0, 1.0)
 
     def payoffs(self, state: State) -> Sequence[float]:
-        """Return 1 and -1, or 0 for both."""
+        """Return 1 for the winner and -1 for the loser, or 0 for both."""
         return self.standing(state)
 
     def seen(self, state: State, seat: int) -> State:
@@ -80,11 +91,11 @@ class Goofspiel(Simultaneous):
         return (tuple([(won, (bids[0], 0) if seat == 0 else (0, bids[1]), order) for won, bids, order in turns]), prize)
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-        """Return a state with the other's bids drawn uniformly from all bids with the same results."""
+        """Return a state in which the other seat's bids are drawn uniformly from all bids with the same results."""
         turns, prize = observation
         if not self.hidden:
             return observation
-        possible = []  # the bids of the other seat consistent with the result of each turn
+        possible = []  # the bids of the other seat that are consistent with the result of each turn
         for _, bids, order in turns:
             own = bids[seat]
             if order == "=":
@@ -109,13 +120,13 @@ class Goofspiel(Simultaneous):
         return "\n".join([*lines, f"won       {won[0]} : {won[1]}"])
 
     def format_state(self, state: State) -> str:
-        """Return `7:2<5 3:4=4 9`."""
+        """Return the text notation, such as `7:2<5 3:4=4 9`."""
         turns, prize = state
         texts = [f"{won}:{bids[0] or '?'}{order}{bids[1] or '?'}" for won, bids, order in turns]
         return " ".join(texts + [str(prize)] * (prize > 0)) or "-"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `7:2<5 3:4=4 9`; ValueError for other cards, duplicates and a wrong order."""
+        """Parse a text such as `7:2<5 3:4=4 9`. Raises ValueError for other cards, duplicates or a wrong order."""
         words = [] if text.strip() == "-" else text.split() or [""]
         prize = int(words.pop()) if words and words[-1].isdecimal() else 0
         found = [TURN.fullmatch(word) for word in words]
@@ -140,7 +151,7 @@ def _order(first: int, second: int) -> str:
 
 
 def draw_bids(possible: tuple[range, ...], rng: random.Random) -> list[int]:
-    """Return distinct cards, one of each range, drawn uniformly from all choices; ValueError if there is none."""
+    """Return distinct cards, one from each range, drawn uniformly from all choices. Raises ValueError if there is none."""
     ways, used, bids = _ways(possible), 0, []
     for turn, cards in enumerate(possible):
         free = [card for card in cards if not used >> card & 1]
@@ -152,9 +163,7 @@ def draw_bids(possible: tuple[range, ...], rng: random.Random) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _ways(possible: tuple[range, ...]) -> Callable[[int, int], int]:
-    """Return a cached function that counts the choices from a turn on, given the used cards. Sampling calls it thousands of
-    times.
-    """
+    """Return a cached function that counts the choices from a turn on, given the used cards. Sampling calls it very often."""
 
     @cache
     def count(turn: int, used: int) -> int:

@@ -1,4 +1,4 @@
-"""Hearts for four, without passing."""
+"""Hearts for four players, without passing cards."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from arena import CHANCE, Game, uniform
 
 RANKS, SUIT_LETTERS = "23456789TJQKA", "CDHS"
 CARDS = [rank + suit for rank in RANKS for suit in SUIT_LETTERS]
-"""The cards by their number, which is four times the rank plus the suit."""
+"""The cards, in the order of their numbers. The number of a card is four times its rank plus its suit."""
 NUMBERS = {text: card for card, text in enumerate(CARDS)}
 ALL = (1 << 52) - 1
 SUITS = [sum(1 << card for card in range(suit, 52, 4)) for suit in range(4)]
@@ -21,28 +21,43 @@ MOON = sum(POINTS)
 
 
 class State(NamedTuple):
-    """A deal or a game of hearts."""
+    """A state of a game of hearts, during the deal or during play."""
 
     hands: tuple[int, ...]
-    """The cards of each seat as bits; for a hidden hand, minus the number of cards."""
+    """The cards of each seat as bits. A hidden hand is minus the number of its cards."""
     played: tuple[int, ...]
     """The cards in the order in which they were played."""
     leader: int
-    """The seat that leads the trick; -1 in the deal."""
+    """The seat that leads the trick; -1 during the deal."""
     points: tuple[int, ...]
     """The points that each seat has taken."""
 
 
 class Hearts(Game):
-    """Thirteen tricks in which every heart is a point and the queen of spades thirteen, and points are bad.
+    """A game of thirteen tricks. Every heart in a trick costs the seat that takes the trick a point, and the queen of spades
+    costs thirteen.
 
-    The two of clubs leads. Seats must follow suit. If there is a choice, the first trick has no points, and hearts do not lead
-    before a point has been taken. A seat gets 26 less its points; but if one seat takes all points, it gets 26 and the others get
-    nothing. Chance deals card by card. Actions are cards, as `QS`. Text notation: the hands, then the first leader and the played
-    cards, `2C AS|?13|?13|?13 / 0: KC`; `/ -` in the deal.
+    The seat with the two of clubs leads the first trick with it. Seats must follow suit. If they have a choice, they may not play
+    points in the first trick, and may not lead hearts before a point has been taken. The return of a seat is 26 minus its points.
+    But if one seat takes all points, its return is 26, and the others get 0. Chance deals the cards one by one. Actions are
+    cards, such as `QS`. Text notation: the hands, the first leader and the played cards, `2C AS|?13|?13|?13 / 0: KC`, or `/ -`
+    during the deal.
     """
 
     name = "hearts"
+    rules_text = (
+        "Four seats, numbered from 0 to 3, get thirteen cards each. A card is a rank (2 to 9, T, J, Q, K, A, from low to "
+        "high) and a suit (C, D, H or S): QS is the queen of spades. You see only your own cards. In each of thirteen "
+        "tricks, every seat plays one card, in the order of their numbers; after seat 3 comes seat 0. The seat with the two "
+        "of clubs begins the first trick with this card. The others must play a card of the suit that was led if they have "
+        "one. The highest card of this suit takes the trick, and its seat leads the next one. Each heart in a trick costs "
+        "the seat that takes it one point, and the queen of spades costs thirteen. In the first trick, a seat that cannot "
+        "follow suit may not play a heart or the queen of spades, unless it has no other cards. Hearts may not be led before "
+        "a seat has taken a point, except from a hand with only hearts. The result of a seat is 26 minus its points. But if "
+        "one seat takes all 26 points, its result is 26, and the result of the others is 0. A move is a card, such as `QS`. "
+        "A position is written as the four hands, joined by |, with ?13 for thirteen hidden cards and - for an empty hand; "
+        "then a slash, the seat that led the first trick, a colon and the cards that were played so far."
+    )
     board = "boards/hearts.js"
     players = 4
     zero_sum = False
@@ -54,7 +69,7 @@ class Hearts(Game):
         return State((0,) * 4, (), -1, (0,) * 4)
 
     def to_move(self, state: State) -> int:
-        """Return the seat that plays the next card; CHANCE in the deal."""
+        """Return the seat that plays the next card, or CHANCE during the deal."""
         return CHANCE if state.leader < 0 else (state.leader + len(state.played)) % 4
 
     def actions(self, state: State) -> Sequence[int]:
@@ -95,11 +110,11 @@ class Hearts(Game):
         return len(state.played) == 52
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return 26 less the points; if one seat took all, 26 to this seat and 0 to the others."""
+        """Return 26 minus the points; if one seat took all points, 26 for this seat and 0 for the others."""
         return [float(each if MOON in state.points else MOON - each) for each in state.points]
 
     def standing(self, state: State) -> Sequence[float]:
-        """Return the standing for the points so far."""
+        """Return the same as `returns`, for the points so far."""
         return self.returns(state)
 
     def observation(self, state: State, seat: int) -> State:
@@ -109,13 +124,13 @@ class Hearts(Game):
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
         """Return a state in which the hands of the others are consistent with their play.
 
-        Cards that few seats can hold are dealt first, at random, and the deal is repeated until all fit. Not all deals are
-        equally likely.
+        Cards that few seats can hold are dealt first, at random, and the deal is repeated until every card fits. So some deals
+        are more likely than others.
         """
         hands = observation.hands
         seen = sum(1 << card for card in observation.played) | sum(hand for hand in hands if hand > 0)
         lacking = _lacking(tricks_of(observation))
-        stock = 4  # undealt cards
+        stock = 4  # index 4 holds the undealt cards
         holders = {
             card: [owner for owner in range(4) if hands[owner] < 0 and not lacking[owner] >> card & 1] + [stock]
             for card in cards_in(ALL & ~seen)
@@ -131,7 +146,7 @@ class Hearts(Game):
         return range(52)
 
     def render(self, state: State) -> str:
-        """Return a hand a line with the points, then the trick."""
+        """Return a line per hand with the points, then the trick."""
         lines = [
             f"seat {seat}: {points:2} points   {_hand_text(hand)}"
             for seat, (hand, points) in enumerate(zip(state.hands, state.points, strict=True))
@@ -140,17 +155,17 @@ class Hearts(Game):
         return "\n".join([*lines, "the deal" if leader < 0 else f"seat {leader} led: {_texts(trick) or '-'}"])
 
     def format_action(self, state: State, action: int) -> str:
-        """Return the card, as `QS`."""
+        """Return the card, such as `QS`."""
         return CARDS[action]
 
     def format_state(self, state: State) -> str:
-        """Return `2C AS|?13|?13|?13 / 0: KC`."""
+        """Return the text notation, such as `2C AS|?13|?13|?13 / 0: KC`."""
         leader, _ = tricks_of(state)[0]
         played = "-" if leader < 0 else f"{leader}: {_texts(state.played)}".strip()
         return f"{'|'.join(map(_hand_text, state.hands))} / {played}"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `2C AS|?13|?13|?13 / 0: KC`; ValueError if the deal or the play is impossible."""
+        """Parse a text such as `2C AS|?13|?13|?13 / 0: KC`. Raises ValueError if the deal or the play is impossible."""
         hands_text, slash, played_text = text.partition("/")
         hands = tuple(map(_parse_hand, hands_text.split("|")))
         leader_text, colon, cards_text = played_text.strip().partition(":")
@@ -182,7 +197,7 @@ def cards_in(bits: int) -> list[int]:
 def tricks_of(state: State) -> list[tuple[int, tuple[int, ...]]]:
     """Return the leader and the cards of each trick, including the current one, even if it is empty."""
     leader, found = state.leader, []
-    for start in range(len(state.played) // 4 * 4, -1, -4):  # backward from the current leader
+    for start in range(len(state.played) // 4 * 4, -1, -4):  # back from the current leader
         trick = state.played[start : start + 4]
         leader = (leader - _highest(trick)) % 4 if len(trick) == 4 else leader
         found.append((leader, trick))
@@ -190,7 +205,7 @@ def tricks_of(state: State) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def _lacking(tricks: Iterable[tuple[int, tuple[int, ...]]]) -> list[int]:
-    """Return the cards that each seat cannot hold, as its play shows."""
+    """Return the cards that each seat cannot hold, because it would have had to play one of them."""
     lacking, broken, first = [0] * 4, False, True
     for leader, trick in tricks:
         for place, card in enumerate(trick):
@@ -205,7 +220,7 @@ def _lacking(tricks: Iterable[tuple[int, tuple[int, ...]]]) -> list[int]:
 
 
 def _deal(holders: dict[int, list[int]], room: Sequence[int], rng: random.Random) -> list[int] | None:
-    """Return hands with the given numbers of cards, each card with a possible holder; None if this attempt fails."""
+    """Return hands with the given numbers of cards, and give each card to a seat that can hold it; None if this attempt fails."""
     left, hands = list(room), [0] * len(room)
     cards = list(holders)
     rng.shuffle(cards)
@@ -221,7 +236,7 @@ def _deal(holders: dict[int, list[int]], room: Sequence[int], rng: random.Random
 
 
 def _score(leader: int, played: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """Return the leader after the complete tricks, and the points, given the first leader."""
+    """Return the leader after the complete tricks, and the points, for a given first leader."""
     points: tuple[int, ...] = (0,) * 4
     for start in range(0, len(played) - 3, 4):
         trick = played[start : start + 4]
@@ -231,7 +246,7 @@ def _score(leader: int, played: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
 
 
 def _sizes(state: State) -> tuple[int, ...]:
-    """Return the required number of cards of each seat."""
+    """Return the number of cards that each seat must have."""
     if state.leader < 0:
         dealt = min(sum(map(_size, state.hands)), 51)
         return tuple([(dealt + 3 - seat) // 4 for seat in range(4)])
@@ -240,7 +255,7 @@ def _sizes(state: State) -> tuple[int, ...]:
 
 
 def _highest(trick: Sequence[int]) -> int:
-    """Return the index of the card that takes a trick."""
+    """Return the index of the card that wins a trick."""
     return max(range(4), key=lambda place: (trick[place] % 4 == trick[0] % 4, trick[place]))
 
 

@@ -1,30 +1,38 @@
-"""Kuhn poker: three cards, one bet (H. W. Kuhn, A simplified two-person poker, 1950)."""
+"""Kuhn poker, with three cards and one bet (H. W. Kuhn, A simplified two-person poker, 1950)."""
 
 import random
 from collections.abc import Sequence
 
-from arena import CHANCE, Action, Game, uniform
+from arena import CHANCE, Action, Disguise, Game, uniform
+from arena_games.disguises import COLOURS, draw_names, make_disguise
 
 State = tuple[str, str]
-"""The dealt cards, seat 0 first, with ? for an unknown one; and the first letters of the actions."""
+"""The dealt cards, seat 0 first, with ? for an unknown card; and the first letters of the actions."""
 
 DECK = "JQK"
 DEALS = {dealt: uniform(card for card in DECK if card != dealt) for dealt in ("", "?", *DECK)}
-"""The outcomes of chance by the previous card."""
+"""The outcomes of the deal. The key is the card that was dealt before."""
 CHOICES = ("pass", "bet")
 SHOWDOWN = {"pp": 1.0, "bb": 2.0, "pbb": 2.0}
 """The action sequences that end in a showdown, and the chips that the higher card wins."""
 FOLDED = {"bp": (1.0, -1.0), "pbp": (-1.0, 1.0)}
-"""The action sequences that end with a pass on a bet, and the returns of both seats."""
+"""The action sequences that end because a seat passes after a bet, with the returns of both seats."""
 
 
 class KuhnPoker(Game):
-    """Each seat antes a chip and gets one of three cards; a bet is a chip, and who passes on it has lost.
+    """Each seat antes a chip and gets one of three cards. A bet is one chip; a seat that passes after a bet loses.
 
-    Text notation: the cards and the first letters of the actions, `JK:pb`, cards that a seat may not see are `?`.
+    Text notation: the cards and the first letters of the actions, `JK:pb`. Cards that a seat may not see are written as `?`.
     """
 
     name = "kuhn-poker"
+    rules_text = (
+        "A deck has three cards: J, Q and K; K is the highest. Each of two seats pays one chip into the pot and gets one card, "
+        "which only that seat sees. Seat 1 acts first. A seat may `pass`, or `bet` one more chip. After a bet the other seat "
+        "either passes and loses the pot, or bets one chip as well. After two passes, or two bets, the higher card wins the "
+        "pot. The result is the number of chips that a seat wins or loses. A position is written as the cards of both seats, "
+        "with ? for a card that you cannot see, then a colon and the first letters of the actions so far: `J?:pb`."
+    )
     min_return = -2.0
     max_return = 2.0
     board = "boards/poker.js"
@@ -34,11 +42,11 @@ class KuhnPoker(Game):
         return ("", "")
 
     def to_move(self, state: State) -> int:
-        """Return CHANCE until both have a card, then the seats in turns."""
+        """Return CHANCE until both seats have a card, then the seats alternately."""
         return CHANCE if len(state[0]) < 2 else len(state[1]) % 2
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the remaining cards, then `pass` and `bet`; nothing at the end."""
+        """Return the remaining cards, then `pass` and `bet`; none at the end."""
         cards, bets = state
         if len(cards) < 2:
             return [card for card, _ in DEALS[cards]]
@@ -73,11 +81,33 @@ class KuhnPoker(Game):
         return ("".join([card if owner == seat else "?" for owner, card in enumerate(cards)]), bets)
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-        """Return a state with unknown cards drawn from the ones that the seat does not hold."""
+        """Return a state in which unknown cards are drawn from the cards that the seat does not hold."""
         cards, bets = observation
         while "?" in cards:
             cards = cards.replace("?", rng.choice([card for card in DECK if card not in cards]), 1)
         return (cards, bets)
+
+    def disguise(self, rng: random.Random) -> Disguise:
+        """Return a story about gems in two boxes."""
+        low, middle, high = rng.sample(COLOURS, 3)
+        one, two, done = draw_names(rng, 3)
+        rules = (
+            f"There are three gems: {low}, {middle} and {high}. The {high} gem is worth more than the {middle} gem, which is "
+            f"worth more than the {low} gem. Each of two players puts one coin on the table and gets one gem at random, which "
+            f"only that player sees: the gem of player 1 lies in the box {one}, the gem of player 2 in the box {two}. The third "
+            "gem is put away. Player 1 acts first. A player may `wait`, or `add` one more coin. After `add`, the other player "
+            "either waits and loses the coins on the table, or adds one coin as well. After two `wait` in a row at the start, "
+            "or two `add`, the player with the gem that is worth more takes the coins. The result is the number of coins that a "
+            "player gains or loses. A move is `wait` or `add`. A position lists the gem in each box, hidden if you cannot see "
+            f"it, and under {done} the moves so far."
+        )
+        symbols = {"J": low, "Q": middle, "K": high, "?": "hidden", "pass": "wait", "bet": "add"}
+
+        def signs(state: State) -> dict[str, Sequence[str]]:
+            cards, bets = state
+            return {"1": cards[:1], "2": cards[1:], "": [CHOICES["pb".index(letter)] for letter in bets]}
+
+        return make_disguise(symbols, {"1": one, "2": two, "": done}, rules, signs)
 
     def action_space(self) -> Sequence[Action]:
         """Return `pass` and `bet`."""
@@ -90,16 +120,18 @@ class KuhnPoker(Game):
         return f"a: {cards[:1] or '-'}   b: {cards[1:] or '-'}\n{', '.join(done) or 'nothing done yet'}"
 
     def format_state(self, state: State) -> str:
-        """Return `JK:pb`."""
+        """Return the text notation, such as `JK:pb`."""
         return ":".join(state)
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `JK:pb`; ValueError for unknown cards, a card dealt twice and impossible actions."""
+        """Parse a text such as `JK:pb`. Raises ValueError for unknown cards, a card dealt twice, or impossible actions."""
         cards, colon, bets = text.strip().partition(":")
         known = cards.replace("?", "")
         if not colon or len(cards) > 2 or set(known) - set(DECK) or len(set(known)) < len(known):
-            raise ValueError(f"expected up to two cards of J, Q, K and ?, a colon and what was done, as in JK:pb, got {text!r}")
+            raise ValueError(
+                f"expected up to two cards of J, Q, K and ?, a colon and first letters of actions, as in JK:pb, got {text!r}"
+            )
         ends = [*SHOWDOWN, *FOLDED]
         if not any(end.startswith(bets) for end in ends) or (bets and len(cards) < 2):
-            raise ValueError(f"expected a beginning of {', '.join(ends)} once both have cards, got {text!r}")
+            raise ValueError(f"expected a beginning of {', '.join(ends)} after both cards, got {text!r}")
         return (cards, bets)

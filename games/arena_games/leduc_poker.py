@@ -6,30 +6,40 @@ from collections.abc import Sequence
 from arena import CHANCE, Action, Game, uniform
 
 State = tuple[tuple[str, ...], str, str]
-"""The dealt cards, first the seats' and then the public one, with ?? for an unknown one; and the first letters of the actions in
-each round."""
+"""The dealt cards, first the seats' cards and then the public card, with ?? for an unknown one; and the first letters of the
+actions in each round."""
 
 DECK = ("J1", "J2", "Q1", "Q2", "K1", "K2")
 RANKS = "JQK"
 UNKNOWN = "??"
 FIRST, RAISED, RAISED_TWICE = ("call", "raise"), ("fold", "call", "raise"), ("fold", "call")
 CHOICES = {"": FIRST, "c": FIRST, "r": RAISED, "cr": RAISED, "rr": RAISED_TWICE, "crr": RAISED_TWICE}
-"""The legal actions by the actions of the current round, with at most two raises."""
+"""The legal actions; the keys are the actions of the current round so far. There are at most two raises."""
 CALLED = frozenset(["cc", "rc", "crc", "rrc", "crrc"])
-"""The rounds that end with both seats in the game."""
+"""The actions of a round that ends without a fold."""
 ANTE = 1.0
 RAISES = (2.0, 4.0)
-"""The chips of a raise in either round."""
+"""The chips of a raise in each of the two rounds."""
 
 
 class LeducPoker(Game):
-    """Each seat antes a chip and gets a card; after a round of bets a public card follows, and a second round.
+    """Each seat antes a chip and gets a card. After a betting round, a public card is dealt, and a second round follows.
 
-    A pair with the public card wins, else the higher rank; equal ranks share. Text notation: the cards and the first
-    letters of the actions of either round, `J1Q2K1:crc/r`, cards that a seat may not see are `??`.
+    A pair with the public card wins, otherwise the higher rank; with equal ranks, the pot is shared. Text notation: the cards and
+    the first letters of the actions of both rounds, `J1Q2K1:crc/r`. Cards that a seat may not see are written as `??`.
     """
 
     name = "leduc-poker"
+    rules_text = (
+        "A deck has the cards J1, J2, Q1, Q2, K1 and K2; K is the highest rank. Each of two seats pays one chip into the "
+        "pot and gets one card, which only that seat sees. In a betting round, seat 1 acts first. A seat may `call`, which "
+        "pays as much as the other seat has paid, or `raise` by 2 more chips; after a raise, it may also `fold` and lose. "
+        "A round has at most two raises. After the first round, a card is put face up, and a second round with raises of "
+        "4 chips follows. Then a seat whose card has the rank of the open card wins the pot; otherwise the higher rank "
+        "wins, and equal ranks share it. The result is the number of chips that a seat wins or loses. A position is "
+        "written as the cards of seat 1, of seat 2 and the open card, a colon, and the first letters of what both seats "
+        "did, with / between the rounds: `J1Q2K1:crc/r`. A card that you cannot see is written as ??."
+    )
     min_return = -13.0
     max_return = 13.0
     board = "boards/poker.js"
@@ -39,14 +49,14 @@ class LeducPoker(Game):
         return ((), "", "")
 
     def to_move(self, state: State) -> int:
-        """Return CHANCE if a card is to come, else the seats in turns; seat 0 opens both rounds."""
+        """Return CHANCE when a card is to be dealt, otherwise the seats alternately; seat 0 begins both rounds."""
         cards, first, second = state
         if _is_deal(cards, first):
             return CHANCE
         return len(second if len(cards) == 3 else first) % 2
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the remaining cards, or the legal actions of the seat to move; nothing at the end."""
+        """Return the remaining cards, or the legal actions of the seat to move; none at the end."""
         cards, first, second = state
         if _is_deal(cards, first):
             return [card for card in DECK if card not in cards]
@@ -69,7 +79,7 @@ class LeducPoker(Game):
         return second in CALLED or second[-1:] == "f" or first[-1:] == "f"
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return the chips that each seat has won or lost: the loser's stake."""
+        """Return the chips that each seat has won or lost, which is the stake of the loser."""
         cards, first, second = state
         chips = put_in(first, second)
         if (second or first)[-1] == "f":
@@ -90,7 +100,7 @@ class LeducPoker(Game):
         return (tuple([UNKNOWN if owner == 1 - seat else card for owner, card in enumerate(cards)]), first, second)
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-        """Return a state with unknown cards drawn from the ones that the seat does not see."""
+        """Return a state in which unknown cards are drawn from the cards that the seat does not see."""
         cards, first, second = observation
         left = rng.sample([card for card in DECK if card not in cards], cards.count(UNKNOWN))
         return (tuple([left.pop() if card == UNKNOWN else card for card in cards]), first, second)
@@ -110,12 +120,12 @@ class LeducPoker(Game):
         return "\n".join([*lines, f"public: {names[2]}", *[line or "-" for line in done]])
 
     def format_state(self, state: State) -> str:
-        """Return `J1Q2K1:crc/r`."""
+        """Return the text notation, such as `J1Q2K1:crc/r`."""
         cards, first, second = state
         return f"{''.join(cards)}:{first}/{second}"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `J1Q2K1:crc/r`; ValueError for unknown or repeated cards and impossible actions."""
+        """Parse a text such as `J1Q2K1:crc/r`. Raises ValueError for unknown or repeated cards, or impossible actions."""
         dealt, colon, bets = text.strip().partition(":")
         first, slash, second = bets.partition("/")
         cards = tuple([dealt[start : start + 2] for start in range(0, len(dealt), 2)])
@@ -124,12 +134,12 @@ class LeducPoker(Game):
             raise ValueError(f"expected up to three cards, a colon, and both rounds, as in J1Q2K1:crc/r, got {text!r}")
         dealt_before = 0 if not first else 2 if not second else 3
         if not (_is_round(first) and _is_round(second)) or len(cards) < dealt_before or (len(cards) == 3 and first not in CALLED):
-            raise ValueError(f"expected a first round once both have cards, a public card after it, then a second, got {text!r}")
+            raise ValueError(f"expected a first round after both cards, then a public card, then a second round, got {text!r}")
         return (cards, first, second)
 
 
 def _is_deal(cards: tuple[str, ...], first: str) -> bool:
-    """Return whether a card comes next: one for each seat, and the public one after a first round without a fold."""
+    """Return whether a card is dealt next: one for each seat, and the public card after a first round without a fold."""
     return len(cards) < 2 or (len(cards) == 2 and first in CALLED)
 
 

@@ -11,19 +11,29 @@ from pydantic import Field
 from arena import CHANCE, Action, Game
 
 State = tuple[tuple[str, ...], tuple[str, ...]]
-"""The dice of each seat after its throw, ascending, with ? for unknown ones; and all bids and calls."""
+"""The dice of each seat after its throw, in ascending order, with ? for unknown ones; and all bids and calls."""
 
 LIAR = "liar"
 
 
 class LiarsDice(Game):
-    """Seats bid in turns how many dice of both show a face, always more or a higher face, until one calls `liar`.
+    """Seats alternately bid how many dice of both seats show a face. Each bid must be higher than the last, in number or, with
+    the same number, in face. The bids end when a seat calls `liar`.
 
     The bid holds if at least this number of dice show its face; the highest face counts as any face. The seat that is wrong
     loses. Text notation: the dice of both seats, a colon, and the bids and calls, `136 ???: 1x2 2x5 liar`.
     """
 
     name = "liars-dice"
+    rules_text = (
+        "Each of two seats rolls `dice` dice with faces from 1 to `sides`, and sees only its own. Seats take turns; seat "
+        "1 begins. A bid such as `2x5` says that at least two dice of both seats together show a 5. Each bid must name "
+        "more dice than the last bid, or the same number of dice and a higher face. Instead of a bid, a seat may say "
+        "`liar`, which ends the game: then all dice are shown. The highest face counts as any face. If at least as many "
+        "dice as bid show the face, the seat that said `liar` loses; otherwise the seat that made the bid loses. A "
+        "position is written as the dice of both seats, with ? for those that you cannot see, a colon, and what was said "
+        "so far: `136 ???: 1x2 2x5`."
+    )
     board = "boards/liars_dice.js"
 
     def __init__(self, *, dice: Annotated[int, Field(ge=1, le=6)] = 1, sides: Annotated[int, Field(ge=2, le=9)] = 6) -> None:
@@ -41,11 +51,11 @@ class LiarsDice(Game):
         return ((), ())
 
     def to_move(self, state: State) -> int:
-        """Return CHANCE until both have thrown, then the seats in turns."""
+        """Return CHANCE until both seats have thrown, then the seats alternately."""
         return CHANCE if len(state[0]) < 2 else len(state[1]) % 2
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the rolls of a seat, then the bids that are higher than the last one, and `liar` if there is one."""
+        """Return the rolls of a seat, or the bids that are higher than the last one, and `liar` if there is a bid."""
         dice, said = state
         if len(dice) < 2:
             return [roll for roll, _ in self._rolls]
@@ -73,7 +83,7 @@ class LiarsDice(Game):
         return (1.0, -1.0) if (bidder == 0) == (shown >= int(count)) else (-1.0, 1.0)
 
     def observation(self, state: State, seat: int) -> State:
-        """Return the state without the other seat's dice, which are shown at the end."""
+        """Return the state without the other seat's dice, which are shown only at the end."""
         dice, said = state
         if said[-1:] == (LIAR,):
             return state
@@ -98,12 +108,12 @@ class LiarsDice(Game):
         )
 
     def format_state(self, state: State) -> str:
-        """Return `136 ???: 1x2 2x5 liar`."""
+        """Return the text notation, such as `136 ???: 1x2 2x5 liar`."""
         dice, said = state
         return f"{' '.join(dice)}: {' '.join(said)}".strip()
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `136 ???: 1x2 2x5 liar`; ValueError for other dice, and for bids that do not rise."""
+        """Parse a text such as `136 ???: 1x2 2x5 liar`. Raises ValueError for other dice, or for bids that do not rise."""
         thrown, colon, words = text.partition(":")
         dice, said = tuple(thrown.split()), tuple(words.split())
         known = {roll for roll, _ in self._rolls} | {"?" * self.dice}

@@ -1,4 +1,4 @@
-"""The heuristics of sliding tiles that look at whole lines: linear conflict and walking distance."""
+"""The heuristics of sliding tiles that use whole rows and columns: linear conflict and walking distance."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -9,17 +9,19 @@ from arena_games.sliding_rules import BITS, ConflictSums, SlidingRules, WalkSums
 from arena_games.sliding_tiles import LineSums, SlidingTiles, State, cells_from_home, column_lines, row_lines
 
 MAX_CONFLICT_CELLS = 5
-"""The maximum length of a line whose conflicts are tabulated."""
+"""The largest length of a line for which a table of conflicts is made."""
 MAX_WALK_LINES = 4
-"""The largest side: on 4x4 the table has 24,964 entries, on 5x5 it would have tens of millions."""
+"""The largest side of a board for walking distance. For 4x4, the table has 24,964 entries; for 5x5, it would have tens of
+millions.
+"""
 
 
 @heuristic("linear-conflict", game="sliding-tiles", admissible=True, consistent=True)
 class LinearConflict(LineSums):
-    """Manhattan distance, and two more slides for every tile that has to leave its line to let others pass.
+    """Manhattan distance, plus two slides for every tile that has to leave its line to let others pass.
 
-    Of the tiles in their goal row (column), all but a longest run in goal order must leave it once.
-    O. Hansson, A. Mayer, M. Yung, Criticizing solutions to relaxed models yields powerful admissible heuristics, 1992.
+    Of the tiles that are in their goal row (or column), all except a longest subsequence in goal order must leave it once. O.
+    Hansson, A. Mayer, M. Yung, Criticizing solutions to relaxed models yields powerful admissible heuristics, 1992.
     """
 
     def __init__(self, game: SlidingTiles) -> None:
@@ -41,7 +43,7 @@ class LinearConflict(LineSums):
         self._lines = row_lines(game, row) + column_lines(game, column)
 
     def compiled(self, rules: SlidingRules) -> ConflictSums | None:
-        """Return the same, carried from state to state; None for boards with a side of more than five cells."""
+        """Return the same heuristic with whole numbers, updated from state to state; None if a side has more than five cells."""
         if max(self._shape) > MAX_CONFLICT_CELLS:
             return None
         costs = [list(column) for column in zip(*self._costs, strict=True)]
@@ -51,7 +53,7 @@ class LinearConflict(LineSums):
 
 @cache
 def _conflict_costs(length: int) -> list[int]:
-    """The costs of the conflicts of every content of a line, whose digits are 0, or one more than a tile's place."""
+    """Return the costs of the conflicts for all contents of a line. Each digit is 0 or, for a tile, 1 plus its place."""
     digits = [
         [number // (length + 1) ** place % (length + 1) for place in range(length)] for number in range((length + 1) ** length)
     ]
@@ -59,7 +61,7 @@ def _conflict_costs(length: int) -> list[int]:
 
 
 def _count_leaving(places: Sequence[int]) -> int:
-    """The number of tiles that must leave so that the rest is in increasing order: all but a longest increasing subsequence."""
+    """Return the number of tiles that must leave so that the others are in order: all except a longest increasing subsequence."""
     ends: list[int] = []  # ends[k]: the smallest end of an increasing subsequence of length k + 1
     for place in places:
         at = bisect_left(ends, place)
@@ -69,10 +71,10 @@ def _count_leaving(places: Sequence[int]) -> int:
 
 @heuristic("walking-distance", game="sliding-tiles", admissible=True, consistent=True)
 class WalkingDistance:
-    """The least number of vertical slides that bring every tile into its row, plus the same for columns.
+    """The fewest vertical slides that bring every tile into its row, plus the same for columns.
 
     Only the row of each tile and of the blank counts, so all such arrangements fit into a table, which breadth-first search
-    fills. K. Takahashi, Walking Distance, 2001. For boards of at most 4 by 4.
+    fills. K. Takahashi, Walking Distance, 2001. It works on boards of at most 4 by 4 cells.
     """
 
     def __init__(self, game: SlidingTiles) -> None:
@@ -108,22 +110,22 @@ class WalkingDistance:
         return self._vertical[vertical] + self._horizontal[horizontal]
 
     def compiled(self, rules: SlidingRules) -> WalkSums:
-        """Return the same, carried from state to state."""
+        """Return the same heuristic with whole numbers, updated from state to state."""
         height, width = self._shape
         row, column = self._home
         return WalkSums(self._shape, self._places, _tables(height, width, row), _tables(width, height, column))
 
 
 def _pack(line: int, homes: Sequence[int], lines: int) -> int:
-    """The counts of a line's tiles by goal line, packed into one number; the numbers of all lines add up without carries."""
+    """Return how many tiles of a line belong to each line, packed into one number. The numbers of several lines can be added."""
     return sum(1 << BITS * (line * lines + home) for home in homes)
 
 
 @cache
 def _arrangements(lines: int, length: int, blank: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
-    """Search breadth-first: the least number of slides across lines for every arrangement that can be reached.
+    """Find the fewest slides across lines for every arrangement that can be reached, by breadth-first search.
 
-    The second value has the arrangements with the line of the blank of each.
+    The second part of the result has each arrangement with the line of its blank.
     """
     goal = sum((length - (line == blank)) << BITS * (line * lines + line) for line in range(lines))
     found = {goal: 0}

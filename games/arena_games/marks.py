@@ -1,8 +1,8 @@
-"""Boards of x, o and empty cells as text: `x../.o./...`."""
+"""Boards with x, o and empty cells as text, such as `x../.o./...`."""
 
 
 def parse_rows(board: str, rows: int, columns: int, text: str, cells: str = "cells") -> list[str]:
-    """Return the rows of a board of x, o and dots; ValueError, which quotes `text`, for another size and other marks."""
+    """Return the rows of a board with x, o and dots. Raises ValueError, which quotes `text`, for another size or other marks."""
     found = board.split("/")
     if len(found) != rows or any(len(row) != columns for row in found):
         raise ValueError(f"expected {rows} rows of {columns} {cells} joined by /, got {text!r}")
@@ -13,6 +13,6 @@ def parse_rows(board: str, rows: int, columns: int, text: str, cells: str = "cel
 
 
 def check_turns(x: int, o: int, text: str) -> None:
-    """Raise ValueError unless the marks of both sides, as bits, can have come in turns, x first."""
+    """Raise ValueError unless the marks of both sides, as bits, can result from alternate moves, x first."""
     if x.bit_count() - o.bit_count() not in (0, 1):
         raise ValueError(f"expected as many x as o or one more, got {x.bit_count()} and {o.bit_count()} in {text!r}")

@@ -1,7 +1,7 @@
-"""N queens: one in every column of a board of n by n, so that no two attack each other.
+"""N queens: one queen in every column of a board of n by n cells, so that no two attack each other.
 
-A state is the rows of the queens, from 1, column by column: a prefix of the columns in the incremental formulation, all of
-them in the complete one. Up to 255 columns it is a bytes object (8 queens take 41 bytes), beyond that a tuple.
+A state holds the rows of the queens, from 1, column by column. In the incremental formulation, it covers the first columns; in
+the complete one, all of them. With up to 255 columns, it is a bytes object (8 queens take 41 bytes), otherwise a tuple.
 """
 
 import random
@@ -25,21 +25,28 @@ State = Sequence[int]
 MAX_BYTE = 255
 """The largest row that fits in a byte, and the maximum number of columns for compiled searches."""
 NUMPY_QUEENS = 50_000
-"""The number of queens from which numpy is worth its import."""
+"""From this number of queens on, importing numpy saves time."""
 TRIES_PER_QUEEN = 3.08
-"""The number of draws of `greedy_rows` for each queen."""
+"""The largest number of draws in `greedy_rows` per queen."""
 
 
 class NQueens(Puzzle):
     """Put a queen in every column so that no two share a row or a diagonal.
 
-    An action is the row of the queen in the next column, from 1: a row without attacks, or any row with `actions: all`.
-    Local and genetic search move the queens of a complete state. They begin with random rows. With `start: greedy`, which is
-    meant for large boards, the rows are drawn one after another so that few queens attack each other. Text notation: the rows by
-    column `3 1 4 2`, `-` for the empty board. With 2 and 3 columns there is no solution, and a search has to find this out.
+    An action is the row of the queen in the next column, from 1. No earlier queen may attack its square unless the option
+    `actions: all` is set. Local and genetic search move the queens of a complete state. They begin with random rows. With
+    `start: greedy`, which is meant for large boards, the rows are drawn one after another so that few queens attack each other.
+    Text notation: the rows by column `3 1 4 2`, `-` for the empty board. With 2 or 3 columns, there is no solution, and a search
+    has to find this out.
     """
 
     name = "n-queens"
+    rules_text = (
+        "Put one queen into every column of a square board, so that no two queens stand in the same row or on the same "
+        "diagonal. The columns are filled from left to right. A move is the row of the queen in the next column, counted from "
+        "1. A position is written as the rows of the queens so far, in the order of the columns: `3 1 4 2`; it is `-` for the "
+        "empty board."
+    )
     path_matters: ClassVar[bool] = False
     default_heuristic: ClassVar[str | None] = "conflicts"
     board = "boards/n_queens.js"
@@ -50,7 +57,7 @@ class NQueens(Puzzle):
         if n < 1:
             raise ValueError(f"n: expected 1 or more, got {n}")
         if n in (2, 3):
-            warnings.warn(f"{n} queens have no solution; the search runs all the same", stacklevel=2)
+            warnings.warn(f"{n} queens have no solution; the search runs anyway", stacklevel=2)
         self.n = n
         if start not in ("random", "greedy"):
             raise ValueError(f"start: expected random or greedy, got {start}")
@@ -84,7 +91,7 @@ class NQueens(Puzzle):
         return self._rows
 
     def is_goal(self, state: State) -> bool:
-        """Return whether all queens stand on rows of the board and no two attack each other. O(n)."""
+        """Return whether all queens are on the board and no two attack each other. It takes O(n)."""
         n = self.n
         if n >= NUMPY_QUEENS and len(state) == n and has_numpy() and set(map(type, state)) == {int}:
             return is_solution(state)
@@ -93,23 +100,23 @@ class NQueens(Puzzle):
         columns = range(n)
         if len(set(map(add, state, columns))) != n or len(set(map(sub, state, columns))) != n:
             return False
-        return set(map(type, state)) == {int}  # an invented answer may have other types
+        return set(map(type, state)) == {int}  # an answer may have values of other types
 
     def is_answer(self, position: State, state: State) -> bool:
         """Return whether a state is a goal that keeps the queens of a position.
 
-        A position with a queen in every column fixes nothing: it is a board to repair.
+        If a position has a queen in every column, its queens need not stay, because such a position is a board to repair.
         """
         fixed = len(position) if len(position) < self.n else 0
         return self.is_goal(state) and tuple(state[:fixed]) == tuple(position[:fixed])
 
     def compiled(self) -> "QueensGrid | None":
-        """Return the rules over whole numbers; None for boards of more than 255 columns."""
+        """Return the rules written with whole numbers; None for boards of more than 255 columns."""
         return QueensGrid(self.n, safe=self.safe) if self.n <= MAX_BYTE else None
 
     def random_state(self, rng: random.Random) -> State:
-        """Return a complete state: every queen on any row of its column with equal chance; with `start: greedy` all on different
-        rows, placed so that few attack each other.
+        """Return a complete state with random rows. With `start: greedy`, all rows are different, and few queens attack each
+        other.
         """
         if self.greedy:
             return self._pack(greedy_rows(self.n, rng))  # type: ignore[no-any-return]
@@ -119,9 +126,9 @@ class NQueens(Puzzle):
         return state
 
     def neighbors(self, state: State) -> Sequence[State]:
-        """Return the n (n - 1) complete states that differ in one queen, by column, then row.
+        """Return the n (n - 1) complete states that differ in one queen, in the order of columns and then of rows.
 
-        They take O(n^3) memory, so use `local` for some hundred queens or more.
+        They take O(n^3) memory, so use `local` for more than a few hundred queens.
         """
         single = [self._pack((row,)) for row in self._rows]
         found = []
@@ -132,7 +139,7 @@ class NQueens(Puzzle):
         return found
 
     def crossover(self, a: State, b: State, rng: random.Random) -> State:
-        """Return the first columns of `a` with the last ones of `b`, cut at a random place; at least one of each."""
+        """Return the first columns of `a` with the last ones of `b`, cut at a random place, with at least one column of each."""
         if self.n == 1:
             return a
         cut = rng.randrange(1, self.n)
@@ -152,14 +159,14 @@ class NQueens(Puzzle):
     def local(self, state: State) -> QueensBoard:
         """Return a board with the queens of a complete state, on which a move takes constant time.
 
-        ValueError if there is a column without a queen.
+        Raises ValueError if a column has no queen.
         """
         if len(state) != self.n:
             raise ValueError(f"expected a queen in each of {self.n} columns, got {len(state)}")
         return QueensBoard(state, self._pack)
 
     def render(self, state: State) -> str:
-        """Return the board, row 1 at the top; of more than 100 columns the notation."""
+        """Return the board with row 1 at the top, or the notation if it has more than 100 columns."""
         if self.n > 100:
             return self.format_state(state)
         return "\n".join(
@@ -168,13 +175,13 @@ class NQueens(Puzzle):
         )
 
     def format_state(self, state: State) -> str:
-        """Return the rows by column `3 1 4 2`, `-` for the empty board."""
+        """Return the rows by column, such as `3 1 4 2`, or `-` for the empty board."""
         return " ".join(map(str, state)) or "-"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `3 1 4 2`; fewer rows than columns leave the last columns empty, `-` all of them.
+        """Parse a text such as `3 1 4 2`. Fewer rows than columns leave the last columns empty; `-` leaves all of them empty.
 
-        Queens may attack each other. ValueError for rows outside the board, and for more rows than columns.
+        Queens may attack each other. Raises ValueError for rows outside the board, and for more rows than columns.
         """
         words = text.split()
         if words == ["-"]:
@@ -182,7 +189,7 @@ class NQueens(Puzzle):
         elif not words:
             raise ValueError("expected rows such as '3 1 4 2' or '-' for the empty board, got nothing")
         if len(words) > self.n:
-            raise ValueError(f"expected at most {self.n} rows, one a column, got {len(words)}")
+            raise ValueError(f"expected at most {self.n} rows, one per column, got {len(words)}")
         for column, word in enumerate(words, 1):
             if not (word.isascii() and word.isdecimal() and len(word) < 20 and 1 <= int(word) <= self.n):
                 raise ValueError(f"expected rows from 1 to {self.n}, got {word[:20]!r} in column {column}")
@@ -192,18 +199,45 @@ class NQueens(Puzzle):
 
 @heuristic("conflicts", game="n-queens")
 def conflicts(game: NQueens, state: State, player: int = 0) -> float:
-    """Return the number of pairs of queens that attack each other, also with others between them. O(n)."""
+    """Return the number of pairs of queens that attack each other, even if others are between them. It takes O(n).
+
+    S. Minton and others, Minimizing Conflicts, Artificial Intelligence 58, 1992, search by this number.
+    """
     return count_lines(game.n, state)[3]
 
 
-class QueensGrid(Grid):
-    """N queens over whole numbers, for compiled searches that place the queens one by one.
+LOST = 10_000
+"""The estimate for a board on which the queens cannot be completed."""
 
-    A state is the number of queens, and for every column the row of its queen, 0 without one. An action is a row.
+
+@heuristic("forward-checking", game="n-queens", admissible=True, consistent=True)
+def forward_checking(game: NQueens, state: State, player: int = 0) -> float:
+    """Return the number of queens that are still missing; 10,000 if a column has no row left, or if queens attack each other.
+
+    A column has no row left if the queens attack every row of it. Such a board has no solution, so a search can leave it out. R.
+    Haralick, G. Elliott, Increasing Tree Search Efficiency for Constraint Satisfaction Problems, Artificial Intelligence 14,
+    1980, compare this check with others on n queens.
+    """
+    placed = len(state)
+    if count_lines(game.n, state)[3]:
+        return LOST
+    rows, rising, falling = set(state), {*map(add, state, range(placed))}, {*map(sub, state, range(placed))}
+    for column in range(placed, game.n):
+        if not any(
+            row not in rows and row + column not in rising and row - column not in falling for row in range(1, game.n + 1)
+        ):
+            return LOST
+    return game.n - placed
+
+
+class QueensGrid(Grid):
+    """N queens with whole numbers, for compiled searches that place the queens one by one.
+
+    A state is the number of queens, followed by the row of the queen in each column, or 0. An action is a row.
     """
 
     players = 1
-    tree = True  # a state determines the order of its moves
+    tree = True  # the search space is a tree: only one order of moves leads to a state
 
     def __init__(self, n: int, *, safe: bool) -> None:
         self.n = n
@@ -223,7 +257,7 @@ class QueensGrid(Grid):
                     yield row
 
     def attacked(self, state: Sequence[int], column: int, row: int) -> bool:
-        """Return whether a queen in one of the columns before attacks a row of a column."""
+        """Return whether a queen in an earlier column attacks the square in `column` and `row`."""
         for before in range(column):
             other = state[before + 1]
             if other == row or other - row == column - before or row - other == column - before:
@@ -247,7 +281,7 @@ class QueensGrid(Grid):
 
 @cache
 def has_numpy() -> bool:
-    """Return whether numpy, which draws and checks large boards faster, is installed."""
+    """Return whether numpy is installed. It draws and checks large boards faster."""
     return find_spec("numpy") is not None
 
 
@@ -280,9 +314,9 @@ def any_rows(n: int, rng: random.Random) -> list[int]:
 def greedy_rows(n: int, rng: random.Random) -> list[int]:
     """Return rows that are all different, drawn so that few queens attack each other.
 
-    For each column a free row is drawn, and taken if no earlier queen attacks it, with 3.08 n tries in all. The other columns get
-    the remaining rows at random. R. Sosic, J. Gu, Efficient Local Search with Conflict Minimization, IEEE Transactions on
-    Knowledge and Data Engineering 6, 1994 (QS4, initial search).
+    For each column, a free row is drawn until no earlier queen attacks it, but there are at most 3.08 n draws for all columns
+    together. After that, the remaining rows are assigned to the remaining columns at random. R. Sosic, J. Gu, Efficient Local
+    Search with Conflict Minimization, IEEE Transactions on Knowledge and Data Engineering 6, 1994 (QS4, initial search).
     """
     rows, draw = array("i", range(1, n + 1)), rng.random
     rising, falling = bytearray(2 * n + 1), bytearray(2 * n + 1)

@@ -1,4 +1,4 @@
-"""The view of n queens for local search: a mutable board whose moves are evaluated and made in constant time."""
+"""The view of n queens for local search: a mutable board on which moves are evaluated and made in constant time."""
 
 import random
 from array import array
@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 Move = tuple[int, int]
-"""(column from 0, row from 1) puts the queen of a column on a row; (column, ~other) swaps the rows of two columns."""
+"""A move. (column from 0, row from 1) puts the queen of a column on a row; (column, ~other) swaps the rows of two columns."""
 
 MAX_LOOKS = 12
-"""The number of squares that a proposal tries, to find one with empty diagonals."""
+"""The maximum number of squares that a proposal tries in order to find one with empty diagonals."""
 ANY_ROW_SHARE = 0.05
-"""The share of proposals that put a queen on any row, so that every complete state can be reached."""
+"""The share of proposals that put a queen on a random row, so that every complete state can be reached."""
 BLIND_SHARE = 0.15
-"""The share of unguided proposals, including the former ones, so that every good move has a chance."""
+"""The share of proposals that are random, including the moves to a random row. So every good move can be proposed."""
 
 
 class ConflictPool:
-    """A set of small integers for random draws; stale items are removed when they are drawn."""
+    """A set of small integers for random draws. Outdated items are removed when they are drawn."""
 
     __slots__ = ("_inside", "items")
 
@@ -34,7 +34,7 @@ class ConflictPool:
             self.items.append(item)
 
     def drop(self, place: int) -> None:
-        """Remove the item at an index of `items`; the last one fills the gap."""
+        """Remove the item at an index of `items`; the last item takes its place."""
         items = self.items
         self._inside[items[place]] = 0
         items[place] = items[-1]
@@ -42,7 +42,9 @@ class ConflictPool:
 
 
 def count_lines(n: int, rows: Iterable[int]) -> tuple[list[int], list[int], list[int], int]:
-    """Return the queens on each row, rising diagonal and falling diagonal, and the pairs that share one. O(n)."""
+    """Return the numbers of queens on each row, each rising and each falling diagonal, and the number of pairs that share such a
+    line. It takes O(n).
+    """
     level, rising, falling = [0] * (n + 1), [0] * (2 * n), [0] * (2 * n)
     pairs = 0
     for column, row in enumerate(rows):
@@ -55,12 +57,12 @@ def count_lines(n: int, rows: Iterable[int]) -> tuple[list[int], list[int], list
 
 
 class QueensBoard:
-    """One queen a column, as local search changes it: the `local` view of `n-queens`.
+    """A board with one queen per column, which local search changes in place: the `local` view of `n-queens`.
 
     `cost` is the number of attacking pairs. `delta` and `apply` take constant time for every size, apart from an O(n) setup at
     the first move. Only `state()` copies data. In addition to the methods of every view, it offers `conflicted(rng)`, a random
-    queen under attack, for min-conflicts, and `moves(column)`, all moves of one queen or of all, for steepest ascent; they
-    generate no states. Memory: about 130 bytes a queen.
+    queen under attack, for min-conflicts, and `moves(column)`, all moves of one queen or of all, for steepest ascent. Neither
+    method generates states. A board takes about 130 bytes per queen.
     """
 
     __slots__ = ("_attacked", "_falling", "_level", "_n", "_on_falling", "_on_level", "_on_rising", "_open", "_pack",
@@ -70,17 +72,17 @@ class QueensBoard:
         self._n = n = len(rows)
         self._rows = list(rows)
         self._pack = pack
-        # The number of queens on each row and on each diagonal. A falling diagonal is row - column: negative ones are at the end,
-        # which Python's negative indices address.
+        # The number of queens on each row and on each diagonal. The index of a falling diagonal is row - column; negative indices
+        # count from the end, as usual in Python.
         self._level, self._rising, self._falling, self.cost = count_lines(n, rows)
-        """Pairs of queens that attack each other, also with others between them."""
+        """The number of pairs of queens that attack each other, even if others are between them."""
         self._tracking = False
-        """True after the setup of the data for moves; many boards are made only for their cost."""
+        """Whether the data for moves has been set up; many boards are made only for their cost."""
 
     def _track(self) -> None:
-        """Set up the data for moves, before the first one. O(n)."""
+        """Set up the data for moves before the first one. It takes O(n)."""
         n = self._n
-        # The columns of the queens on each line combined by exclusive or, which is the column itself if there is one.
+        # For each line, the exclusive or of the columns of its queens. If the line has one queen, this is her column.
         self._on_level = on_level = array("i", bytes(4 * (n + 1)))
         self._on_rising = on_rising = array("i", bytes(8 * n))
         self._on_falling = on_falling = array("i", bytes(8 * n))
@@ -91,7 +93,7 @@ class QueensBoard:
         self._attacked = ConflictPool(range(n), n)
         """Every queen under attack, and some others, which are removed when they are drawn."""
         self._open = ConflictPool([row for row in range(1, n + 1) if not self._level[row]], n)
-        """Every row without a queen, and some with one."""
+        """Every row without a queen, and some rows with one."""
         self._tracking = True
 
     def state(self) -> Any:
@@ -99,13 +101,13 @@ class QueensBoard:
         return self._pack(self._rows)
 
     def moves(self, column: int | None = None) -> list[Move]:
-        """Return the moves of the queen of a column to another row, by row; without a column, the moves of all queens."""
+        """Return the moves of the queen in a column to other rows, in order; without a column, the moves of all queens."""
         columns = range(self._n) if column is None else (column,)
         rows = self._rows
         return [(column, row) for column in columns for row in range(1, self._n + 1) if row != rows[column]]
 
     def conflicted(self, rng: random.Random) -> int | None:
-        """Return the column of a queen under attack, each with the same chance; None if none is."""
+        """Return the column of a random queen under attack; None if there is none."""
         if not self._tracking:
             self._track()
         items, rows, draw = self._attacked.items, self._rows, rng.random
@@ -120,12 +122,12 @@ class QueensBoard:
         return None
 
     def propose(self, rng: random.Random) -> Move:
-        """Return a promising move of a queen under attack, or of any queen if none is.
+        """Return a promising move for a queen under attack, or for any queen if no queen is attacked.
 
-        A queen that shares its row goes to a row without one; if no such square has empty diagonals, it changes rows
-        with another column half of the time, and always if it is attacked only along diagonals. So each row soon has one queen
-        and mostly keeps one, which works well on large boards (R. Sosic, J. Gu, A Polynomial Time Algorithm for the N-Queens
-        Problem, 1990). A small share of the moves is unguided.
+        A queen that shares its row moves to a row without a queen. If no square that was tried has empty diagonals, it swaps rows
+        with another column in half of the cases instead. A queen that is attacked only on diagonals always swaps rows. So each
+        row soon has one queen and mostly keeps one, which works well on large boards (R. Sosic, J. Gu, A Polynomial Time
+        Algorithm for the N-Queens Problem, 1990). A small share of the moves is random.
         """
         column = self.conflicted(rng)
         draw = rng.random
@@ -144,7 +146,9 @@ class QueensBoard:
         return column, ~self._partner(column, looks, rng)
 
     def _open_row(self, column: int, looks: int, rng: random.Random) -> tuple[int, bool]:
-        """A row without a queen, which exists if two queens share a row, and whether its diagonals at `column` are empty."""
+        """Return a row without a queen, and whether its diagonals at `column` are empty. Such a row exists if two queens share a
+        row.
+        """
         rows, level, draw = self._open.items, self._level, rng.random
         rising, falling = self._rising, self._falling
         while True:
@@ -160,7 +164,7 @@ class QueensBoard:
                 looks -= 1
 
     def _partner(self, column: int, looks: int, rng: random.Random) -> int:
-        """Another column, if possible one whose row has empty diagonals at `column`."""
+        """Return another column, if possible one whose row has empty diagonals at `column`."""
         rows, draw, others = self._rows, rng.random, self._n - 1
         rising, falling = self._rising, self._falling
         other = column
@@ -174,7 +178,7 @@ class QueensBoard:
         return other
 
     def delta(self, move: Move) -> int:
-        """Return the change of the cost by a move."""
+        """Return the change in cost that a move makes."""
         column, target = move
         row = self._rows[column]
         rising, falling = self._rising, self._falling
@@ -194,7 +198,7 @@ class QueensBoard:
             rising[target + column] + rising[row + other] + falling[target - column] + falling[row - other] + 4
             - rising[row + column] - rising[target + other] - falling[row - column] - falling[target - other]
         )  # fmt: skip
-        if abs(row - target) == abs(column - other):  # they attack each other on a diagonal, and will on the other one
+        if abs(row - target) == abs(column - other):  # they attack each other now, and also after the swap
             change += 2
         return change
 
@@ -251,7 +255,7 @@ class QueensBoard:
         self._on_falling[down] ^= column
 
     def _land(self, column: int, row: int) -> None:
-        """Put a queen on a square and its diagonals; the queen, and a queen that was alone there, are now under attack."""
+        """Put a queen on a square and its diagonals. If another queen was alone on a diagonal, both are now under attack."""
         self._rows[column] = row
         rising, falling = self._rising, self._falling
         up, down = row + column, row - column

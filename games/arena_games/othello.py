@@ -1,21 +1,23 @@
 """Othello, on bitboards.
 
-A state is (discs of x, discs of o, seat to move, squares where that seat may place a disc). The last part follows from the
-others; it is stored because a search needs it several times for each state. It is 0 if the seat must pass, and -1 at the end.
+A state is (discs of x, discs of o, seat to move, squares where that seat may place a disc). The last part can be computed from
+the others. It is stored because a search needs it several times for each state. It is 0 if the seat must pass, and -1 at the end.
 Square (row from the top, column) is bit `8 * row + column` on every size, so that a byte is a row.
 """
 
 import random
 from collections.abc import Sequence
+from itertools import product
 from typing import ClassVar, Literal
 
-from arena import Action, Game, heuristic
+from arena import Action, Disguise, Game, heuristic
+from arena_games.disguises import COLOURS, draw_names, make_disguise, mark_signs
 from arena_games.marks import parse_rows
 from arena_games.othello_rules import CornersMobility, DiscDifference, DiscRules
 
 State = tuple[int, int, int, int]
 Ray = tuple[int, int]
-"""The square next to a square in one direction, and all squares that way."""
+"""The next square in one direction, and all squares in this direction."""
 
 OVER = -1
 ONLY_PASS = ("pass",)
@@ -23,13 +25,22 @@ LETTERS = "abcdefgh"
 
 
 class Othello(Game):
-    """Discs that outflank a row of the other side's turn it over; who has more in the end wins.
+    """A new disc turns over the discs that it outflanks. The side with more discs at the end wins.
 
-    x moves first. A seat that cannot place a disc passes; play is over when neither seat can. Actions are `d3` (column letter,
-    row from the top) and `pass`. Text notation: rows from the top joined by `/`, then the side to move: `..../.ox./.xo./.... x`.
+    x moves first. A seat that cannot place a disc passes. The game ends when neither seat can place one. Actions are `d3` (column
+    letter, row from the top) and `pass`. Text notation: rows from the top joined by `/`, then the side to move:
+    `..../.ox./.xo./.... x`.
     """
 
     name = "othello"
+    rules_text = (
+        "Two sides, x and o, take turns; x begins. A move puts a disc of your side on an empty cell so that one or more discs "
+        "of the other side lie in a straight line, in any of eight directions, between the new disc and another disc of your "
+        "side. All discs between them change to your side. If you have no such move, you `pass`. Play ends when neither side "
+        "can move. The side with more discs wins. A move is the letter of a column and the number of a row from the top, as "
+        "`d3`. A position is written as the rows from the top, joined by /, with a dot for an empty cell, and the side to move: "
+        "`..../.ox./.xo./.... x`."
+    )
     default_heuristic: ClassVar[str | None] = "corners-mobility"
     board = "boards/othello.js"
 
@@ -43,7 +54,7 @@ class Othello(Game):
         self._named = [
             [tuple([name for bit, name in enumerate(row) if chosen >> bit & 1]) for chosen in range(1 << size)] for row in rows
         ]
-        """For every row, the names of each subset of its squares, by their bits."""
+        """For every row, the names of the squares in each set of its squares. The index is the set, as bits."""
         self._rays = {name: self._rays_from(row, column) for name, (row, column) in zip(names, places, strict=True)}
         left = sum(1 << 8 * row for row in range(size))
         inner = self.squares & ~left & ~(left << (size - 1))
@@ -51,7 +62,7 @@ class Othello(Game):
         self.corners = sum(1 << 8 * row + column for row in (0, size - 1) for column in (0, size - 1))
 
     def _rays_from(self, row: int, column: int) -> tuple[tuple[Ray, ...], tuple[Ray, ...]]:
-        """The rays of a square on which discs can be turned: rays to higher bits, and rays to lower bits."""
+        """Return the rays from a square on which discs can be turned over: rays to higher bits, and rays to lower bits."""
         higher: list[Ray] = []
         lower: list[Ray] = []
         for down, right in ((0, 1), (1, -1), (1, 0), (1, 1), (0, -1), (-1, 1), (-1, 0), (-1, -1)):
@@ -65,7 +76,7 @@ class Othello(Game):
         return tuple(higher), tuple(lower)
 
     def initial(self, rng: random.Random) -> State:
-        """Return the standard start: two discs each in the middle, x to move."""
+        """Return the standard start: two discs of each side in the middle, x to move."""
         lower = self.size // 2
         o = 1 << 9 * (lower - 1) | 1 << 9 * lower
         x = 1 << 8 * lower + lower - 1 | 1 << 8 * (lower - 1) + lower
@@ -76,7 +87,7 @@ class Othello(Game):
         return state[2]
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return the squares that outflank something, row by row; `pass` if there are none; none at the end."""
+        """Return the squares where a disc outflanks another, row by row; `pass` if there are none; none at the end."""
         moves = state[3]
         if moves <= 0:
             return () if moves else ONLY_PASS
@@ -87,7 +98,7 @@ class Othello(Game):
         return found
 
     def result(self, state: State, action: Action) -> State:
-        """Place a disc and turn over what it outflanks, or pass."""
+        """Place a disc and turn over the discs that it outflanks, or pass."""
         x, o, seat, moves = state
         own, other = (o, x) if seat else (x, o)
         if moves:
@@ -98,7 +109,7 @@ class Othello(Game):
         return (other, own, 0, moves) if seat else (own, other, 1, moves)
 
     def _outflank(self, square: str, own: int, other: int) -> int:
-        """The discs of `other` between a square and the nearest disc of `own`, on all rays."""
+        """Return the discs of `other` between a square and the nearest disc of `own`, on all rays."""
         higher, lower = self._rays[square]
         turned = 0
         for beside, ray in higher:
@@ -116,7 +127,7 @@ class Othello(Game):
         return turned
 
     def placements(self, own: int, other: int) -> int:
-        """Return the squares where a disc of `own` outflanks one of `other`, by shift and fill in eight directions."""
+        """Return the squares where a disc of `own` would outflank a disc of `other`, by shifts in eight directions."""
         found = 0
         for step, inside in self._directions:
             turning = other & inside
@@ -133,7 +144,7 @@ class Othello(Game):
         return found & self.squares & ~(own | other)
 
     def _moves(self, own: int, other: int) -> int:
-        """The last part of a state in which `own` is to move."""
+        """Return the last part of a state in which `own` is to move."""
         moves = self.placements(own, other)
         return moves if moves or self.placements(other, own) else OVER
 
@@ -142,7 +153,7 @@ class Othello(Game):
         return state[3] < 0
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return 1 for the side with more discs and -1 for the other, 0 for both if they have as many."""
+        """Return 1 for the side with more discs and -1 for the other side; 0 for both if the numbers are equal."""
         more = state[0].bit_count() - state[1].bit_count()
         if not more:
             return (0.0, 0.0)
@@ -152,8 +163,35 @@ class Othello(Game):
         """Return all squares, row by row, and `pass`."""
         return (*self._bit, *ONLY_PASS)
 
+    def disguise(self, rng: random.Random) -> Disguise:
+        """Return a story about villages (the squares) on roads (the rows, columns and diagonals)."""
+        size = self.size
+        squares = dict(zip(self._bit, draw_names(rng, size * size), strict=True))
+        first, second = rng.sample(COLOURS, 2)
+        steps = ((0, 1, 0), (1, 0, 0), (1, 1, 3), (1, -1, 3))
+        roads = []
+        for row, column, (down, right, fewest) in product(range(size), range(size), steps):
+            before = (row - down, column - right)
+            if not (0 <= before[0] < size and 0 <= before[1] < size):  # a road begins here
+                reach = [(row + n * down, column + n * right) for n in range(size)]
+                road = [squares[f"{LETTERS[c]}{r + 1}"] for r, c in reach if 0 <= r < size and 0 <= c < size]
+                roads += ["-".join(road[:: rng.choice((1, -1))])] * (len(road) >= fewest)
+        rules = (
+            f"{size * size} villages lie on roads, each road in the order that is given: "
+            f"{', '.join(rng.sample(roads, len(roads)))}. A village may fly a flag. The flags of player 1 are {first}, and the "
+            f"flags of player 2 are {second}. Two players take turns, player 1 first. A move raises an own flag in a village "
+            "without one. This is allowed only if on some road from this village, in either direction, the next villages in an "
+            "unbroken row, at least one, fly flags of the other player and the village behind them flies an own flag. The flags "
+            "of all such rows, on all roads and in both directions, change to the own colour. A player who has no such move "
+            "must `rest`. When neither player can raise a flag, the player with more flags wins, and equal numbers are a draw. "
+            "A move is the name of a village, or `rest`. A position lists the villages, each with its flag, or - without one."
+        )
+        return make_disguise(
+            {"x": first, "o": second, "pass": "rest"}, squares, rules, lambda state: mark_signs(squares, self._rows(state))
+        )
+
     def compiled(self) -> DiscRules:
-        """Return the rules over whole numbers."""
+        """Return the rules written with whole numbers."""
         names = [""] * 64 + list(ONLY_PASS)
         for name, bit in self._bit.items():
             names[bit.bit_length() - 1] = name
@@ -175,14 +213,14 @@ class Othello(Game):
         return f"{'/'.join(self._rows(state))} {'xo'[state[2]]}"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of rows from the top joined by `/` and the side to move.
+        """Parse the rows from the top, joined by `/`, and the side to move.
 
-        ValueError for another size, other marks, a missing side to move, and an empty square among the four in the middle. Not
-        checked is whether play can have led there.
+        Raises ValueError for another size, other marks, a missing side to move, or an empty square among the four in the middle.
+        It does not check whether the position can be reached.
         """
         board, _, mover = text.strip().lower().partition(" ")
         if mover.strip() not in ("x", "o"):
-            raise ValueError(f"expected the board, a space, and x or o for who moves, got {text!r}")
+            raise ValueError(f"expected the board, a space, and x or o for the side to move, got {text!r}")
         marks = "".join(parse_rows(board, self.size, self.size, text, "squares"))
         x, o = (sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == side) for side in "xo")
         start = self.initial(random.Random(0))
@@ -193,13 +231,16 @@ class Othello(Game):
         return (x, o, seat, self._moves(o, x) if seat else self._moves(x, o))
 
     def parse_action(self, state: State, text: str) -> Action:
-        """Return the action `d3` or `pass`, in small or capital letters."""
+        """Return the action that a text such as `d3`, `D3` or `pass` names."""
         return super().parse_action(state, text.lower())
 
 
 @heuristic("discs", game="othello")
 def discs(game: Othello, state: State, player: int = 0) -> float:
-    """The difference of the discs over their number, within [-0.99, 0.99]."""
+    """Return the difference between the numbers of discs divided by their sum, within [-0.99, 0.99].
+
+    P. Norvig, Paradigms of Artificial Intelligence Programming, 1992, chapter 18, begins with this difference.
+    """
     x, o = state[0].bit_count(), state[1].bit_count()
     value = 0.99 * (x - o) / (x + o)
     return -value if player else value
@@ -211,15 +252,16 @@ def _compiled_discs(game: Othello, rules: DiscRules) -> DiscDifference:
 
 
 CORNERS_SHARE = 0.7
-"""The share of the corners in the value, the rest is for mobility."""
+"""The weight of the corners in the value; the rest is the weight of the mobility."""
 
 
 @heuristic("corners-mobility", game="othello")
 def corners_mobility(game: Othello, state: State, player: int = 0) -> float:
-    """The difference of the corners over four, and of the squares where each could place a disc over their sum.
+    """Combine two differences between the sides: the corners, divided by four, and the squares where a disc can be placed,
+    divided by their sum.
 
     Corners cannot be turned over, and a side with few actions is soon forced to give one away: P. Rosenbloom, A World-
-    Championship-Level Othello Program, 1982. Both are computed for each side, regardless of the side to move.
+    Championship-Level Othello Program, 1982. Both numbers are computed for each side, whichever side is to move.
     """
     x, o, seat, moves = state
     others = game.placements(x, o) if seat else game.placements(o, x)

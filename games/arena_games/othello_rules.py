@@ -1,4 +1,4 @@
-"""Othello over whole numbers, for compiled searches: bitboards of signed 64 bits."""
+"""Othello with whole numbers, for compiled searches. Bitboards are signed 64-bit numbers."""
 
 from collections.abc import Iterator
 
@@ -8,14 +8,14 @@ PASS = 64
 
 
 def signed(bits: int) -> int:
-    """Return the number of signed 64 bits with these bits."""
+    """Return the signed 64-bit number with these bits."""
     return bits - (1 << 64) if bits >> 63 else bits
 
 
 class DiscRules(Rules):
-    """A state is (discs of x, discs of o, seat to move, squares where it may place a disc, whether play is over).
+    """A state is (discs of x, discs of o, seat to move, squares where it may place a disc, whether the game is over).
 
-    An action is the bit of a square, from 0, or 64 to pass.
+    An action is the number of the bit of a square, from 0, or 64 to pass.
     """
 
     words = 5
@@ -23,20 +23,20 @@ class DiscRules(Rules):
 
     def __init__(self, names: list[str], squares: int, directions: tuple[tuple[int, int], ...]) -> None:
         self.names = names
-        """The action of every bit, and that of 64."""
+        """The action for every bit, and for 64."""
         self.squares = signed(squares)
         self.steps = [step for step, _ in directions]
         self.inner = [signed(inside) for _, inside in directions]
-        """Squares over which a line may continue, by direction."""
+        """For each direction, the squares over which a line may continue."""
         self.kept = [(1 << 64 - step) - 1 for step in self.steps]
-        """The mask after a shift to the right, by direction."""
+        """For each direction, the mask to apply after a shift to the right."""
         self.room = [(1 << 63 - step) - 1 for step in self.steps]
-        """The bits that a shift to the left does not move out of 63."""
+        """For each direction, the bits that a shift to the left keeps below bit 63."""
         self.carried = [1 << 63 - step for step in self.steps]
-        """The bit that a shift to the left moves to the sign."""
+        """For each direction, the bit that a shift to the left moves into the sign bit."""
 
     def encode(self, state: tuple[int, int, int, int]) -> Words:
-        """Return the numbers of a state of the game."""
+        """Return a state of the game as numbers."""
         x, o, seat, moves = state
         return signed(x), signed(o), seat, signed(max(moves, 0)), int(moves < 0)
 
@@ -45,11 +45,11 @@ class DiscRules(Rules):
         return self.names[number]
 
     def lower(self, bits: int, way: int) -> int:
-        """Return bits moved down in one direction."""
+        """Move bits down in one direction."""
         return (bits >> self.steps[way]) & self.kept[way]
 
     def higher(self, bits: int, way: int) -> int:
-        """Return bits moved up in one direction; the last square is the sign."""
+        """Move bits up in one direction. The bit of the last square is the sign bit."""
         moved = (bits & self.room[way]) << self.steps[way]
         return moved | self.lowest() if bits & self.carried[way] else moved
 
@@ -58,11 +58,11 @@ class DiscRules(Rules):
         return -(1 << 62) * 2
 
     def square(self, action: int) -> int:
-        """Return the bit of a square."""
+        """Return the number in which only the bit of a square is set."""
         return self.lowest() if action == 63 else 1 << action
 
     def placements(self, own: int, other: int) -> int:
-        """Return the squares where a disc of `own` outflanks one of `other`."""
+        """Return the squares where a disc of `own` would outflank a disc of `other`."""
         found = 0
         for way in range(4):
             turning = other & self.inner[way]
@@ -104,7 +104,7 @@ class DiscRules(Rules):
         return state[2]
 
     def actions(self, state: Words) -> Iterator[int]:
-        """Yield the squares that outflank something, row by row; 64 if there are none; none at the end."""
+        """Yield the squares where a disc outflanks another, row by row; 64 if there are none; none at the end."""
         moves = state[3]
         if state[4] == 0:
             if moves == 0:
@@ -121,7 +121,7 @@ class DiscRules(Rules):
                     moves &= moves - 1
 
     def result(self, state: Words, action: int) -> Words:
-        """Place a disc and turn over what it outflanks, or pass."""
+        """Place a disc and turn over the discs that it outflanks, or pass."""
         x, o, seat, moves, _ = state
         own, other = (o, x) if seat == 1 else (x, o)
         if action != 64:
@@ -145,7 +145,7 @@ class DiscRules(Rules):
         return state[4] == 1
 
     def returns(self, state: Words) -> tuple[float, float]:
-        """Return 1 for the side with more discs and -1 for the other, 0 for both if they have as many."""
+        """Return 1 for the side with more discs and -1 for the other side; 0 for both if the numbers are equal."""
         more = self.discs(state[0]) - self.discs(state[1])
         if more == 0:
             return (0.0, 0.0)
@@ -159,7 +159,7 @@ class DiscDifference(Estimate):
         self.rules = rules
 
     def evaluate(self, state: Words, player: int) -> float:
-        """Return the value of a state to `player`."""
+        """Return the value of a state for `player`."""
         x, o = self.rules.discs(state[0]), self.rules.discs(state[1])
         value = 0.99 * (x - o) / (x + o)
         return -value if player == 1 else value
@@ -174,7 +174,7 @@ class CornersMobility(Estimate):
         self.share = share
 
     def evaluate(self, state: Words, player: int) -> float:
-        """Return the value of a state to `player`."""
+        """Return the value of a state for `player`."""
         x, o, seat, moves, _ = state
         others = self.rules.placements(x, o) if seat == 1 else self.rules.placements(o, x)
         here, there = self.rules.discs(moves), self.rules.discs(others)

@@ -9,25 +9,26 @@ from arena_games.sliding_rules import PatternSums, SlidingRules
 from arena_games.sliding_tiles import SlidingTiles, State, row_lines
 
 MAX_TABLE_BYTES = 1 << 25
-"""The maximum number of entries of a table, one byte each, including impossible placements."""
+"""The largest number of entries in a table, one byte each, including entries for impossible placements."""
 REGIONS = {
     (4, 4, "5-5-5"): ((0, 1, 2, 4, 5), (3, 6, 7, 10, 11), (8, 9, 12, 13, 14)),
     (4, 4, "6-6-3"): ((0, 4, 5, 8, 9, 12), (6, 7, 10, 11, 13, 14), (1, 2, 3)),
     (3, 3, "4-4"): ((0, 1, 3, 4), (2, 5, 6, 7)),
 }
-"""Patterns of neighbouring tiles, given by the goal cells of the tiles, for goals with the blank last."""
+"""Patterns of neighbouring tiles, given by the goal cells of their tiles, for goals whose last cell is the blank."""
 
 
 @heuristic("pattern-db", game="sliding-tiles", admissible=True)
 class PatternDB:
-    """The sum, over disjoint sets of tiles, of the fewest slides of these tiles that bring them home whatever the others do.
+    """The sum, over disjoint sets of tiles, of the fewest slides that bring a set to its goal, if only slides of its tiles count.
 
-    On a square board the tables are used twice, for the state and for its mirror image, and the larger sum counts.
-    `partition` gives the sets: sizes such as `5-5-5` (the default on 4x4), taken in the order of the goal or in regions that are
-    known to work well, or tiles such as `1,2,5,6-3,4,7,8-9,10,11,12-13,14,15`. Tables are built once, which takes seconds for
-    `5-5-5` and a minute for `6-6-3`, with a fifth of the nodes to search (less if numba is installed), and kept in the user's
-    cache folder. The tables leave out the place of the blank among the other tiles, so a slide may change the estimate by more
-    than one: it is not consistent.
+    On a square board, the tables are used twice, for the state and for its mirror image, and the larger sum counts. `partition`
+    defines the sets, by sizes or by tiles. Sizes such as `5-5-5` (the default on 4x4) are filled with tiles in the order of the
+    goal, or with regions that are known to work well. Tiles are listed as in `1,2,5,6-3,4,7,8-9,10,11,12-13,14,15`. Tables are
+    built once and kept in the user's cache folder. Building takes seconds for `5-5-5`, and a minute for `6-6-3` (less if numba is
+    installed). With `6-6-3`, searches generate a fifth of the nodes that they generate with `5-5-5`. The tables ignore the
+    place of the blank among the other tiles. So a slide may change the estimate by more than one, and the heuristic is not
+    consistent. R. Korf, A. Felner, Disjoint Pattern Database Heuristics, Artificial Intelligence 134, 2002.
     """
 
     def __init__(self, game: SlidingTiles, *, partition: str | None = None) -> None:
@@ -47,7 +48,9 @@ class PatternDB:
         mirrored = _mirror_cells(game, patterns)
 
         def row(number: int, tiles: Sequence[int]) -> int:
-            """The cells of the tiles of a row, at the bits of each tile, and above them the same for the mirror image."""
+            """Pack the cells of the tiles in a row of the board into one number, in which each tile has its own bits. Higher
+            bits hold the same for the mirror image.
+            """
             packed = 0
             for cell, tile in enumerate(tiles, number * game.columns):
                 if tile:
@@ -78,14 +81,15 @@ class PatternDB:
         return total if total > mirror_total else mirror_total  # noqa: FURB136 - a call of max takes longer
 
     def compiled(self, rules: SlidingRules) -> PatternSums:
-        """Return the same over whole numbers."""
+        """Return the same heuristic with whole numbers."""
         return PatternSums(self._tables, *self._places)
 
 
 def _mirror_cells(game: SlidingTiles, patterns: Sequence[Sequence[int]]) -> list[int]:
-    """For every cell its mirror image at the diagonal through the blank's goal; empty if the mirror image gives the same sums.
+    """Return, for every cell, its mirror image at the diagonal through the goal of the blank. The list is empty if the mirror
+    image gives the same sums.
 
-    Mirrored solutions solve the mirror image, so a lower bound for one is a lower bound for the other.
+    A mirrored solution solves the mirror image of a state, so a lower bound for one is also a lower bound for the other.
     """
     if game.rows != game.columns:
         return []
@@ -95,9 +99,9 @@ def _mirror_cells(game: SlidingTiles, patterns: Sequence[Sequence[int]]) -> list
 
 
 def partition_of(game: SlidingTiles, text: str | None) -> tuple[tuple[int, ...], ...]:
-    """The sets of tiles of a partition; raises ValueError if it is not a partition of the tiles."""
+    """Return the sets of tiles in a partition. Raises ValueError if it is not a partition of the tiles."""
     tiles = [tile for tile in game.goal if tile]
-    if not text:  # sets of about equal size, with tables of about a million entries at most
+    if not text:  # sets of about equal size, with tables of at most about a million entries
         size = max(1, min(5, 20 // len(tiles).bit_length()))
         number = -(-len(tiles) // size)
         text = "-".join(str((len(tiles) + n) // number) for n in reversed(range(number)))
@@ -114,7 +118,7 @@ def partition_of(game: SlidingTiles, text: str | None) -> tuple[tuple[int, ...],
     seen: set[int] = set()
     for tile in [tile for each in parts for tile in each]:
         if tile in seen:
-            raise ValueError(f"partition: tile {tile} comes twice in {text!r}")
+            raise ValueError(f"partition: tile {tile} occurs twice in {text!r}")
         if tile not in tiles:
             raise ValueError(
                 f"partition: expected sizes that add up to {len(tiles)}, or tiles from 1 to {len(tiles)}, got {text!r}"
@@ -130,7 +134,7 @@ def _by_sizes(game: SlidingTiles, text: str, sizes: Sequence[int]) -> tuple[tupl
     cells = game.rows * game.columns
     blank_first = game.goal[0] == 0
     regions = REGIONS.get((game.rows, game.columns, text))
-    if regions is not None:  # turned by half a circle if the blank comes first
+    if regions is not None:  # rotated by 180 degrees if the blank comes first
         return tuple(
             [tuple(sorted(game.goal[cells - 1 - home if blank_first else home] for home in region)) for region in regions]
         )

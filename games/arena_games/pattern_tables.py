@@ -1,7 +1,7 @@
-"""The tables of pattern databases, built by search: the number of slides for every placement of a pattern's tiles."""
+"""The tables of pattern databases: the number of slides for every placement of the tiles in a pattern, found by search."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from math import perm
@@ -9,28 +9,30 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from arena import tell_progress
-from arena.api.errors import ExtensionMissing, import_extension
+from arena import ArenaError, State, tell_progress
+from arena.api.errors import import_extension
 from arena.api.store import write_whole
 from arena.compiled import Rules, Words
 from arena_games.sliding_tiles import SlidingTiles
 
 TABLE_VERSION = 2
-"""The version of the format, which is increased when the meaning of a table changes."""
+"""The version of the format. It is increased when the meaning of a table changes."""
 CACHE_VARIABLE = "ARENA_CACHE"
-"""The environment variable for another folder of tables."""
+"""The environment variable that names another folder for tables."""
 UNSEEN = 255
+STATES_PER_REPORT = 1_000
+"""Progress is reported once for this many states."""
 REGION_BITS = 3
 REGION_MASK = (1 << REGION_BITS) - 1
-"""The tiles of a table of the largest size cut a board into fewer than eight regions; a ninth would not fit into a byte."""
+"""The mask for the number of a region. The tiles of the largest table divide a board into fewer than eight regions."""
 Slides = list[tuple[int, int, int, int]]
-"""A slide: the cell of a tile, the change of its cell, and the number and the bit of the resulting region of the blank."""
+"""A slide: the cell of a tile, the change of this cell, and the number and the bit of the region where the blank then is."""
 
 
 def table_of(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
-    """The fewest slides of the tiles of a pattern for each of their placements, from the cache if possible.
+    """Return the fewest slides of the tiles of a pattern for each of their placements, from the cache if possible.
 
-    The bits of the index have the cells of the tiles, the first tile in the lowest bits.
+    The index consists of the cells of the tiles, the first tile in the lowest bits.
     """
     bits = (game.rows * game.columns - 1).bit_length()
     layout = f"{game.rows}x{game.columns} {list(game.goal)} {pattern}"
@@ -39,7 +41,7 @@ def table_of(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
 
 
 class PatternRules(Rules):
-    """The rules for only the tiles of a pattern. A state is their placement, with the blank in the lowest bits."""
+    """The rules for only the tiles of a pattern. A state is their placement, with the cell of the blank in the lowest bits."""
 
     words = 1
     width = 4
@@ -56,11 +58,11 @@ class PatternRules(Rules):
         return state[0] >> self.bits
 
     def actions(self, state: Words) -> Iterator[int]:
-        """Yield the cells beside the blank."""
+        """Yield the cells next to the blank."""
         yield from self.beside[state[0] & self.mask]
 
     def result(self, state: Words, action: int) -> Words:
-        """Move the blank to a cell, and the tile there, if it is one of the pattern, to where the blank was."""
+        """Move the blank to a cell. If the tile there belongs to the pattern, it moves to the old cell of the blank."""
         blank = state[0] & self.mask
         placement = state[0] >> self.bits
         for tile in range(self.tiles):
@@ -70,12 +72,10 @@ class PatternRules(Rules):
 
 
 def compiled_build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes | None:
-    """Return the result of `build` from compiled code, which visits every cell of the blank; None if compilation is not
-    available.
-    """
+    """Return the result of `build` from compiled code, which visits every cell of the blank; None without compiled code."""
     try:
         distance_table = import_extension("arena_compiled.pattern_distances", "a compiled pattern database").distance_table
-    except ExtensionMissing:
+    except ArenaError:
         return None
     rules = PatternRules(game, len(pattern))
     cells, bits = game.rows * game.columns, rules.bits
@@ -90,11 +90,33 @@ def _report(pattern: tuple[int, ...], seen: int, states: int) -> None:
     tell_progress(f"pattern database of tiles {', '.join(map(str, pattern))}", min(seen, states), states)
 
 
+def search_backward(
+    what: str, goal: State, total: int, expand: Callable[[State], Iterable[State]], enter: Callable[[State, int], None]
+) -> None:
+    """Search all states from the goal, level by level, and call `enter` with each state and its distance. `what`
+    is the name of this work in reports of progress, and `total` is the number of states.
+    """
+    tell_progress(what, 0, total)
+    level, seen, distance = [goal], {goal}, 0
+    while level:
+        after = []
+        for number, state in enumerate(level):
+            enter(state, distance)
+            for successor in expand(state):
+                if successor not in seen:
+                    seen.add(successor)
+                    after.append(successor)
+            if number % STATES_PER_REPORT == 0:
+                tell_progress(what, min(len(seen), total - 1), total)
+        level, distance = after, distance + 1
+    tell_progress(what, total, total)
+
+
 def build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes:
     """Fill a table by breadth-first search backward from the goal, level by level.
 
-    The blank moves at no cost among cells without a tile of the pattern. So a node is a placement with a connected region of such
-    cells. An entry is the minimum over the regions of its placement.
+    The blank moves at no cost among cells without a tile of the pattern. So a node is a placement together with a connected
+    region of such cells. An entry is the minimum over the regions of its placement.
     """
     cells = game.rows * game.columns
     bits = (cells - 1).bit_length()
@@ -125,7 +147,7 @@ class Backward:
         self._distance = 0
 
     def next_level(self, level: Sequence[int]) -> list[int]:
-        """Return the new nodes after one slide, and enter their placements in the table."""
+        """Return the new nodes after one more slide, and enter their placements in the table."""
         table, seen, regions, mask, shifts = self.table, self.seen, self._regions, self._mask, self._shifts
         self._distance = distance = self._distance + 1
         following: list[int] = []
@@ -146,7 +168,7 @@ class Backward:
 
 
 class Regions(dict[int, tuple[dict[int, int], list[Slides]]]):
-    """For each set of occupied cells: the number of the region of every free cell, and the slides into each region."""
+    """For each set of occupied cells: the number of the region of each free cell, and the slides into each region."""
 
     def __init__(self, game: SlidingTiles) -> None:
         self._beside = [game.beside(cell) for cell in range(game.rows * game.columns)]
@@ -162,7 +184,7 @@ class Regions(dict[int, tuple[dict[int, int], list[Slides]]]):
         return region_of, slides
 
     def _find_regions(self, occupied: int) -> tuple[dict[int, int], list[list[tuple[int, int]]]]:
-        """Number the regions, and list for each the pairs of a cell with a tile and an adjacent free cell."""
+        """Number the regions. List, for each of them, the pairs of a cell with a tile and a free cell next to it."""
         region_of: dict[int, int] = {}
         borders: list[list[tuple[int, int]]] = []
         for first in range(len(self._beside)):
@@ -187,8 +209,8 @@ class Regions(dict[int, tuple[dict[int, int], list[Slides]]]):
 def load_table(name: str, size: int, build: Callable[[], bytes]) -> bytes:
     """Return the table `name` of `size` bytes, from the user's cache folder or from `build`.
 
-    A file holds a line with its name, a checksum, and the table. If the file is truncated, changed or of another version, the
-    table is rebuilt. If the folder is not writable, it is built for every run.
+    A file holds a line with its name, a checksum, and the table. If the file is truncated, changed or has another version, the
+    table is built again. If the folder is not writable, the table is built in every run.
     """
     named = os.environ.get(CACHE_VARIABLE)
     folder = Path(named) if named else user_cache_path("arena")
@@ -198,7 +220,7 @@ def load_table(name: str, size: int, build: Callable[[], bytes]) -> bytes:
         if len(kept) == size and head + b"\n" == _head(name, kept):
             return kept
     table = build()
-    with suppress(OSError):  # continue without the cache if the disk is full or read-only
+    with suppress(OSError):  # continue without the cache when the disk is full or read-only
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, _head(name, table), table)
     return table

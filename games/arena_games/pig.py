@@ -1,4 +1,4 @@
-"""Pig: a die against one's own greed (J. Scarne, Scarne on Dice, 1945)."""
+"""Pig, a dice game in which greed may cost the points of a turn (J. Scarne, Scarne on Dice, 1945)."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -12,20 +12,28 @@ from arena import CHANCE, Action, Game, heuristic, uniform
 from arena.compiled import Rules, Words
 
 State = tuple[int, bool, int, int, int]
-"""The seat to move, whether its die is in the air, the points gathered in this turn, and both scores."""
+"""The seat to move, whether its die is rolling, the points collected in this turn, and both scores."""
 
 CHOICES = ("roll", "hold")
 ROLL, HOLD = 0, 1
 
 
 class Pig(Game):
-    """A seat rolls as often as it likes and gathers the faces, but a 1 ends its turn with nothing; `hold` keeps what is gathered.
+    """A seat rolls as often as it likes and adds up the faces. A 1 ends its turn without points; `hold` adds the points to its
+    score.
 
-    The seat that holds with `target` or more wins. Text notation: both scores, the points gathered and the seat, `40:35 +12 a`,
-    with a `?` behind while the die is rolling.
+    A seat wins when its score is at least `target` after it holds. Text notation: both scores, the points of this turn and the
+    seat, `40:35 +12 a`, followed by `?` while the die is rolling.
     """
 
     name = "pig"
+    rules_text = (
+        "Two seats, a and b, take turns; a begins. In its turn, a seat rolls a die with `sides` faces as often as it "
+        "likes, and adds up the faces. If it rolls a 1, its turn ends without points. If it chooses to hold, the points "
+        "of this turn are added to its score, and its turn ends. The first seat whose score is at least `target` after it "
+        "holds wins. The moves are `roll` and `hold`. A position is written as both scores, the points of this turn and "
+        "the seat: `40:35 +12 a`."
+    )
     default_heuristic: ClassVar[str | None] = "race"
     board = "boards/pig.js"
 
@@ -38,15 +46,15 @@ class Pig(Game):
         self._outcomes = uniform(self._faces)
 
     def initial(self, rng: random.Random) -> State:
-        """Return two empty scores, seat 0 to move."""
+        """Return two scores of 0, seat 0 to move."""
         return (0, False, 0, 0, 0)
 
     def to_move(self, state: State) -> int:
-        """Return the seat whose turn it is, CHANCE while the die is in the air."""
+        """Return the seat whose turn it is, or CHANCE while the die is rolling."""
         return CHANCE if state[1] else state[0]
 
     def actions(self, state: State) -> Sequence[Action]:
-        """Return `roll` and `hold`, or the faces of the die; nothing once a seat has won."""
+        """Return `roll` and `hold`, or the faces of the die; none after a win."""
         _, rolling, _, first, second = state
         if rolling:
             return self._faces
@@ -57,11 +65,11 @@ class Pig(Game):
         return self._outcomes
 
     def chance_stream(self, state: State) -> int:
-        """Return the seat that rolls: each has dice of its own."""
+        """Return the seat that rolls; each seat has its own die."""
         return state[0]
 
     def result(self, state: State, action: Action) -> State:
-        """Throw the die and gather its face or lose the turn; or add the gathered points to the score."""
+        """Throw the die and add its face or lose the turn; or add the points of this turn to the score."""
         seat, rolling, gathered, first, second = state
         if rolling:
             return (seat, False, gathered + action, first, second) if action > 1 else (1 - seat, False, 0, first, second)
@@ -70,15 +78,15 @@ class Pig(Game):
         return (0, False, 0, first, second + gathered) if seat else (1, False, 0, first + gathered, second)
 
     def is_terminal(self, state: State) -> bool:
-        """Return whether a seat has the target."""
+        """Return whether a seat has reached the target."""
         return state[3] >= self.target or state[4] >= self.target
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return 1 for the seat with the target and -1 for the other."""
+        """Return 1 for the seat that has reached the target and -1 for the other."""
         return (1.0, -1.0) if state[3] >= self.target else (-1.0, 1.0)
 
     def compiled(self) -> "RaceRules":
-        """Return the rules over whole numbers, for random play."""
+        """Return the rules written with whole numbers, for random play."""
         return RaceRules(self.target, self._outcomes, CHOICES)
 
     def action_space(self) -> Sequence[Action]:
@@ -97,12 +105,14 @@ class Pig(Game):
         )
 
     def format_state(self, state: State) -> str:
-        """Return `40:35 +12 a`."""
+        """Return the text notation, such as `40:35 +12 a`."""
         seat, rolling, gathered, first, second = state
         return f"{first}:{second} +{gathered} {'ab'[seat]}{'?' * rolling}"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `40:35 +12 a`; ValueError for anything else. It is not checked whether play can have led there."""
+        """Parse a text such as `40:35 +12 a`. Raises ValueError for other texts. It does not check whether the state can be
+        reached.
+        """
         try:
             scores, plus, mover = text.split()
             first, second = map(int, scores.split(":"))
@@ -116,11 +126,14 @@ class Pig(Game):
 
 @heuristic("race", game="pig")
 class Race:
-    """Estimates who wins the race to the target from the difference of the scores and the points still to go.
+    """Estimates which seat wins the race to the target, from the difference of the scores and the points that both seats still
+    need.
 
-    The lead, with 0.75 for a gathered point and 6 for having the turn, is divided by the spread of the turns to come, the square
-    root of the points that both still need. The constants were fitted to the exact values of optimal play to 100 with six sides,
-    where up to 30 points are gathered: the root of the mean squared error is 0.09. Other dice count in points of their own size.
+    The heuristic was written for this project, in the form of Kleinman's estimate for races in backgammon (`pip-count`). The lead
+    includes 0.75 for each point of this turn and 6 for having the turn. It is divided by the spread of future turns: the square
+    root of the points that both seats still need. The constants were fitted to the exact values of optimal play to 100 with a
+    six-sided die and up to 30 points in a turn; the root of the mean squared error is 0.09. For other dice, points are scaled by
+    the number of sides.
     """
 
     def __init__(self, game: Pig) -> None:
@@ -128,7 +141,7 @@ class Race:
         self._unit = sum(range(2, game.sides + 1)) / 20
 
     def __call__(self, state: State, player: int = 0) -> float:
-        """Return the value of a state to `player`, within [-0.99, 0.99]."""
+        """Return the value of a state for `player`, within [-0.99, 0.99]."""
         seat, _, gathered, first, second = state
         own, other = (second, first) if seat else (first, second)
         if own + gathered >= self._target:
@@ -141,9 +154,9 @@ class Race:
 
 
 class RaceRules(Rules):
-    """Pig over whole numbers, for compiled random play.
+    """Pig with whole numbers, for compiled random play.
 
-    A state is the state of the game. An action is ROLL or HOLD, an outcome the face of the die.
+    A state is the state of the game. An action is ROLL or HOLD, and an outcome is the face of the die.
     """
 
     words = 5
@@ -155,32 +168,32 @@ class RaceRules(Rules):
         self.choices = choices
 
     def encode(self, state: tuple[int, bool, int, int, int]) -> Words:
-        """Return the numbers of a state of the game."""
+        """Return a state of the game as numbers."""
         seat, rolling, gathered, first, second = state
         return seat, int(rolling), gathered, first, second
 
     def action(self, state: tuple[int, bool, int, int, int], number: int) -> str | int:
-        """Return a face while the die is in the air, else `roll` or `hold`."""
+        """Return a face while the die is rolling, otherwise `roll` or `hold`."""
         return number if state[1] else self.choices[number]
 
     def to_move(self, state: Words) -> int:
-        """Return the seat whose turn it is, CHANCE while the die is in the air."""
+        """Return the seat whose turn it is, or CHANCE while the die is rolling."""
         return CHANCE if state[1] == 1 else state[0]
 
     def chance(self, state: Words, number: float) -> int:
-        """Return the face of a number."""
+        """Return the face for a random number."""
         face = 1
         while face < len(self.reached) and number >= self.reached[face - 1]:
             face += 1
         return face
 
     def actions(self, state: Words) -> Iterator[int]:
-        """Yield both."""
+        """Yield `roll` and `hold`."""
         yield ROLL
         yield HOLD
 
     def result(self, state: Words, action: int) -> Words:
-        """Throw the die and gather its face or lose the turn; or add the gathered points to the score."""
+        """Throw the die and add its face or lose the turn; or add the points of this turn to the score."""
         seat, rolling, gathered, first, second = state
         if rolling == 1:
             if action > 1:
@@ -193,9 +206,9 @@ class RaceRules(Rules):
         return (1, 0, 0, first + gathered, second)
 
     def is_terminal(self, state: Words) -> bool:
-        """Return whether a seat has the target."""
+        """Return whether a seat has reached the target."""
         return state[3] >= self.target or state[4] >= self.target
 
     def returns(self, state: Words) -> tuple[float, float]:
-        """Return 1 for the seat with the target and -1 for the other."""
+        """Return 1 for the seat that has reached the target and -1 for the other."""
         return (1.0, -1.0) if state[3] >= self.target else (-1.0, 1.0)

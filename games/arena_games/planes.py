@@ -1,4 +1,4 @@
-"""Boards as planes of numbers from 0 to 1, for learners. The planes of `seat` itself always come first.
+"""Boards as planes of numbers from 0 to 1, for learning agents. The planes of `seat` itself always come first.
 
 All encodings are flat: plane by plane, row by row from the top.
 """
@@ -6,7 +6,7 @@ All encodings are flat: plane by plane, row by row from the top.
 from collections.abc import Sequence
 
 from arena import encoding
-from arena_games import connect_four, othello, tic_tac_toe
+from arena_games import connect_four, othello, sokoban, tic_tac_toe
 from arena_games.n_queens import NQueens
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.sudoku import Sudoku
@@ -27,7 +27,7 @@ def _two_boards(game: tic_tac_toe.TicTacToe | connect_four.ConnectFour) -> Shape
 
 @encoding("planes", game="tic-tac-toe", shape=_two_boards)
 class TicTacToePlanes:
-    """The own marks, then the other's."""
+    """The marks of the seat, then the marks of the opponent."""
 
     def __init__(self, game: tic_tac_toe.TicTacToe) -> None:
         self._bits = list(tic_tac_toe.geometry(game.rows, game.columns, game.in_a_row).bit.values())
@@ -39,7 +39,7 @@ class TicTacToePlanes:
 
 @encoding("planes", game="connect-four", shape=_two_boards)
 class ConnectFourPlanes:
-    """The own stones, then the other's."""
+    """The stones of the seat, then the stones of the opponent."""
 
     def __init__(self, game: connect_four.ConnectFour) -> None:
         self._seats = game.seats
@@ -54,7 +54,7 @@ class ConnectFourPlanes:
 
 @encoding("planes", game="othello", shape=lambda game: (3, game.size, game.size))
 class OthelloPlanes:
-    """The own discs, the other's, and the squares where the seat may place a disc now."""
+    """The discs of the seat, the discs of the opponent, and the squares where the seat may place a disc now."""
 
     def __init__(self, game: othello.Othello) -> None:
         self._bits = [1 << 8 * row + column for row in range(game.size) for column in range(game.size)]
@@ -68,7 +68,7 @@ class OthelloPlanes:
 
 @encoding("planes", game="sliding-tiles", shape=lambda game: (3, game.rows, game.columns))
 class SlidingTilesPlanes:
-    """The row where the tile of each cell belongs, the column where it belongs, both from 0 to 1, and the blank."""
+    """For each cell: the goal row of its tile, the goal column of its tile, both from 0 to 1, and whether it is the blank."""
 
     def __init__(self, game: SlidingTiles) -> None:
         homes = {tile: divmod(cell, game.columns) for cell, tile in enumerate(game.goal)}
@@ -93,13 +93,22 @@ def n_queens_planes(game: NQueens, observation: Sequence[int], seat: int) -> lis
 
 @encoding("planes", game="sudoku", shape=lambda game: (game.grid.digits + 1, game.grid.digits, game.grid.digits))
 def sudoku_planes(game: Sudoku, observation: int, seat: int) -> list[int]:
-    """Return a plane for each digit, with the cells that have it or may still get it, and one of the empty cells."""
+    """Return a plane for each digit, with the cells that have it or may still get it, and a plane of the empty cells."""
     bits = f"{observation:0{game.grid.top + game.grid.cells}b}"
     return list(map(int, reversed(bits)))
 
 
 @encoding("planes", game="2048", shape=lambda game: (LARGEST_EXPONENT + 1, game.rows, game.columns))
 def twenty_forty_eight_planes(game: TwentyFortyEight, observation: tuple[tuple[Shape, ...], int, int], seat: int) -> list[int]:
-    """Return a plane of the empty cells, then one for each tile from 2 to 131,072; larger tiles are in the last plane, too."""
+    """Return a plane of the empty cells, then a plane for each tile from 2 to 131,072. Larger tiles are in the last plane."""
     numbers = [min(LARGEST_EXPONENT, max(1, tile.bit_length()) - 1) for row in observation[0] for tile in row]
     return [int(number == plane) for plane in range(LARGEST_EXPONENT + 1) for number in numbers]
+
+
+@encoding("planes", game="sokoban", shape=lambda game: (4, game.height, game.width))
+def sokoban_planes(game: sokoban.Sokoban, observation: sokoban.State, seat: int) -> list[int]:
+    """Return the floor, the goals, the boxes, and the cells that the man can reach."""
+    planes = (game.floor, game.goals, observation[0], game.reach(*observation))
+    return [
+        plane >> row * game.wide + column & 1 for plane in planes for row in range(game.height) for column in range(game.width)
+    ]

@@ -10,17 +10,26 @@ from pydantic import Field
 from arena import CHANCE, Limits, Simultaneous
 
 State = str
-"""The actions, two letters for each turn, seat 0 first. Noise may still flip small letters; `?` is a hidden choice."""
+"""The actions, two letters for each turn, seat 0 first. Lowercase letters may still be flipped by noise; `?` is a hidden choice.
+"""
 
 
 class PrisonersDilemma(Simultaneous):
-    """Both cooperate (C) or defect (D) at once, `turns` times; a seat's return is the mean of what it gets in a turn.
+    """Both seats cooperate (C) or defect (D) at the same time, `turns` times. The return of a seat is its mean payoff per turn.
 
-    `payoffs` has four values: for both if both cooperate, for both if both defect, and, if only one defects, for the cooperator
-    and for the defector. `noise` is the probability that a choice is flipped. Text notation: the turns, `CC CD`; `-` at first.
+    `payoffs` has four values: the payoff of each seat if both cooperate, of each seat if both defect, and, if only one defects,
+    of the cooperator and of the defector. `noise` is the probability that a choice is flipped. Text notation: the turns, `CC CD`,
+    or `-` at the start.
     """
 
     name = "prisoners-dilemma"
+    rules_text = (
+        "Two seats play `turns` turns. In each turn, both choose at the same time to cooperate (C) or to defect (D). "
+        "`payoffs` has four numbers: the payoff of each seat if both cooperate, the payoff of each seat if both defect, "
+        "and, if only one defects, the payoff of the seat that cooperates and the payoff of the seat that defects. With "
+        "the probability `noise`, a choice is changed to the other one. The result of a seat is its mean payoff per turn. "
+        "A position is written as the choices in all turns so far, seat 1 first: `CC CD`, or - at the start."
+    )
     board = "boards/rounds.js"
     zero_sum = False
     min_return = 0.0
@@ -35,12 +44,12 @@ class PrisonersDilemma(Simultaneous):
     ) -> None:
         both, neither, cooperator, defector = payoffs
         if not defector > both > neither > cooperator:
-            raise ValueError(f"payoffs: expected the fourth above the first above the second above the third, got {payoffs}")
+            raise ValueError(f"payoffs: expected fourth > first > second > third, got {payoffs}")
         self.turns = turns
         self.default_moves = max(Limits().moves, 2 * turns)
         self.noise = noise
         self.min_return, self.max_return = cooperator, defector
-        self.perfect_recall = noise == 0  # actions are visible, intended choices are forgotten
+        self.perfect_recall = noise == 0  # seats see actions, but forget what they intended
         self._payoffs = {"CC": (both, both), "DD": (neither, neither), "CD": payoffs[2:], "DC": (defector, cooperator)}
 
     def begin(self, rng: random.Random) -> State:
@@ -48,7 +57,7 @@ class PrisonersDilemma(Simultaneous):
         return ""
 
     def movers(self, state: State) -> Sequence[int]:
-        """Return both seats; CHANCE if a choice may be flipped, no seat after the last turn."""
+        """Return both seats; CHANCE if a choice may be flipped; no seat after the last turn."""
         if state[-2:].strip("CD"):
             return (CHANCE,)
         return (0, 1) if len(state) < 2 * self.turns else ()
@@ -66,7 +75,7 @@ class PrisonersDilemma(Simultaneous):
         return state[:place] + ("DC"["CD".index(choice)] if actions[0] == "flipped" else choice) + state[place + 1 :]
 
     def chance_outcomes(self, state: State) -> Sequence[tuple[str, float]]:
-        """Return the outcomes for a choice, kept or flipped, without impossible ones."""
+        """Return the outcomes of noise: the choice is kept or flipped. Impossible outcomes are left out."""
         return [(each, share) for each, share in (("kept", 1 - self.noise), ("flipped", self.noise)) if share]
 
     def chance_stream(self, state: State) -> int:
@@ -78,21 +87,21 @@ class PrisonersDilemma(Simultaneous):
         return "".join(re.findall("[CD]{2}", self.settled(state)))[seat::2]
 
     def standing(self, state: State) -> Sequence[float]:
-        """Return the means so far."""
+        """Return the mean payoffs so far."""
         done = [self._payoffs[state[place : place + 2]] for place in range(0, len(state), 2) if state[place + 1] in "CD"]
         return [sum(got) / len(done) for got in zip(*done, strict=True)] or [0.0, 0.0]
 
     def payoffs(self, state: State) -> Sequence[float]:
-        """Return the means of all turns."""
+        """Return the mean payoffs over all turns."""
         return self.standing(state)
 
     def seen(self, state: State, seat: int) -> State:
-        """Return the actions without a choice of the other seat that may still be flipped."""
+        """Return the state without choices of the other seat that may still be flipped."""
         place = len(state) - 1 - seat
         return state[:place] + "?" + state[place + 1 :] if state[-2:].strip("CD") else state
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
-        """Return the state with a hidden choice drawn uniformly."""
+        """Return the state with a hidden choice drawn at random."""
         return observation.replace("?", rng.choice("cd"))
 
     def action_space(self) -> Sequence[str]:
@@ -105,11 +114,11 @@ class PrisonersDilemma(Simultaneous):
         return "\n".join([f"turn {min(len(state) // 2 + 1, self.turns)} of {self.turns}", *lines])
 
     def format_state(self, state: State) -> str:
-        """Return `CC CD`."""
+        """Return the text notation, such as `CC CD`."""
         return " ".join([state[place : place + 2] for place in range(0, len(state), 2)]) or "-"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `CC CD`; ValueError for other letters, half a turn, or too many turns."""
+        """Parse a text such as `CC CD`. Raises ValueError for other letters, half a turn, or too many turns."""
         turns = [] if text.strip() == "-" else text.split() or [""]
         last = "CDcd?" if self.noise else "CD"  # only the last turn may have pending noise
         odd = set("".join(turns[:-1])) - set("CD") or set("".join(turns[-1:])) - set(last)

@@ -12,16 +12,23 @@ State = tuple[tuple[str, str], ...]
 """The choices of both seats in each round."""
 
 CHOICES = ("rock", "paper", "scissors")
-"""Each beats the one before it, and the first beats the last."""
+"""Each choice beats the one before it, and the first beats the last."""
 
 
 class RockPaperScissors(Simultaneous):
-    """Both choose at once, `rounds` times; a round is worth 1, and a return is the mean of all rounds.
+    """Both seats choose at the same time, `rounds` times. A round is worth 1 point; the return is the mean over all rounds.
 
-    Text notation: the rounds, `rock-paper paper-paper`; `-` at first.
+    Text notation: the rounds, `rock-paper paper-paper`, or `-` at the start.
     """
 
     name = "rock-paper-scissors"
+    rules_text = (
+        "Two seats play `rounds` rounds. In each round, both choose rock, paper or scissors at the same time. Rock beats "
+        "scissors, scissors beat paper, and paper beats rock; equal choices are a draw. A round that is won is worth 1 "
+        "point, and a round that is lost -1. The result is the mean over all rounds. A move is `rock`, `paper` or "
+        "`scissors`. A position is written as the rounds so far, seat 1 first: `rock-paper paper-paper`, or - at the "
+        "start."
+    )
     board = "boards/rounds.js"
 
     def __init__(self, *, rounds: Annotated[int, Field(ge=1, le=10_000)] = 1) -> None:
@@ -46,12 +53,12 @@ class RockPaperScissors(Simultaneous):
         return (*state, (first, second))
 
     def standing(self, state: State) -> Sequence[float]:
-        """Return for each seat the rounds won less the rounds lost, as a share of all rounds."""
+        """Return, for each seat, the rounds won minus the rounds lost, as a share of all rounds."""
         won = sum((0, 1, -1)[CHOICES.index(first) - CHOICES.index(second)] for first, second in state) / self.rounds
         return (won, -won)
 
     def payoffs(self, state: State) -> Sequence[float]:
-        """Return the means of all rounds."""
+        """Return the mean points over all rounds."""
         return self.standing(state)
 
     def resample(self, observation: State, seat: int, rng: random.Random) -> State:
@@ -63,15 +70,15 @@ class RockPaperScissors(Simultaneous):
         return CHOICES
 
     def render(self, state: State) -> str:
-        """Return one line for each round, with its number."""
+        """Return one line for each round, and a last line with the number of rounds."""
         return "\n".join([" - ".join(each) for each in state] + [f"{len(state)} of {self.rounds} rounds played"])
 
     def format_state(self, state: State) -> str:
-        """Return `rock-paper paper-paper`."""
+        """Return the text notation, such as `rock-paper paper-paper`."""
         return " ".join(["-".join(each) for each in state]) or "-"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `rock-paper paper-paper`; ValueError for other words or too many rounds."""
+        """Parse a text such as `rock-paper paper-paper`. Raises ValueError for other words or too many rounds."""
         rounds = [] if text.strip() == "-" else [tuple(each.split("-")) for each in text.split() or [""]]
         if len(rounds) > self.rounds or any(len(each) != 2 or set(each) - set(CHOICES) for each in rounds):
             raise ValueError(f"expected up to {self.rounds} rounds such as rock-paper, or -, got {text!r}")

@@ -1,22 +1,24 @@
-"""Sliding tiles over whole numbers, for compiled searches: boards of at most 16 cells, four bits a cell in one number."""
+"""Sliding tiles with whole numbers, for compiled searches: boards of at most 16 cells, with four bits per cell in one number."""
 
 from collections.abc import Iterator
 
 from arena.compiled import Estimate, Rules, Words
 
 MAX_CELLS = 16
-"""The number of cells in one number."""
+"""The number of cells that fit into one number."""
 BITS = 3
-"""Bits for the number of tiles in one line that belong to another, for walking distance: at most 4."""
+"""Walking distance counts the tiles in one line that belong to another line. Each count, at most 4, takes this number of bits."""
 
 
 def _signed(bits: int) -> int:
-    """The number of signed 64 bits with these bits."""
+    """Return the signed 64-bit number with these bits."""
     return bits - (1 << 64) if bits >> 63 else bits
 
 
 class SlidingRules(Rules):
-    """A state is (the tiles, four bits a cell, cell 0 lowest; the cell of the blank). An action is the cell that slides."""
+    """A state is (the tiles, with four bits per cell and cell 0 lowest; the cell of the blank). An action is the cell that
+    slides.
+    """
 
     words = 2
     width = 4
@@ -26,11 +28,11 @@ class SlidingRules(Rules):
         self.beside = beside
         self.goal = goal
         self.placed = [_signed(tile << 4 * cell) for tile in range(MAX_CELLS) for cell in range(MAX_CELLS)]
-        """The bits of a tile on a cell, at index 16 * tile + cell, which needs no multiplication."""
+        """The bits of a tile on a cell. The index is 16 * tile + cell, for which a shift is enough."""
         self.goal_tiles = self.packed(goal)
 
     def packed(self, state: bytes) -> int:
-        """Return the tiles of a state in one number of signed 64 bits."""
+        """Return the tiles of a state in one signed 64-bit number."""
         return _signed(sum(tile << 4 * cell for cell, tile in enumerate(state)))
 
     def encode(self, state: bytes) -> Words:
@@ -42,11 +44,11 @@ class SlidingRules(Rules):
         return state[number]
 
     def actions(self, state: Words) -> Iterator[int]:
-        """Yield the cells beside the blank."""
+        """Yield the cells next to the blank."""
         yield from self.beside[state[1]]
 
     def result(self, state: Words, action: int) -> Words:
-        """Slide the tile on a cell into the blank, which is 0."""
+        """Slide the tile on a cell into the blank."""
         tiles, blank = state
         row = ((tiles >> 4 * action) & 15) << 4
         return (tiles ^ self.placed[row + blank] ^ self.placed[row + action], action)
@@ -60,17 +62,17 @@ class SlidingRules(Rules):
         return state[0] == self.goal_tiles
 
     def reverse(self, state: Words, action: int) -> int:
-        """Return the cell where the blank was: sliding the tile there undoes the move."""
+        """Return the old cell of the blank, because sliding the tile from there undoes the move."""
         return state[1]
 
 
 class TileSums(Estimate):
-    """An estimate that is a sum over the tiles of a number for the tile and its cell."""
+    """An estimate that is a sum over the tiles. Each tile adds a number that depends on the tile and its cell."""
 
     words = 1
 
     def __init__(self, cells: int, costs: list[list[int]]) -> None:
-        """`costs` has the costs by tile and cell; 0 for the blank."""
+        """`costs[tile][cell]` is the cost of a tile at a cell; it is 0 for the blank."""
         self.cells = cells
         self.costs = [cost for row in costs for cost in [*row, *[0] * (MAX_CELLS - len(row))]]
         """The costs at index 16 * tile + cell."""
@@ -93,7 +95,9 @@ class TileSums(Estimate):
 
 
 class PatternSums(Estimate):
-    """The heuristic `pattern-db`: the cell of each tile, in four bits, and the same for the mirror image."""
+    """The heuristic `pattern-db`. It carries two numbers from state to state: the cell of each tile, in four bits, and the same
+    for the mirror image.
+    """
 
     words = 2
 
@@ -109,7 +113,7 @@ class PatternSums(Estimate):
         self.mirror_shifts = [mirror_shifts.get(tile, 0) for tile in range(MAX_CELLS)]
         self.mirrored = len(mirror) > 0
         self.mirror = mirror or list(range(MAX_CELLS))
-        """For every cell its mirror image at the diagonal."""
+        """For every cell, its mirror image at the diagonal."""
         self.cells = len(shifts) + 1
 
     def first(self, state: Words) -> Words:
@@ -125,7 +129,7 @@ class PatternSums(Estimate):
         return (own, image)
 
     def after(self, carried: Words, state: Words, action: int, successor: Words) -> Words:
-        """Return their cells after one has moved to the cell of the blank."""
+        """Return the cells of the tiles after one tile has moved to the former cell of the blank."""
         tile = (state[0] >> 4 * action) & 15
         blank = state[1]
         own = carried[0] + (blank - action) * (1 << self.shifts[tile])
@@ -149,7 +153,8 @@ class PatternSums(Estimate):
 class ConflictSums(Estimate):
     """The heuristic `linear-conflict`: a slide along a row changes the conflicts in two columns, and vice versa.
 
-    The tiles of a line that belong there are the digits of a number, the index of a table with the costs of their conflicts.
+    For each line, the tiles that belong there are the digits of a number. This number is the index into a table with the costs of
+    their conflicts.
     """
 
     words = 1
@@ -164,13 +169,15 @@ class ConflictSums(Estimate):
     ) -> None:
         self.rows, self.columns = shape
         self.costs = costs
-        """As in TileSums: by tile and cell."""
+        """`costs[tile][cell]` is the cost of a tile at a cell."""
         places = [divmod(cell, self.columns) for cell in range(self.rows * self.columns)]
         self.row_digits = [
             [(home[1] + 1) * (self.columns + 1) ** column if tile and home[0] == row else 0 for tile, home in enumerate(homes)]
             for row, column in places
         ]
-        """By cell and tile: the digit of a tile that belongs to the row of the cell, at the place of the cell in it."""
+        """`row_digits[cell][tile]` is 0 if the tile does not belong to the row of the cell. Otherwise it is the goal column of
+        the tile (from 1), as a digit at the place of the cell's column. The sum over a row is its index in `row_costs`.
+        """
         self.column_digits = [
             [(home[0] + 1) * (self.rows + 1) ** row if tile and home[1] == column else 0 for tile, home in enumerate(homes)]
             for row, column in places
@@ -226,14 +233,18 @@ class ConflictSums(Estimate):
 
 
 class WalkTables:
-    """Every arrangement of tiles among lines by its number: its distance, and its successors by slides into the blank's line."""
+    """For every arrangement of tiles among lines: its distance, and its successors by slides into the blank's line.
+
+    Arrangements are given by their indices in the sorted list `packed`.
+    """
 
     def __init__(self, distances: dict[int, int], blanks: list[tuple[int, int]], lines: int) -> None:
         self.packed = sorted(distances)
         self.distances = [distances[one] for one in self.packed]
         numbers = {one: number for number, one in enumerate(self.packed)}
         self.following: list[list[int]] = []
-        """By number, and by the line before or after the blank's combined with the goal line of the tile."""
+        """For each arrangement, its successors. First come those after a slide from the line before the blank, then those after a
+        slide from the line behind it; each group is in the order of the goal lines of the tile that slides."""
         for packed, blank in sorted(blanks):
             moves = [(line, home) for line in (blank - 1, blank + 1) for home in range(lines)]
             after = [
@@ -243,7 +254,7 @@ class WalkTables:
             self.following.append([numbers.get(one, 0) for one in after])  # 0 if there is no such arrangement
 
     def number(self, packed: int) -> int:
-        """Return the number of an arrangement, by bisection."""
+        """Find the index of an arrangement by bisection."""
         low = 0
         high = len(self.packed)
         while low < high:
@@ -256,7 +267,9 @@ class WalkTables:
 
 
 class WalkSums(Estimate):
-    """The heuristic `walking-distance`: the arrangements of the tiles among rows and among columns, each as a number."""
+    """The heuristic `walking-distance`. It carries the indices of the arrangements among rows and among columns from state to
+    state.
+    """
 
     words = 2
 

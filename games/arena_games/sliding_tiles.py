@@ -1,7 +1,7 @@
 """Sliding tiles: the 8-puzzle, the 15-puzzle and their relatives of any size.
 
-A state holds a tile for every cell, row by row, 0 for the blank. Up to 256 cells it is a bytes object: then a slide
-swaps two values, which `bytes.translate` does in one call.
+A state holds a tile for every cell, row by row, with 0 for the blank. With up to 256 cells, it is a bytes object: a slide swaps
+two values, which `bytes.translate` does in one call.
 """
 
 import random
@@ -19,19 +19,27 @@ Shuffle = Annotated[int, Field(ge=0, le=1_000_000)]
 State = Sequence[int]
 
 MAX_BYTES_CELLS = 256
-"""The maximum number of cells for states as bytes objects."""
+"""The largest number of cells for states that are bytes objects."""
 MAX_LINES = 1 << 17
-"""The cache size for contents of a line: all 43,680 of a row of the 15-puzzle, but not all of a wide board."""
+"""The size of the cache for contents of a line: enough for all 43,680 contents of a row of the 15-puzzle, but not for wide
+boards.
+"""
 
 
 class SlidingTiles(Puzzle):
     """Slide tiles into the blank until they are in order.
 
-    An action is the number of the tile that slides. `shuffle` draws positions by that many random moves from the goal;
-    without it they are uniform among all that can be solved. Text notation: `1 2 3 / 4 5 6 / 7 8 .`.
+    An action is the number of the tile that slides. With `shuffle`, a position is the result of this many random moves from the
+    goal; without it, all solvable positions are equally likely. Text notation: `1 2 3 / 4 5 6 / 7 8 .`.
     """
 
     name = "sliding-tiles"
+    rules_text = (
+        "Tiles with numbers lie in a grid with one empty cell. A move slides a tile next to the empty cell, in its row or "
+        "column, into it. The goal is that the tiles are in order, row by row, with the empty cell at the end, or at the "
+        "beginning if `goal` is blank-first. Use as few moves as possible. A move is the number of the tile that slides. "
+        "A position is written as the rows from the top, with a dot for the empty cell: `1 2 3 / 4 5 6 / 7 8 .`."
+    )
     default_heuristic: ClassVar[str | None] = "manhattan"
     board = "boards/sliding_tiles.js"
 
@@ -60,13 +68,13 @@ class SlidingTiles(Puzzle):
             self._swaps.append(bytes(table))
 
     def beside(self, cell: int) -> list[int]:
-        """Return the cells beside a cell: above, to the left, to the right, below."""
+        """Return the cells next to a cell: above, to the left, to the right, below."""
         row, column = divmod(cell, self.columns)
         places = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
         return [r * self.columns + c for r, c in places if 0 <= r < self.rows and 0 <= c < self.columns]
 
     def initial(self, rng: random.Random) -> State:
-        """Return `shuffle` random moves from the goal, or without it any solvable position with equal chance."""
+        """Return the state after `shuffle` random moves from the goal or, without `shuffle`, a random solvable position."""
         if self.shuffle is None:
             return self._uniform(rng)
         state = self.goal
@@ -77,14 +85,16 @@ class SlidingTiles(Puzzle):
     def _uniform(self, rng: random.Random) -> State:
         tiles = list(self.goal)
         rng.shuffle(tiles)
-        if not self._solvable(tiles):  # swapping tiles 1 and 2 maps the unsolvable half onto the solvable one
+        if not self._solvable(tiles):  # swapping tiles 1 and 2 turns an unsolvable position into a solvable one
             one, two = tiles.index(1), tiles.index(2)
             tiles[one], tiles[two] = 2, 1
         state: State = self._pack(tiles)
         return state
 
     def _solvable(self, tiles: Sequence[int]) -> bool:
-        """Return whether the goal can be reached: every slide is a swap, and moves the blank by one cell."""
+        """Return whether the goal can be reached. Every slide swaps two values and moves the blank by one cell, so the parity
+        of the permutation and the parity of the blank's cell change together.
+        """
         place = {tile: cell for cell, tile in enumerate(self.goal)}
         odd = False
         seen = [False] * len(tiles)
@@ -99,7 +109,7 @@ class SlidingTiles(Puzzle):
         return odd == bool((blank[0] - home[0] + blank[1] - home[1]) % 2)
 
     def actions(self, state: State) -> Sequence[int]:
-        """Return the tiles beside the blank: above, to the left, to the right, below."""
+        """Return the tiles next to the blank: above, to the left, to the right, below."""
         return self._slides[state.index(0)](state)
 
     def result(self, state: State, action: int) -> State:
@@ -116,7 +126,7 @@ class SlidingTiles(Puzzle):
         return state == self.goal
 
     def is_terminal(self, state: State) -> bool:
-        """Return whether the goal is reached; there are no dead ends."""
+        """Return whether the goal is reached. This puzzle has no dead ends."""
         return state == self.goal
 
     def action_space(self) -> Sequence[int]:
@@ -124,12 +134,12 @@ class SlidingTiles(Puzzle):
         return range(1, self.rows * self.columns)
 
     def compiled(self) -> SlidingRules | None:
-        """Return the rules over whole numbers; None for boards of more than 16 cells."""
+        """Return the rules written with whole numbers; None for boards of more than 16 cells."""
         cells = self.rows * self.columns
         return SlidingRules([self.beside(cell) for cell in range(cells)], bytes(self.goal)) if cells <= MAX_CELLS else None
 
     def render(self, state: State) -> str:
-        """Return the board, a row a line, the blank as a dot."""
+        """Return the board with a line per row and a dot for the blank."""
         width = len(str(len(state) - 1))
         return "\n".join(" ".join(f"{tile or '.':>{width}}" for tile in row) for row in self._rows(state))
 
@@ -137,13 +147,13 @@ class SlidingTiles(Puzzle):
         return [state[start : start + self.columns] for start in range(0, len(state), self.columns)]
 
     def format_state(self, state: State) -> str:
-        """Return `1 2 3 / 4 5 6 / 7 8 .`."""
+        """Return the text notation, such as `1 2 3 / 4 5 6 / 7 8 .`."""
         return " / ".join(" ".join(str(tile or ".") for tile in row) for row in self._rows(state))
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `1 2 3 / 4 5 6 / 7 8 .`; 0 is read for the blank, slashes may be left out.
+        """Parse a text such as `1 2 3 / 4 5 6 / 7 8 .`. The blank may also be 0, and slashes may be left out.
 
-        ValueError for wrong tiles, rows of the wrong length, and positions that cannot be solved.
+        Raises ValueError for wrong tiles, rows of the wrong length, and positions that cannot be solved.
         """
         if "/" in text:
             lengths = [len(row.split()) for row in text.split("/")]
@@ -163,7 +173,7 @@ class SlidingTiles(Puzzle):
         return state
 
     def parse_action(self, state: State, text: str) -> int:
-        """Return the tile that `text` names; ValueError if it is not beside the blank."""
+        """Return the tile that `text` names. Raises ValueError if it is not next to the blank."""
         legal = self.actions(state)
         if text.strip() not in map(str, legal):
             raise ValueError(f"expected one of the tiles {', '.join(map(str, legal))}, got {text!r}")
@@ -171,7 +181,7 @@ class SlidingTiles(Puzzle):
 
 
 class Lines(dict[Sequence[int], int]):
-    """A number for every content of one row or column, computed at the first use and cached."""
+    """A number for every content of one row or column, computed on first use and cached."""
 
     def __init__(self, compute: Callable[[int, Sequence[int]], int], number: int) -> None:
         self._compute = compute
@@ -185,17 +195,17 @@ class Lines(dict[Sequence[int], int]):
 
 
 def row_lines(game: SlidingTiles, compute: Callable[[int, Sequence[int]], int]) -> list[tuple[slice, Lines]]:
-    """Return for each row its cells and its numbers, which `compute` gives for the number of the row and its tiles."""
+    """Return, for each row, its cells and its numbers, which `compute` returns for the index of the row and its tiles."""
     return [(slice(r * game.columns, (r + 1) * game.columns), Lines(compute, r)) for r in range(game.rows)]
 
 
 def column_lines(game: SlidingTiles, compute: Callable[[int, Sequence[int]], int]) -> list[tuple[slice, Lines]]:
-    """Return the same for each column."""
+    """Return, for each column, its cells and its numbers, as `row_lines` does for each row."""
     return [(slice(c, None, game.columns), Lines(compute, c)) for c in range(game.columns)]
 
 
 def cells_from_home(game: SlidingTiles, tile: int, cell: int) -> int:
-    """The rows and columns between a cell and the goal of a tile."""
+    """Return the number of rows and columns between a cell and the goal of a tile."""
     home = game.goal.index(tile)
     return abs(home // game.columns - cell // game.columns) + abs(home % game.columns - cell % game.columns)
 
@@ -215,9 +225,10 @@ class LineSums:
 
 @heuristic("manhattan", game="sliding-tiles", admissible=True, consistent=True)
 class Manhattan(LineSums):
-    """The sum over all tiles of the rows and columns that part each from its place.
+    """The sum, over all tiles, of the number of rows and columns between the tile and its goal.
 
-    No tile needs fewer slides, because a slide moves one tile by one cell.
+    No tile needs fewer slides, because a slide moves one tile by one cell. J. Pearl, Heuristics, 1984, derives it from a
+    puzzle in which tiles may share a cell.
     """
 
     def __init__(self, game: SlidingTiles) -> None:
@@ -232,13 +243,16 @@ class Manhattan(LineSums):
         self._costs = costs
 
     def compiled(self, rules: SlidingRules) -> TileSums:
-        """Return the same sum, carried from state to state."""
+        """Return the same sum with whole numbers, updated from state to state."""
         return TileSums(len(self._costs), [list(column) for column in zip(*self._costs, strict=True)])
 
 
 @heuristic("misplaced", game="sliding-tiles", admissible=True, consistent=True)
 class Misplaced:
-    """The number of tiles that are not in their place: each has to slide at least once."""
+    """The number of tiles that are not in their place: each has to slide at least once.
+
+    J. Pearl, Heuristics, 1984, derives it from a puzzle in which a tile may jump to any cell.
+    """
 
     def __init__(self, game: SlidingTiles) -> None:
         self._goal = game.goal
@@ -250,6 +264,6 @@ class Misplaced:
         return wrong - 1 if state[self._home] else wrong
 
     def compiled(self, rules: SlidingRules) -> TileSums:
-        """Return the same, as a sum over the tiles."""
+        """Return the same number, as a sum over the tiles."""
         cells = range(len(self._goal))
         return TileSums(len(cells), [[int(tile > 0 and self._goal[cell] != tile) for cell in cells] for tile in cells])

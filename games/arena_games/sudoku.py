@@ -15,27 +15,40 @@ Givens = Annotated[int, Field(ge=0)]
 
 DIGITS = "123456789ABCDEFGHIJKLMNOP"
 GIVEN_SHARE = {1: 0.0, 2: 0.37, 3: 0.37}
-"""The default share of givens: 30 of 81. Larger grids have more, because few givens would make the search take days."""
+"""The default share of givens (digits in a puzzle): 30 of 81 cells. Larger grids have more, because few givens would make the
+search take days.
+"""
 LARGE_GIVEN_SHARE = 0.55
 MAX_SEARCHED_BOX = 3
-"""Boxes up to this size are filled by search; larger ones by shuffling a pattern, because a search may never end."""
+"""Grids with boxes up to this size are filled by search. Larger grids are made by shuffling a pattern, because a search may never
+end.
+"""
 MAX_UNIQUENESS_NODES = 2_000
-"""The node limit of a test for a second solution on larger grids. If it is exhausted, the given stays."""
+"""The node limit of a test for a second solution on larger grids. If the limit is reached, the digit stays in the puzzle."""
 
 
 class Sudoku(Puzzle):
     """Fill the grid so that every row, column and box holds every digit once.
 
-    `box` is the side of a box, 3 for the usual grid. A random puzzle has one solution and `givens` digits, or a few more if none
-    of the rest can be removed: with 0 it is minimal. An action puts a digit that is not yet in the row, column or box into one
-    empty cell: the first one, or the one with the fewest digits left. A digit without another place in a row, column or box
-    counts as the only one left. Text notation: the cells row by row, `.` or `0` for empty, on larger grids letters from `A` for
-    10; an action `r1c2=7`.
+    `box` is the side of a box, 3 for the usual grid. A random puzzle has exactly one solution. It has `givens` digits, or more if
+    no other digit can be removed. With 0, digits are removed as long as possible. An action puts a digit that is not yet in the
+    row, column or box into one empty cell: the one with the fewest possible digits, or with `cell: first` the first one. If a
+    digit has no other place in a row, column or box, it is the only possible digit of its cell. Text notation: the cells row by
+    row, with `.` or `0` for an empty cell and, on larger grids, letters from `A` for 10. An action is `r1c2=7`.
 
     The goal is a full grid without a contradiction; an Answer must also keep the digits of the position.
     """
 
     name = "sudoku"
+    rules_text = (
+        "Fill the empty cells of a grid so that every row, every column and every box holds each digit once. A box has `box` "
+        "rows and `box` columns, and the grid has as many rows and columns as a box has cells: with boxes of 3 by 3, there "
+        "are 9 rows and the digits 1 to 9. Digits above 9 are letters, beginning with A for 10. A digit that was put into a "
+        "cell stays there. In each position, you can only fill one cell, which the rules select, and only with digits that "
+        "are not yet in its row, column or box. If no digit is possible, the attempt has failed. The move `r1c2=7` puts a 7 "
+        "into row 1, column 2; rows are counted from the top and columns from the left. A position is written as all cells, "
+        "row by row, with a dot for an empty cell."
+    )
     path_matters: ClassVar[bool] = False
     default_heuristic: ClassVar[str | None] = "empty-cells"
     board = "boards/sudoku.js"
@@ -63,7 +76,7 @@ class Sudoku(Puzzle):
         return random_puzzle(self.grid, self.givens, rng)
 
     def actions(self, state: int) -> Sequence[int]:
-        """Return the digits for one empty cell; none if the grid is full, or at a dead end."""
+        """Return the actions for one empty cell; none if the grid is full, or at a dead end."""
         if state < self._full:
             return ()
         if not self.first:
@@ -88,15 +101,15 @@ class Sudoku(Puzzle):
         return self.is_goal(state) and state & position == state
 
     def compiled(self) -> SudokuRules:
-        """Return the rules over whole numbers."""
+        """Return the rules written with whole numbers."""
         return SudokuRules(self.box, self.grid.unit_cells(), first=self.first)
 
     def solutions(self, state: int, *, nodes: int | None = None) -> int | None:
-        """Return the number of solutions of a state: 0, 1, or 2 for several; None if counting takes more than `nodes` grids."""
+        """Return the number of solutions of a state: 0, 1, or 2 for several. None if counting takes more than `nodes` grids."""
         return count_solutions(self.grid, state, nodes=nodes)
 
     def list_digits(self, state: int) -> Sequence[int]:
-        """Return the digits row by row, 0 for empty cells."""
+        """Return the digits row by row, with 0 for empty cells."""
         grid = self.grid
         empty = state >> grid.top
         digits = [0] * grid.cells
@@ -109,19 +122,19 @@ class Sudoku(Puzzle):
         return digits
 
     def format_state(self, state: int) -> str:
-        """Return the cells row by row, `.` for empty ones."""
+        """Return the cells row by row, with `.` for empty cells."""
         return "".join([self._letters[digit - 1] if digit else "." for digit in self.list_digits(state)])
 
     def parse_state(self, text: str) -> int:
-        """Return the state of 81 characters (n^4 with boxes of n by n); `0` is read for `.`, and small letters for large.
+        """Parse 81 characters (n^4 with boxes of n by n); `0` may replace `.`, and letters may be lowercase.
 
-        ValueError for a wrong length or character, and if two cells contradict each other, which it names. Whether
-        there is a solution is not checked.
+        Raises ValueError for a wrong length or character, or if two cells contradict each other; the message names them. It does
+        not check whether there is a solution.
         """
         grid = self.grid
         marks = text.strip().upper()
         if len(marks) != grid.cells:
-            raise ValueError(f"expected {grid.cells} characters, one a cell, got {len(marks)}")
+            raise ValueError(f"expected {grid.cells} characters, one per cell, got {len(marks)}")
         givens = [(cell, self._letters.find(mark)) for cell, mark in enumerate(marks) if mark not in ".0"]
         for cell, digit in givens:
             if digit < 0:
@@ -143,7 +156,7 @@ class Sudoku(Puzzle):
         return f"r{row + 1}c{column + 1}"
 
     def format_action(self, state: int, action: int) -> str:
-        """Return `r1c2=7`."""
+        """Return the text of an action, such as `r1c2=7`."""
         cell, digit = divmod(action, self.grid.digits)
         return f"{self._place(cell)}={self._letters[digit]}"
 
@@ -162,15 +175,29 @@ class Sudoku(Puzzle):
 
 @heuristic("empty-cells", game="sudoku", admissible=True, consistent=True)
 def empty_cells(game: Sudoku, state: int, player: int = 0) -> float:
-    """Return the number of cells that are still empty, each of which takes one action."""
+    """Return the number of cells that are still empty, each of which takes one action.
+
+    Folklore, written for this project: it is the number of variables of a constraint problem that have no value yet.
+    """
     return (state >> game.grid.top).bit_count()
 
 
-def random_puzzle(geometry: GridGeometry, givens: int, rng: random.Random) -> int:
-    """Return a grid with one solution and `givens` digits, or more if none of the rest can be removed.
+@heuristic("candidates", game="sudoku")
+def candidates(game: Sudoku, state: int, player: int = 0) -> float:
+    """Return the number of candidates: pairs of an empty cell and a digit that is not yet in its row, column or box.
 
-    So with few givens it is minimal: without any one of its digits it would have several solutions. With boxes larger than 3 by
-    3, a digit may also stay because the test would take too long.
+    A search by this number prefers grids that leave few choices. R. Haralick, G. Elliott, 1980, call this principle fail-first;
+    for D. Knuth, Dancing Links, 2000, the candidates are the options of an exact cover problem.
+    """
+    grid = game.grid
+    return ((state >> grid.top) * grid.everywhere & state).bit_count()
+
+
+def random_puzzle(geometry: GridGeometry, givens: int, rng: random.Random) -> int:
+    """Return a grid with exactly one solution and `givens` digits, or more if no other digit can be removed.
+
+    So with few givens, the puzzle is minimal: if any digit is removed, it has several solutions. With boxes larger than 3 by 3, a
+    digit may also stay because testing it would take too long.
     """
     nodes = None if geometry.box <= MAX_SEARCHED_BOX else MAX_UNIQUENESS_NODES
     actions = _search_solution(geometry, rng) if geometry.box <= MAX_SEARCHED_BOX else _shuffle_solution(geometry, rng)
@@ -190,7 +217,7 @@ def random_puzzle(geometry: GridGeometry, givens: int, rng: random.Random) -> in
 
 
 def _search_solution(geometry: GridGeometry, rng: random.Random) -> list[int]:
-    """Search depth-first with digits in random order. The chances of grids are not equal, but every grid is possible."""
+    """Search depth-first with digits in random order. Grids are not equally likely, but every grid is possible."""
     unseen: list[tuple[int, tuple[int, ...]]] = [(geometry.blank, ())]
     while True:
         grid, done = unseen.pop()
@@ -202,7 +229,7 @@ def _search_solution(geometry: GridGeometry, rng: random.Random) -> list[int]:
 
 
 def _shuffle_solution(geometry: GridGeometry, rng: random.Random) -> list[int]:
-    """A known solution with digits, rows and columns shuffled in ways that keep it a solution."""
+    """Shuffle the digits, rows and columns of a known solution in ways that keep it a solution."""
     box, digits = geometry.box, geometry.digits
     names, rows, columns = rng.sample(range(digits), digits), _shuffle_lines(box, rng), _shuffle_lines(box, rng)
     found = []
@@ -214,7 +241,7 @@ def _shuffle_solution(geometry: GridGeometry, rng: random.Random) -> list[int]:
 
 
 def _shuffle_lines(box: int, rng: random.Random) -> list[int]:
-    """Rows or columns, shuffled within bands and the bands among themselves."""
+    """Return rows or columns, shuffled within their bands, and with the bands shuffled, too."""
     return [band * box + line for band in rng.sample(range(box), box) for line in rng.sample(range(box), box)]
 
 

@@ -1,8 +1,8 @@
 """Grids of sudoku as one integer each: placing a digit and detecting a dead end are operations on all cells at once.
 
-With n digits there are n * n cells, numbered row by row. A grid has a plane of n * n bits for every digit, the lowest for
-1: the cells that have the digit or may still get it. Above them lies the plane of the empty cells. Placing a digit clears bits:
-one `and` with a precomputed mask. For 9 digits there are 810 bits, 132 bytes as a Python object.
+With n digits there are n * n cells, numbered row by row. For every digit, beginning with 1 in the lowest bits, a grid has a plane
+of n * n bits: the cells that have the digit or may still get it. The highest plane holds the empty cells. Placing a digit clears
+bits, by one `and` with a precomputed mask. For 9 digits there are 810 bits, which take 132 bytes as a Python object.
 """
 
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 
 
 class Units(NamedTuple):
-    """The rows, the columns or the boxes, in all planes at once."""
+    """All rows, all columns or all boxes, in all planes at once."""
 
     firsts: int
     """The first cell of each unit."""
     places: tuple[int, ...]
     """The offsets of a unit's cells from its first cell."""
     spread: int
-    """The product with the bits of first cells gives all cells of the units."""
+    """Multiplied by the bits of first cells, this number gives all cells of the units."""
 
 
 class GridGeometry:
-    """Constants for a size of the boxes; `geometry(box)` makes one for each size."""
+    """Constants for one size of boxes; `geometry(box)` creates one object for each size."""
 
     def __init__(self, box: int) -> None:
         self.box = box
@@ -37,7 +37,7 @@ class GridGeometry:
         self.blank = (1 << self.top + cells) - 1
         """The grid without any digit."""
         self.everywhere = _bits(self.shifts)
-        """The product with a plane repeats it for every digit."""
+        """Multiplied by a plane, this number repeats the plane for every digit."""
         rows = range(0, cells, digits)
         columns = range(digits)
         corners = [row * digits + column for row in range(0, digits, box) for column in range(0, digits, box)]
@@ -49,7 +49,7 @@ class GridGeometry:
                 for place in places:
                     peers[first + place] |= spread << first
         self.keep: list[int] = []
-        """For every action the mask of bits that it keeps. Action `cell * digits + digit - 1` puts a digit into a cell."""
+        """For every action, the mask of the bits that it keeps. Action `cell * digits + digit - 1` puts a digit into a cell."""
         for cell in range(cells):
             for shift in self.shifts:
                 others = (1 << cell) * (self.everywhere | 1 << self.top) ^ 1 << cell + shift
@@ -66,7 +66,7 @@ class GridGeometry:
         return geometry, (self.box,)
 
     def is_solved(self, grid: int) -> bool:
-        """Return whether every cell holds one digit, and every row, column and box every digit; False for any other integer."""
+        """Return whether every cell holds one digit, and every row, column and box every digit; False for other integers."""
         if grid < 0 or grid >> self.top:
             return False
         once = twice = 0
@@ -79,10 +79,11 @@ class GridGeometry:
         return all(_seen(grid, units) == (units.firsts, 0) for units in self.units)
 
     def most_constrained(self, grid: int) -> Sequence[int]:
-        """Return the actions of the empty cell with the fewest digits left, the first of several; none at a dead end.
+        """Return the actions for the empty cell with the fewest digits left (the first one of several); none at a dead end.
 
-        A digit is left if it is not in the row, column and box of the cell. If a row, column or box has no other place for it, it
-        is the only one left. If a row, column or box has no place for a digit at all, the grid is a dead end.
+        A digit is left if it is not in the row, column or box of the cell. If a row, column or box has no other place for a
+        digit, the digit is the only one left in its cell. If a row, column or box has no place for a digit at all, the grid is a
+        dead end.
         """
         empty = grid >> self.top
         plane = self.plane
@@ -103,12 +104,14 @@ class GridGeometry:
         return self.actions_of((fewest & -fewest).bit_length() - 1, grid)
 
     def actions_of(self, cell: int, grid: int) -> Sequence[int]:
-        """Return the actions of an empty cell, by digit."""
+        """Return the actions for an empty cell, in the order of digits."""
         here = grid >> cell
         return [action for action, shift in enumerate(self.shifts, cell * self.digits) if here >> shift & 1]
 
     def _only_place(self, grid: int, empty: int) -> Sequence[int] | None:
-        """The action of a digit that has one place in a row, column or box; none at a dead end, None without such a digit."""
+        """Return a list with the action for a digit that has a single place in a row, column or box; None if there is no such
+        digit. The list is empty at a dead end.
+        """
         free = empty * self.everywhere & grid
         for units in self.units:
             once, twice = _seen(grid, units)
@@ -121,7 +124,7 @@ class GridGeometry:
         return None
 
     def _fewest(self, grid: int, empty: int) -> int:
-        """The plane of the empty cells with the fewest digits left, if all have three or more."""
+        """Return the plane of the empty cells with the fewest digits left, if all have three or more."""
         at_least = [empty] + [0] * (self.digits + 1)
         for shift in self.shifts:
             for count in range(self.digits, 0, -1):
@@ -130,7 +133,7 @@ class GridGeometry:
 
 
 def _seen(grid: int, units: Units) -> tuple[int, int]:
-    """For every digit the units in which it has a place, and the units in which it has two or more, by their first cells."""
+    """Return, for every digit, the units in which it has a place, and those in which it has two or more, by their first cells."""
     firsts = units.firsts
     once = twice = 0
     for place in units.places:
@@ -143,7 +146,8 @@ def _seen(grid: int, units: Units) -> tuple[int, int]:
 def count_solutions(geometry: GridGeometry, grid: int, *, most: int = 2, nodes: int | None = None) -> int | None:
     """Return the number of solutions of a grid, up to `most`; None if counting takes more than `nodes` grids.
 
-    With the default, 0 means none, 1 exactly one, 2 several. The search is depth-first, with the most constrained cell first.
+    With the default for `most`, 0 means none, 1 exactly one, and 2 several. The search is depth-first, with the most constrained
+    cell first.
     """
     actions, keep, full = geometry.most_constrained, geometry.keep, 1 << geometry.top
     found = looked = 0
@@ -165,7 +169,7 @@ def count_solutions(geometry: GridGeometry, grid: int, *, most: int = 2, nodes: 
 
 @cache
 def geometry(box: int) -> GridGeometry:
-    """The geometry of grids with boxes of `box` by `box` cells."""
+    """Return the geometry of grids with boxes of `box` by `box` cells."""
     return GridGeometry(box)
 
 
@@ -174,5 +178,5 @@ def _bits(places: Sequence[int]) -> int:
 
 
 def _cells(plane: int) -> list[int]:
-    """The cells of a plane, in order."""
+    """Return the cells of a plane, in order."""
     return [cell for cell in range(plane.bit_length()) if plane >> cell & 1]

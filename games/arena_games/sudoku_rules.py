@@ -1,4 +1,4 @@
-"""Sudoku over whole numbers, for compiled searches: for every cell the mask of its candidates."""
+"""Sudoku with whole numbers, for compiled searches: a mask of the possible digits for every cell."""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -7,13 +7,13 @@ from arena.compiled import Grid, Words
 
 
 class SudokuRules(Grid):
-    """A state has a word for every cell: a bit for each digit that is or may be there, and above them one if the cell is empty.
+    """A state has a number for every cell: a bit for each digit that is or may be there, and a higher bit if the cell is empty.
 
     Actions, their order and the choice of the next cell are the same as in the game; see `GridGeometry.most_constrained`.
     """
 
     players = 1
-    tree = True  # branches at a cell differ in its digit for good
+    tree = True  # two branches have different digits in a cell and never meet again
 
     def __init__(self, box: int, units: list[list[int]], *, first: bool) -> None:
         self.digits = box * box
@@ -28,8 +28,8 @@ class SudokuRules(Grid):
         self._ones = int.from_bytes(b"\1\0\0\0" * (self.digits + 1) * self.cells, "little")
 
     def encode(self, state: int) -> Words:
-        """Return the masks of a grid, whose bits are ordered by digit: each cell gets a lane of 32 bits, which combines the
-        digits.
+        """Return the masks of a grid. The grid has a plane of bits for each digit, and this method collects the bits of each cell
+        in 32 bits of its own.
         """
         bits = format(state, f"0{(self.digits + 1) * self.cells}b")[::-1]
         lanes = int.from_bytes(bits.encode("utf-32-le"), "little") & self._ones
@@ -39,7 +39,7 @@ class SudokuRules(Grid):
         return struct.unpack(f"<{self.cells}I", masks.to_bytes(4 * self.cells, "little"))
 
     def is_goal(self, state: Sequence[int]) -> bool:
-        """Return whether the grid is full without a contradiction."""
+        """Return whether the grid is full and has no contradiction."""
         for cell in range(self.cells):
             if state[cell] > self.everything:
                 return False
@@ -62,14 +62,14 @@ class SudokuRules(Grid):
                 yield cell * self.digits + digit
 
     def first_empty(self, state: Sequence[int]) -> int:
-        """Return the first empty cell, and below it the mask of its digits; 0 without one."""
+        """Return the first empty cell, with the mask of its digits in the lower bits; 0 if there is none."""
         for cell in range(self.cells):
             if state[cell] > self.everything:
                 return (cell << self.digits) | (state[cell] & self.everything)
         return 0
 
     def most_constrained(self, state: Sequence[int]) -> int:
-        """Return the same for the empty cell with the fewest digits; 0 at a dead end."""
+        """Return the empty cell with the fewest digits, in the form of `first_empty`; 0 at a dead end."""
         fewest = self.digits + 1
         found = 0
         for cell in range(self.cells):
@@ -89,8 +89,7 @@ class SudokuRules(Grid):
         return (found << self.digits) | (state[found] & self.everything)
 
     def only_place(self, state: Sequence[int], start: int) -> int:
-        """Return the lowest digit that has one place in a unit, with its cell; 0 if a digit has no place, -1 without such a
-        digit.
+        """Return the lowest digit that has only one place in a unit, with its cell; 0 if a digit has no place; otherwise -1.
 
         The units are the rows, the columns or the boxes, which begin at `start`.
         """
@@ -113,7 +112,9 @@ class SudokuRules(Grid):
         return self.place_of(state, digit, start)
 
     def place_of(self, state: Sequence[int], digit: int, start: int) -> int:
-        """Return the first empty cell that is the only place in a unit for one of some digits, given as bits, and the bit."""
+        """Return the first empty cell that is the only place in a unit for one of the digits in `digit`, and the bit of this
+        digit.
+        """
         first = self.cells
         for unit in range(start, start + self.digits):
             places = 0

@@ -1,18 +1,19 @@
 """Tic-tac-toe on a board of any size, on bitboards.
 
-A state is a pair of bitboards, the cells of x and of o. Cell (row, column) is bit `row * (columns + 1) + column`: the
-spare column keeps lines from running over the edge, so that a whole board is tested for lines with a few shifts.
+A state is a pair of bitboards, the cells of x and of o. Cell (row, column) is bit `row * (columns + 1) + column`: the spare
+column keeps lines from running over the edge, so a whole board can be tested for lines with a few shifts.
 """
 
 import random
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
-from typing import Annotated, ClassVar, Generic, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import Field
 
-from arena import Game, heuristic
+from arena import Disguise, Game, heuristic
+from arena_games.disguises import COLOURS, draw_names, make_disguise, mark_signs
 from arena_games.marks import check_turns, parse_rows
 from arena_games.tic_tac_toe_rules import MAX_BITS, Lanes, MarkRules, ShiftedMarks, TabledMarks
 
@@ -21,16 +22,22 @@ Entry = TypeVar("Entry")
 Side = Annotated[int, Field(ge=1, le=50)]
 
 MAX_TABLE_BITS = 12
-"""The maximum number of bits for a table with the result for every bitboard."""
+"""The largest number of bits for which a table has the result of every bitboard."""
 
 
 class TicTacToe(Game):
-    """Marks in a row: x and o take turns, the first with `in_a_row` marks in a row, column or diagonal wins.
+    """Marks in a row: x and o take turns, and the first seat with `in_a_row` marks in a row, column or diagonal wins.
 
-    States are pairs of bitboards, actions are cell numbers from 1, row by row. Text notation: `x../.o./...`.
+    States are pairs of bitboards, and actions are cell numbers from 1, row by row. Text notation: `x../.o./...`.
     """
 
     name = "tic-tac-toe"
+    rules_text = (
+        "Two sides, x and o, take turns; x begins. A move puts a mark of your side into an empty cell. The first side with "
+        "`in_a_row` of its marks next to each other in a row, a column or a diagonal wins. A full board without such a line is "
+        "a draw. Cells have numbers from 1, row by row from the top left. A move is the number of a cell. A position is written "
+        "as the rows from the top, joined by /, with a dot for an empty cell: `x../.o./...`."
+    )
     default_heuristic: ClassVar[str | None] = "open-lanes"
     board = "boards/tic_tac_toe.js"
 
@@ -53,7 +60,7 @@ class TicTacToe(Game):
         return (0, 0)
 
     def to_move(self, state: State) -> int:
-        """Return 0 for x when both have as many marks, else 1 for o."""
+        """Return 0 for x if both sides have the same number of marks, otherwise 1 for o."""
         x, o = state
         return 0 if x.bit_count() == o.bit_count() else 1
 
@@ -77,7 +84,7 @@ class TicTacToe(Game):
         return self._has_line[x] or self._has_line[o] or x | o == self._full
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return 1 for the side with a line and -1 for the other, 0 for both without one."""
+        """Return 1 for the side with a line and -1 for the other side; 0 for both if neither side has a line."""
         x, o = state
         if self._has_line[x]:
             return (1.0, -1.0)
@@ -94,26 +101,43 @@ class TicTacToe(Game):
         """Return all cells."""
         return range(1, self.rows * self.columns + 1)
 
+    def disguise(self, rng: random.Random) -> Disguise:
+        """Return a story about stones (the cells) in overlapping groups (the lines of the board)."""
+        squares = dict(zip(map(str, self._bit), draw_names(rng, self.rows * self.columns), strict=True))
+        first, second = rng.sample(COLOURS, 2)
+        names = {bit: squares[str(number)] for number, bit in self._bit.items()}
+        groups = [" ".join(sorted([name for bit, name in names.items() if lane & bit])) for lane in self.lanes]
+        rules = (
+            f"There are {len(squares)} stones with names. Two players take turns to paint one unpainted stone, player 1 {first} "
+            f"and player 2 {second}. Some stones belong together in groups: {', '.join(rng.sample(groups, len(groups)))}. The "
+            "first player who has painted all stones of a group wins. If all stones are painted and nobody has a group, it is a "
+            "draw. A move is the name of a stone. A position lists the stones, each with its paint, or - without paint."
+        )
+        return make_disguise(
+            {"x": first, "o": second}, squares, rules, lambda state: mark_signs(squares, self.format_state(state).split("/"))
+        )
+
     def compiled(self) -> MarkRules | None:
-        """Return the rules over whole numbers; None for boards of more than 62 bits."""
+        """Return the rules written with whole numbers; None if a board takes more than 62 bits."""
         stride = self.columns + 1
         bits = [0, *self._bit.values()]
-        if isinstance(self._has_line, list) and isinstance(self._completing, list):
-            return TabledMarks(bits, bytes(self._has_line), self._completing)
+        if self.rows * stride <= MAX_TABLE_BITS:
+            boards = range(1 << self.rows * stride)
+            return TabledMarks(bits, bytes(map(self._has_line.__getitem__, boards)), [self._completing[one] for one in boards])
         return ShiftedMarks(bits, [1, stride, stride + 1, stride - 1], self.in_a_row) if self.rows * stride <= MAX_BITS else None
 
     def render(self, state: State) -> str:
-        """Return the board, a row a line, empty cells as dots."""
+        """Return the board with a line per row and dots for empty cells."""
         return "\n".join(" ".join(row) for row in self.format_state(state).split("/"))
 
     def format_state(self, state: State) -> str:
-        """Return `x../.o./...`."""
+        """Return the text notation, such as `x../.o./...`."""
         x, o = state
         marks = "".join(["x" if x & bit else "o" if o & bit else "." for bit in self._bit.values()])
         return "/".join([marks[start : start + self.columns] for start in range(0, len(marks), self.columns)])
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `x../.o./...`; ValueError for another size, other marks or impossible numbers of them."""
+        """Parse a text such as `x../.o./...`. Raises ValueError for another size, other marks or impossible numbers of them."""
         marks = "".join(parse_rows(text.strip().lower(), self.rows, self.columns, text))
         x, o = (sum(bit for mark, bit in zip(marks, self._bit.values(), strict=True) if mark == side) for side in "xo")
         check_turns(x, o, text)
@@ -121,7 +145,7 @@ class TicTacToe(Game):
             raise ValueError(f"both sides have {self.in_a_row} in a row in {text!r}")
         last = "o" if x.bit_count() == o.bit_count() else "x"
         if self._has_line[x if last == "o" else o]:
-            raise ValueError(f"play went on after a win in {text!r}: {last} cannot have moved last")
+            raise ValueError(f"play continued after a win in {text!r}: {last} cannot have moved last")
         return (x, o)
 
 
@@ -135,14 +159,14 @@ class BoardGeometry:
         stride = columns + 1
         cells = [row * stride + column for row in range(rows) for column in range(columns)]
         self.bit = {number: 1 << bit for number, bit in enumerate(cells, 1)}
-        """The bit of every cell, by its number."""
+        """The bit of each cell; the keys are the numbers of the cells."""
         self.full = sum(self.bit.values())
         self._directions = (1, stride, stride + 1, stride - 1)
         self.lanes = tuple(self._lanes())
         """The cells of every line that wins."""
-        self.has_line = _table(self._line, rows * stride)
-        self.free = _table(self._empty_cells, rows * stride)
-        self.completing = _table(self._completions, rows * stride)
+        self.has_line = _Table(self._line, rows * stride)
+        self.free = _Table(self._empty_cells, rows * stride)
+        self.completing = _Table(self._completions, rows * stride)
 
     def _lanes(self) -> list[int]:
         lanes = []
@@ -152,7 +176,7 @@ class BoardGeometry:
                 if last_row < self._rows and 0 <= last_column < self._columns:
                     lane = [(row + down * k) * (self._columns + 1) + column + right * k for k in range(self._in_a_row)]
                     lanes.append(sum(1 << bit for bit in lane))
-        return list(dict.fromkeys(lanes))  # with one in a row the four directions are the same lane
+        return list(dict.fromkeys(lanes))  # with one in a row, all four directions give the same lane
 
     def _line(self, marks: int) -> bool:
         if self._in_a_row == 1:
@@ -171,7 +195,7 @@ class BoardGeometry:
         """The cells, marked or not, that would complete a line together with `marks`."""
         found = 0
         for step in self._directions:
-            for place in range(self._in_a_row):  # of the cell in its line
+            for place in range(self._in_a_row):  # the place of the cell in its line
                 cells = self.full
                 for other in range(self._in_a_row):
                     away = (other - place) * step
@@ -186,31 +210,31 @@ class BoardGeometry:
 
 @cache
 def geometry(rows: int, columns: int, in_a_row: int) -> BoardGeometry:
-    """The geometry of a board; always the same object."""
+    """Return the geometry of a board; every call returns the same object."""
     return BoardGeometry(rows, columns, in_a_row)
 
 
-class _Computed(Generic[Entry]):
-    """Replaces a table that would be too large."""
+class _Table(dict[int, Entry]):
+    """Computes an entry when it is first needed. A table that would become too large keeps no entries."""
 
-    def __init__(self, compute: Callable[[int], Entry]) -> None:
+    def __init__(self, compute: Callable[[int], Entry], bits: int) -> None:
         self._compute = compute
+        self._keeps = bits <= MAX_TABLE_BITS
 
-    def __getitem__(self, marks: int) -> Entry:
-        return self._compute(marks)
-
-
-def _table(compute: Callable[[int], Entry], bits: int) -> list[Entry] | _Computed[Entry]:
-    return [compute(marks) for marks in range(1 << bits)] if bits <= MAX_TABLE_BITS else _Computed(compute)
+    def __missing__(self, marks: int) -> Entry:
+        found = self._compute(marks)
+        if self._keeps:
+            self[marks] = found
+        return found
 
 
 @heuristic("open-lanes", game="tic-tac-toe")
 class OpenLanes:
-    """Counts lanes that only one side has marks in, more for more marks.
+    """Counts the lanes (lines of cells that would win) with marks of only one side. Lanes with more marks count more.
 
-    A lane with k marks of one side and none of the other counts 3^(k-1) for that side. The sum is divided by
-    10 * 3^(in_a_row - 3) and clipped to [-0.99, 0.99]. On three in a row this is the evaluation of Russell and Norvig,
-    Artificial Intelligence, chapter 5, exercise 9, divided by 10.
+    A lane with k marks of one side and none of the other counts 3^(k-1) for that side. The sum is divided by 10 * 3^(in_a_row -
+    3) and clipped to [-0.99, 0.99]. For three in a row, this is the evaluation in S. Russell, P. Norvig, Artificial
+    Intelligence: A Modern Approach, 3rd edition, 2010, exercise 5.9, divided by 10.
     """
 
     def __init__(self, game: TicTacToe) -> None:
@@ -219,7 +243,7 @@ class OpenLanes:
         self._scale = 10 * 3.0 ** (game.in_a_row - 3)
 
     def __call__(self, state: State, player: int = 0) -> float:
-        """Return the value of a state to `player`, within [-0.99, 0.99]."""
+        """Return the value of a state for `player`, within [-0.99, 0.99]."""
         own, other = state[player], state[1 - player]
         worth = self._worth
         total = 0
@@ -232,5 +256,5 @@ class OpenLanes:
         return max(-0.99, min(0.99, total / self._scale))
 
     def compiled(self, rules: MarkRules) -> Lanes:
-        """Return the same over whole numbers."""
+        """Return the same heuristic with whole numbers."""
         return Lanes(list(self._lanes), self._worth, self._scale)

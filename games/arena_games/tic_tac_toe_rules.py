@@ -1,4 +1,4 @@
-"""Tic-tac-toe over whole numbers, for compiled searches: boards of at most 62 bits."""
+"""Tic-tac-toe with whole numbers, for compiled searches on boards of at most 62 bits."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -18,11 +18,11 @@ class MarkRules(Rules):
 
     def __init__(self, bits: list[int]) -> None:
         self.bits = bits
-        """The bit of every cell by its number; 0 has no bit."""
+        """The bit of each cell, at the index of the number of the cell. Numbers begin at 1, so index 0 has no bit."""
         self.width = len(bits) - 1
         self.full = sum(bits)
         self.numbers = [0] * (max(bits).bit_length() + 1)
-        """The number of every cell by the length of its bit."""
+        """The number of each cell, at the index `bit_length()` of its bit."""
         for number, bit in enumerate(bits):
             self.numbers[bit.bit_length()] = number
 
@@ -32,18 +32,18 @@ class MarkRules(Rules):
             """Return whether enough marks are in a line."""
 
         def completions(self, marks: int) -> int:
-            """Return the cells that would complete a line; also bits outside the board or of marked cells."""
+            """Return the cells that would complete a line. Some may be marked, or outside the board."""
 
     def encode(self, state: Words) -> Words:
         """Return the state itself."""
         return state
 
     def to_move(self, state: Words) -> int:
-        """Return 0 for x when both have as many marks, else 1 for o."""
+        """Return 0 for x if both sides have the same number of marks, otherwise 1 for o."""
         return 0 if state[0].bit_count() == state[1].bit_count() else 1
 
     def is_won(self, state: Words) -> bool:
-        """Return whether the side that moved last has a line; the other cannot have one."""
+        """Return whether the side that moved last has a line; the other side cannot have one."""
         return self.has_line(state[1] if state[0].bit_count() == state[1].bit_count() else state[0])
 
     def actions(self, state: Words) -> Iterator[int]:
@@ -66,7 +66,7 @@ class MarkRules(Rules):
         return state[0] | state[1] == self.full or self.is_won(state)
 
     def returns(self, state: Words) -> tuple[float, float]:
-        """Return 1 for the side with a line and -1 for the other, 0 for both without one."""
+        """Return 1 for the side with a line and -1 for the other side; 0 for both if neither side has a line."""
         if self.has_line(state[0]):
             return (1.0, -1.0)
         return (-1.0, 1.0) if self.has_line(state[1]) else (0.0, 0.0)
@@ -81,7 +81,7 @@ class MarkRules(Rules):
 
 
 class TabledMarks(MarkRules):
-    """Small boards, with a table of the results for all marks of a side."""
+    """Rules for small boards, with a table of the results for all sets of marks of a side."""
 
     def __init__(self, bits: list[int], lines: bytes, completing: list[int]) -> None:
         super().__init__(bits)
@@ -93,12 +93,12 @@ class TabledMarks(MarkRules):
         return self.lines[marks] != 0
 
     def completions(self, marks: int) -> int:
-        """Return the cells that would complete a line; also marked ones."""
+        """Return the cells that would complete a line. Some may be marked."""
         return self.completing[marks]
 
 
 class ShiftedMarks(MarkRules):
-    """Boards of any size: lines are found by overlaying the marks with shifted copies."""
+    """Rules for boards of any size, which find lines by comparing the marks with shifted copies."""
 
     def __init__(self, bits: list[int], steps: list[int], in_a_row: int) -> None:
         super().__init__(bits)
@@ -107,7 +107,7 @@ class ShiftedMarks(MarkRules):
         self.in_a_row = in_a_row
 
     def along(self, marks: int, step: int) -> int:
-        """Return the cells at which lines of enough marks begin in one direction."""
+        """Return the cells at which sufficiently long lines of marks begin, in one direction."""
         run = marks
         for n in range(1, self.in_a_row):
             run &= marks >> n * step
@@ -120,11 +120,11 @@ class ShiftedMarks(MarkRules):
         return (either | self.along(marks, steps[2]) | self.along(marks, steps[3])) != 0
 
     def above(self, cells: int, n: int) -> int:
-        """Return the cells n bits above, as far as they are on the board."""
+        """Return the cells that are n bits above some cells, and on the board."""
         return (cells & (self.full >> n)) << n
 
     def completed(self, marks: int, step: int) -> int:
-        """Return the cells that would complete a line in one direction; also bits outside the board."""
+        """Return the cells that would complete a line in one direction. Some bits may be outside the board."""
         found = 0
         for place in range(self.in_a_row):
             cells = self.full
@@ -137,7 +137,7 @@ class ShiftedMarks(MarkRules):
         return found
 
     def completions(self, marks: int) -> int:
-        """Return the cells that would complete a line; also bits outside the board or of marked cells."""
+        """Return the cells that would complete a line. Some may be marked, or outside the board."""
         steps = self.steps
         found = self.completed(marks, steps[0]) | self.completed(marks, steps[1])
         return found | self.completed(marks, steps[2]) | self.completed(marks, steps[3])
@@ -152,7 +152,7 @@ class Lanes(Estimate):
         self.scale = scale
 
     def evaluate(self, state: Words, player: int) -> float:
-        """Return the value of a state to `player`."""
+        """Return the value of a state for `player`."""
         own = state[player]
         other = state[1 - player]
         total = 0

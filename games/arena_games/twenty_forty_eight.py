@@ -1,4 +1,4 @@
-"""2048 on a board of any size (G. Cirulli, 2014): one seat, and a score that has no end."""
+"""2048 on a board of any size (G. Cirulli, 2014): a game for one seat, with a score that has no upper bound."""
 
 import random
 from collections.abc import Sequence
@@ -24,13 +24,20 @@ TILES = ((2, 0.9), (4, 0.1))
 
 
 class TwentyFortyEight(Game):
-    """All tiles slide one way, and equal ones that meet become one; then chance adds a 2 or, once in ten times, a 4.
+    """All tiles slide in one direction, and two equal tiles that meet merge. Then chance adds a 2 or, in one of ten cases, a 4.
 
-    Each merged tile adds its number to the score, which is the return of the seat when nothing can slide. Play begins with two
-    tiles. Text notation: the rows, the score, and the tiles to come, `0,0,2/4,0,0/8,2,0 16 +1`.
+    Each merged tile adds its number to the score. The game ends when nothing can slide, and the score is the return of the seat.
+    The game begins with two tiles. Text notation: the rows, the score, and the tiles to come, `0,0,2/4,0,0/8,2,0 16 +1`.
     """
 
     name = "2048"
+    rules_text = (
+        "One player slides the tiles of a board: `up`, `down`, `left` or `right`. All tiles slide as far as they can, and "
+        "two equal tiles that meet become one tile with their sum, which is added to the score. A tile merges only once "
+        "in a move. Then a 2, or in one of ten cases a 4, appears in a random empty cell. The game ends when no tile can "
+        "slide. The result is the score. A position is written as the rows from the top, joined by /, with 0 for an empty "
+        "cell, and then the score: `0,0,2/4,0,0/8,2,0 16`."
+    )
     players = 1
     zero_sum = False
     min_return = 0.0
@@ -48,11 +55,11 @@ class TwentyFortyEight(Game):
         self._names = {cell: action for action, cell in self._added.items()}
 
     def initial(self, rng: random.Random) -> State:
-        """Return the empty board, with two tiles to come."""
+        """Return the empty board, to which chance adds two tiles."""
         return (((0,) * self.columns,) * self.rows, 0, 2)
 
     def to_move(self, state: State) -> int:
-        """Return CHANCE if a tile is to come, else 0."""
+        """Return CHANCE when a tile is to be added, otherwise 0."""
         return CHANCE if state[2] else 0
 
     def actions(self, state: State) -> Sequence[Action]:
@@ -69,7 +76,7 @@ class TwentyFortyEight(Game):
         return [(names[r, c, tile], probability / len(empty)) for r, c in empty for tile, probability in TILES]
 
     def result(self, state: State, action: Action) -> State:
-        """Add a tile, or let all of them slide."""
+        """Add a tile, or let all tiles slide."""
         rows, score, coming = state
         if coming:
             r, c, tile = self._added[action]
@@ -80,7 +87,7 @@ class TwentyFortyEight(Game):
         return (tuple(after), score + sum([gained for _, gained in slid]), 1)
 
     def is_terminal(self, state: State) -> bool:
-        """Return whether nothing can slide: never beside an empty cell, unless all are empty."""
+        """Return whether no tile can slide. One can always slide if some cells are empty and others have tiles."""
         rows, _, coming = state
         if coming:
             return False
@@ -95,7 +102,7 @@ class TwentyFortyEight(Game):
         return (float(state[1]),)
 
     def compiled(self) -> TileRules:
-        """Return the rules over whole numbers, for random play."""
+        """Return the rules written with whole numbers, for random play."""
         return TileRules(self.rows, self.columns, self._names, DIRECTIONS, TILES)
 
     def action_space(self) -> Sequence[Action]:
@@ -109,13 +116,13 @@ class TwentyFortyEight(Game):
         return "\n".join([*[" ".join([str(tile or ".").rjust(wide) for tile in row]) for row in rows], f"score {score}"])
 
     def format_state(self, state: State) -> str:
-        """Return `0,0,2/4,0,0/8,2,0 16 +1`."""
+        """Return the text notation, such as `0,0,2/4,0,0/8,2,0 16 +1`."""
         rows, score, coming = state
         return f"{'/'.join([','.join(map(str, row)) for row in rows])} {score}{f' +{coming}' if coming else ''}"
 
     def parse_state(self, text: str) -> State:
-        """Return the state of `0,0,2/4,0,0/8,2,0 16 +1`; ValueError for another size, other tiles, and more tiles to come than
-        empty cells.
+        """Parse a text such as `0,0,2/4,0,0/8,2,0 16 +1`. Raises ValueError for another size, other tiles, or too many tiles to
+        add.
         """
         try:
             board, score, *rest = text.split()
@@ -141,7 +148,7 @@ class TwentyFortyEight(Game):
 
 @lru_cache(maxsize=1 << 17)
 def slide(line: Line) -> tuple[Line, int]:
-    """Return a line of tiles after all have slid to its beginning, and the score of its merges.
+    """Return a line of tiles after all tiles have slid to its beginning, and the score of its merges.
 
     Tiles nearer to the beginning merge first, and a merged tile does not merge again in the same move.
     """
@@ -157,7 +164,9 @@ def slide(line: Line) -> tuple[Line, int]:
 
 
 def _lines(rows: Sequence[Line], direction: str, *, back: bool = False) -> list[Line]:
-    """The lines of a board for a direction, each beginning at the end to which it slides; and the inverse, `back`."""
+    """Return the lines of a board for a direction, each from the end to which it slides. With `back`, return the rows from such
+    lines.
+    """
     if direction == "left":
         return list(rows)
     if direction == "right":
@@ -169,9 +178,12 @@ def _lines(rows: Sequence[Line], direction: str, *, back: bool = False) -> list[
 
 @heuristic("snake", game="2048")
 class Snake:
-    """Adds to the score what the tiles are worth where they lie: most in a corner, half for each further cell on a snake from it.
+    """Adds a value for each tile to the score. The value is highest in a corner and halves at each further cell of a snake that
+    begins there.
 
-    The snake runs along the upper row and back along the next. The value is on the scale of the returns, which are open above.
+    The snake runs along the upper row and back along the next. Y. Nie, W. Hou, Y. An, AI Plays 2048, Stanford University, 2016,
+    weigh the tiles along such a snake; the factor 1/2 was chosen for this project. The sum is on the scale of the returns, which
+    have no upper bound.
     """
 
     def __init__(self, game: TwentyFortyEight) -> None:
@@ -180,7 +192,7 @@ class Snake:
         self._weights = [weights[row, column] for row in range(game.rows) for column in range(game.columns)]
 
     def __call__(self, state: State, player: int = 0) -> float:
-        """Return the value of a state, from the score upwards."""
+        """Return the value of a state, which is at least its score."""
         rows, score, _ = state
         lying: float = sum(map(mul, chain.from_iterable(rows), self._weights))
         return score + lying

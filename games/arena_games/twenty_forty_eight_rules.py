@@ -1,4 +1,4 @@
-"""2048 over whole numbers, for compiled random play: the cells in an array, which moves change."""
+"""2048 with whole numbers, for compiled random play: the cells are in an array that moves change."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,9 +10,9 @@ DIRECTIONS = 4
 
 
 class TileRules(Grid):
-    """A state is (the tiles row by row, the score, the number of tiles to come).
+    """A state is (the tiles row by row, the score, the number of tiles to add).
 
-    An action is a direction, from 0: up, down, left, right. An outcome is twice the cell, with one more for the greater tile.
+    An action is a direction, from 0: up, down, left, right. An outcome is twice the cell, plus one for the larger tile.
     """
 
     width = DIRECTIONS
@@ -30,18 +30,18 @@ class TileRules(Grid):
         self.tiles = [tile for tile, _ in tiles]
         self.added = [names[cell // columns, cell % columns, tile] for cell in range(cells) for tile in self.tiles]
         self.lines = [columns, columns, rows, rows]
-        """The number of lines, by direction."""
+        """For each direction, the number of lines."""
         self.length = [rows, rows, columns, columns]
         self.first = [0, (rows - 1) * columns, 0, columns - 1]
-        """The first cell of the first line, to which its tiles slide."""
+        """For each direction, the first cell of the first line. The tiles of this line slide to this cell."""
         self.aside = [1, 1, columns, columns]
-        """The step from a line to the next."""
+        """For each direction, the step from a line to the next."""
         self.along = [columns, -columns, 1, -1]
-        """The step from a cell of a line to the next."""
+        """For each direction, the step from a cell of a line to the next cell."""
         self.odds = [probability for _, probability in tiles]
 
     def encode(self, state: Any) -> Words:
-        """Return the numbers of a state of the game."""
+        """Return a state of the game as numbers."""
         rows, score, coming = state
         return (*[tile for row in rows for tile in row], score, coming)
 
@@ -50,11 +50,11 @@ class TileRules(Grid):
         return self.added[number] if state[2] else self.directions[number]
 
     def to_move(self, state: Words) -> int:
-        """Return CHANCE if a tile is to come, else 0."""
+        """Return CHANCE when a tile is to be added, otherwise 0."""
         return CHANCE if state[self.cells + 1] > 0 else 0
 
     def chance(self, state: Words, number: float) -> int:
-        """Return the outcome of a number."""
+        """Return the outcome for a random number."""
         empty = 0
         for cell in range(self.cells):
             if state[cell] == 0:
@@ -73,7 +73,7 @@ class TileRules(Grid):
         return 2 * cell + outcome % 2
 
     def slides(self, state: Words, way: int) -> bool:
-        """Return whether something moves in a direction: into an empty cell, or equal ones that meet."""
+        """Return whether something moves in a direction: a tile into an empty cell, or two equal tiles that meet."""
         step = self.along[way]
         for line in range(self.lines[way]):
             cell = self.first[way] + line * self.aside[way]
@@ -95,7 +95,7 @@ class TileRules(Grid):
                 yield way
 
     def apply(self, state: Any, action: int) -> None:
-        """Add a tile, or let all of them slide."""
+        """Add a tile, or let all tiles slide."""
         cells = self.cells
         if state[cells + 1] > 0:
             state[action // 2] = self.tiles[action % 2]

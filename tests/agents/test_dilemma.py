@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from arena import CHANCE, Agent, Refused, play
-from arena.traits import find_refusal, find_traits
+from arena.traits import Abilities, Traits
 from arena_agents.dilemma import Alternate, Always, GenerousTitForTat, Grim, TitForTat, WinStayLoseShift
 from arena_games.prisoners_dilemma import PrisonersDilemma
 from arena_games.tic_tac_toe import TicTacToe
@@ -94,8 +94,8 @@ def test_generosity_forgives_a_third_of_defections() -> None:
 
 def test_the_classics_play_nothing_else() -> None:
     for agent in (*CLASSICS.values(), GenerousTitForTat()):
-        assert find_refusal(type(agent), PrisonersDilemma(noise=0.1)) is None
-    with pytest.raises(Refused, match="tit-for-tat cannot play tic-tac-toe: it plays prisoners-dilemma alone"):
+        assert Abilities(type(agent)).find_refusal(PrisonersDilemma(noise=0.1)) is None
+    with pytest.raises(Refused, match="tit-for-tat cannot play tic-tac-toe: it plays only prisoners-dilemma"):
         play(TicTacToe(), [TitForTat(), "random"])
 
 
@@ -105,8 +105,8 @@ def test_noise_turns_choices_as_often_as_it_says(noise: float) -> None:
     game = PrisonersDilemma(turns=1, noise=noise)
     expected = 3 * (1 - noise) ** 2 + 5 * noise * (1 - noise) + noise**2
     assert value(game, lambda _, __: {"C": 1.0}, "") == pytest.approx(expected)
-    assert find_traits(game) >= {"chance", "hidden-information", "simultaneous"}
-    assert ("imperfect-recall" in find_traits(game)) == (noise > 0)
+    assert Traits.of(game) >= {"chance", "hidden-information", "simultaneous"}
+    assert ("imperfect-recall" in Traits.of(game)) == (noise > 0)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
@@ -150,7 +150,7 @@ def test_random_matches_end_after_all_turns_with_means_in_range() -> None:
 
 
 def test_payoffs_that_are_no_dilemma_are_refused() -> None:
-    with pytest.raises(ValueError, match="payoffs: expected the fourth above the first"):
+    with pytest.raises(ValueError, match="payoffs: expected fourth > first"):
         PrisonersDilemma(payoffs=(3, 1, 0, 2))
 
 

@@ -3,21 +3,34 @@
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena import CHANCE, Agent, Game, load_plugins, play
 from arena.configured import settings
-from arena.traits import COPED, find_refusal, find_traits
+from arena.traits import Abilities, Traits
 
 REGISTRY = load_plugins(environ=False)
 AGENTS = {name: kind for name, kind in REGISTRY.agents.items() if kind.__module__.startswith("arena_agents")}
-SMALL = {
+SMALL: dict[str, dict[str, Any]] = {
     "pig": {"target": 10},
     "2048": {"rows": 2, "columns": 2},
     "liars-dice": {"sides": 2},
     "prisoners-dilemma": {"turns": 3},
     "goofspiel": {"cards": 3},
+    "pancake": {"n": 5},
+    "nim": {"heaps": (1, 2, 3)},
+    "gomoku": {"rows": 3, "columns": 3, "in_a_row": 3},
+    "hex": {"size": 3},
+    "kalah": {"pits": 3, "stones": 2},
+    "dots-and-boxes": {"rows": 1, "columns": 2},
+    "breakthrough": {"rows": 5, "columns": 2},
+    "hanoi": {"discs": 3},
+    "top-spin": {"n": 5, "k": 2},
+    "rubik-2x2": {"shuffle": 2},
+    "grid-path": {"map": "maze"},
+    "checkers": {"quiet": 4},
 }
 """Parameters with which a match is short, and a tree small."""
 LATE = {"backgammon": f"0.{'0.' * 21}1.1.1.12 0.{'0.' * 21}1.1.1.12 a"}
@@ -69,7 +82,7 @@ def made(name: str, policy: str) -> Agent:
 
 def test_the_table_has_every_game_on_which_an_agent_may_be_refused() -> None:
     """Those whose rules have chance or something hidden."""
-    assert set(PLAYERS) == {name for name, kind in REGISTRY.games.items() if find_traits(kind()) & set(COPED)}
+    assert set(PLAYERS) == {name for name, kind in REGISTRY.games.items() if Traits.of(kind()) & set(Traits.COPED)}
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -78,7 +91,7 @@ def test_who_copes_plays_to_the_end_and_others_are_refused(name: str, tmp_path: 
     game = REGISTRY.games[name](**SMALL.get(name, {}))
     policy = policy_of(game, tmp_path)
     for agent, kind in AGENTS.items():
-        told = find_refusal(kind, game)
+        told = Abilities(kind).find_refusal(game)
         if agent not in PLAYERS[name]:
             assert told is not None, agent
             assert re.fullmatch(rf"{agent} cannot play {name}: \w.*\w", told)

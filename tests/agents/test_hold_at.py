@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.traits import find_refusal
+from arena.traits import Abilities
 from arena_agents.simple import HoldAt
 from arena_games.pig import Pig
 from arena_games.tic_tac_toe import TicTacToe
@@ -16,7 +16,8 @@ def turn(game: Pig, agent: HoldAt, own: int, other: int) -> dict[int, float]:
     ends: dict[int, float] = {}
     waiting = {0: 1.0}
     while waiting:
-        gathered, share = waiting.popitem()
+        gathered = min(waiting)  # no way leads back to it, so each sum of points is looked at once
+        share = waiting.pop(gathered)
         state = (0, False, gathered, own, other)
         if agent.policy(game, state) == (0.0, 1.0):
             ends[gathered] = ends.get(gathered, 0.0) + share
@@ -55,5 +56,5 @@ def test_it_holds_with_enough_to_win_and_plays_nothing_but_pig() -> None:
     states = [(0, False, 10, 40, 0), (0, False, 9, 40, 0), (1, False, 14, 0, 30), (1, False, 15, 0, 30)]
     asked = [HoldAt(at=15).choose(game, state, None) for state in states]  # type: ignore[arg-type]
     assert asked == ["hold", "roll", "roll", "hold"]
-    assert find_refusal(HoldAt, game) is None
-    assert find_refusal(HoldAt, TicTacToe()) == "hold-at cannot play tic-tac-toe: it plays pig alone"
+    assert Abilities(HoldAt).find_refusal(game) is None
+    assert Abilities(HoldAt).find_refusal(TicTacToe()) == "hold-at cannot play tic-tac-toe: it plays only pig"

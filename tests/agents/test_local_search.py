@@ -189,31 +189,37 @@ def error(share: float, climbs: int) -> float:
 
 def test_strict_climbing_solves_14_percent_of_8_queens() -> None:
     """14 %, in 4 moves to solve and 3 to fail on average (Russell and Norvig, section 4.1.1; 14.009 % of 100,000 in the seed)."""
-    share, solving, failing = shares(HillClimb(), NQueens(), 3000)
-    assert abs(share - 0.14) <= SIGMAS * error(0.14, 3000)
+    share, solving, failing = shares(HillClimb(), NQueens(), 1000)
+    assert abs(share - 0.14) <= SIGMAS * error(0.14, 1000)
     assert solving == pytest.approx(4, abs=0.3)
     assert failing == pytest.approx(3, abs=0.3)
 
 
-def test_sideways_moves_to_the_first_best_successor_solve_a_third() -> None:
+@pytest.mark.parametrize("tries", [100, pytest.param(10_000, marks=pytest.mark.proof)])
+def test_sideways_moves_to_the_first_best_successor_solve_a_third(
+    tries: int, record_property: Callable[[str, object], None]
+) -> None:
     """33 to 35 % by a twin (31 % in the seed); who fails goes to and fro until the 100 sideways moves are used up."""
-    share, _, failing = shares(HillClimb(sideways=100, choice="first"), NQueens(), 800)
-    assert 0.33 - SIGMAS * error(0.33, 800) <= share <= 0.35 + SIGMAS * error(0.35, 800)
-    assert 100 <= failing <= 103
+    share, _, failing = shares(HillClimb(sideways=100, choice="first"), NQueens(), tries)
+    record_property("solved", f"{share:.1%} of {tries:,}")
+    assert 0.33 - SIGMAS * error(0.33, tries) <= share <= 0.35 + SIGMAS * error(0.35, tries)
+    assert (100 if tries > 1000 else 97) <= failing <= 103
 
 
-def test_sideways_moves_at_random_solve_94_percent() -> None:
+@pytest.mark.parametrize("tries", [300, pytest.param(20_000, marks=pytest.mark.proof)])
+def test_sideways_moves_at_random_solve_94_percent(tries: int, record_property: Callable[[str, object], None]) -> None:
     """94 %, with about 21 moves to solve and 64 to fail (Russell and Norvig, section 4.1.1)."""
-    share, solving, failing = shares(HillClimb(sideways=100), NQueens(), 2000)
-    assert abs(share - 0.94) <= SIGMAS * error(0.94, 2000)
+    share, solving, failing = shares(HillClimb(sideways=100), NQueens(), tries)
+    record_property("solved", f"{share:.1%} of {tries:,}, after {solving:.1f} moves; the others fail after {failing:.1f}")
+    assert abs(share - 0.94) <= SIGMAS * error(0.94, tries)
     assert solving == pytest.approx(20, abs=3)
-    assert failing == pytest.approx(64, abs=12)
+    assert failing == pytest.approx(64, abs=12 if tries > 1000 else 25)
 
 
 @pytest.mark.parametrize("agent", [HillClimb(restarts=200), HillClimb(sideways=100, restarts=20)], ids=["strict", "sideways"])
 def test_restarts_solve_all(agent: Agent) -> None:
-    """All of 300; strict climbing needs about 7 climbs, so 6 failures of 3 moves and a success of 4 (section 4.1.1)."""
-    share, solving, _ = shares(agent, NQueens(), 300)
+    """All of 100; strict climbing needs about 7 climbs, so 6 failures of 3 moves and a success of 4 (section 4.1.1)."""
+    share, solving, _ = shares(agent, NQueens(), 100)
     assert share == 1
     assert solving == pytest.approx(22, abs=5)
 
@@ -237,9 +243,9 @@ def twin_climb(rows: tuple[int, ...], allowed: int) -> tuple[tuple[int, ...], in
 @pytest.mark.parametrize("kind", [Viewed, Neighboring, Mixed])
 @pytest.mark.parametrize("sideways", [0, 1, 4])
 def test_climbs_to_the_first_best_successor_are_those_of_a_twin(kind: type[Queens], sideways: int) -> None:
-    """The same last state after the same number of moves from 60 starts, by views and by neighbors alike."""
+    """The same last state after the same number of moves from 30 starts, by views and by neighbors alike."""
     puzzle = kind(n=6)
-    for seed in range(60):
+    for seed in range(30):
         solved = solve(HillClimb(sideways=sideways, choice="first"), puzzle, seed)
         assert (solved.answer.state, solved.answer.steps) == twin_climb(solved.start, sideways)
 
@@ -260,9 +266,9 @@ def test_strict_climbing_at_random_has_the_exact_chance_on_5_queens() -> None:
         return chances[rows]
 
     exact = sum(map(chance, product(range(5), repeat=5))) / 5**5
-    share, _, _ = shares(HillClimb(), NQueens(n=5), 2000)
+    share, _, _ = shares(HillClimb(), NQueens(n=5), 1000)
     assert 0.1 < exact < 0.9
-    assert abs(share - exact) <= SIGMAS * error(exact, 2000)
+    assert abs(share - exact) <= SIGMAS * error(exact, 1000)
 
 
 def test_every_delta_is_a_node_and_nothing_else() -> None:
@@ -285,12 +291,12 @@ def test_a_view_that_cannot_list_its_moves_is_sampled() -> None:
 @pytest.mark.parametrize(
     ("agent", "n", "boards"),
     [
-        (MinConflicts(), 8, 100),
-        (MinConflicts(), 100, 20),
-        (Annealing(), 8, 100),
-        (Annealing(), 100, 10),
-        (Beam(), 8, 50),
-        (Beam(), 16, 3),
+        (MinConflicts(), 8, 30),
+        (MinConflicts(), 100, 5),
+        (Annealing(), 8, 20),
+        (Annealing(), 100, 2),
+        (Beam(), 8, 15),
+        (Beam(), 16, 1),
     ],
     ids=lambda value: getattr(value, "name", value),
 )
@@ -369,7 +375,7 @@ def test_annealing_takes_worse_moves_with_the_chance_of_metropolis(start: float,
 
 def test_annealing_refuses_to_heat_up() -> None:
     """A schedule that ends hotter than it starts is a fault of the options."""
-    with pytest.raises(ValueError, match="end: expected at most start, 1, got 2"):
+    with pytest.raises(ValueError, match="end: expected at most the value of start, 1, got 2"):
         Annealing(start=1.0, end=2.0)
 
 
@@ -390,8 +396,8 @@ def test_a_beam_holds_no_state_twice() -> None:
 
 
 def test_the_genetic_algorithm_solves_8_queens() -> None:
-    """By its defaults, on at least 17 of 20 boards."""
-    assert sum(solve(Genetic(), NQueens(), seed).goal for seed in range(20)) >= 17
+    """By its defaults, on at least 7 of 8 boards."""
+    assert sum(solve(Genetic(), NQueens(), seed).goal for seed in range(8)) >= 7
 
 
 @pytest.mark.parametrize(("mutation", "each"), [(0.0, 1), (1.0, 2)])

@@ -87,7 +87,9 @@ def test_actions_may_have_spaces_and_signs(tmp_path: Path) -> None:
 
 def test_an_observation_that_is_missing_is_an_error_that_names_it(tmp_path: Path) -> None:
     file = written(tmp_path, "J?:\tpass=1\n")
-    with pytest.raises(ArenaError, match=r"policy.txt has no line for 'K\?:': add one, or play at random there"):
+    with pytest.raises(
+        ArenaError, match=r"policy.txt has no line for 'K\?:'; add one, or set `missing: uniform`, which then plays at random"
+    ):
         PolicyTable(file=file).policy(KuhnPoker(), ("K?", ""))
     assert PolicyTable(file=file, missing="uniform").policy(KuhnPoker(), ("K?", "")) == [0.5, 0.5]
 
@@ -106,10 +108,10 @@ def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
         ("J?:\tpass=1\nQ?:\t\n", "policy.txt:2: expected OBSERVATION, a tab, and ACTION=PROBABILITY"),
         ("J?:\tpass=1 bet\n", "policy.txt:1: expected OBSERVATION, a tab, and ACTION=PROBABILITY"),
         ("J?:\tpass=x\n", "policy.txt:1: expected a probability, got 'x'"),
-        ("J?:\tpass=nan\n", "policy.txt:1: expected probabilities from 0 that add up to 1, got nan"),
-        ("J?:\tpass=0.5 bet=0.4\n", "policy.txt:1: expected probabilities from 0 that add up to 1, got 0.9"),
-        ("J?:\tpass=1.5 bet=-0.5\n", "policy.txt:1: expected probabilities from 0"),
-        ("J?:\tpass=1\nQ?:\tbet=1\nJ?:\tbet=1\n", "policy.txt:3: 'J[?]:' stands in .*policy.txt:1 already"),
+        ("J?:\tpass=nan\n", "policy.txt:1: expected probabilities of 0 or more that add up to 1, got a sum of nan"),
+        ("J?:\tpass=0.5 bet=0.4\n", "policy.txt:1: expected probabilities of 0 or more that add up to 1, got a sum of 0.9"),
+        ("J?:\tpass=1.5 bet=-0.5\n", "policy.txt:1: expected probabilities of 0 or more"),
+        ("J?:\tpass=1\nQ?:\tbet=1\nJ?:\tbet=1\n", "policy.txt:3: 'J[?]:' is already given in .*policy.txt:1"),
         ("", "expected one observation or more, got none"),
     ],
 )
@@ -123,7 +125,7 @@ def test_a_file_that_cannot_be_right_is_refused_with_its_line(tmp_path: Path, te
     [
         ("Q?:\tpass=0.5 raise=0.5", "policy.txt:2: expected actions of pass, bet, got 'raise'"),
         ("A?:\tpass=1", "policy.txt:2: no observation of kuhn-poker: .*expected up to two cards"),
-        ("JQ:bb\tpass=1", "policy.txt:2: expected actions of nobody, got 'pass'"),
+        ("JQ:bb\tpass=1", "policy.txt:2: expected actions of none, got 'pass'"),
     ],
 )
 def test_a_line_that_does_not_fit_the_game_is_refused_before_it_is_needed(tmp_path: Path, line: str, reason: str) -> None:
@@ -148,7 +150,10 @@ def test_an_npz_file_without_the_arrays_or_with_pickles_is_refused(tmp_path: Pat
         ({"observations": np.array([{"J?:"}], dtype=object)}, "without pickled objects"),
         ({"probabilities": [1.0]}, "a row of probabilities for each observation"),
         ({"actions": [1, 2]}, "expected texts of observations and of actions"),
-        ({"probabilities": [[0.5, 0.4]]}, "policy.npz: row 1: expected probabilities from 0 that add up to 1, got 0.9"),
+        (
+            {"probabilities": [[0.5, 0.4]]},
+            "policy.npz: row 1: expected probabilities of 0 or more that add up to 1, got a sum of 0.9",
+        ),
     ]
     for changed, reason in faults:
         np.savez(file, **(whole | changed))

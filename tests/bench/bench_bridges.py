@@ -1,4 +1,4 @@
-"""What a bridge costs: random plies through it against the same library driven from Python without it, in one run."""
+"""The costs of a bridge: random plies through the bridge and through the library itself, both driven from Python in one run."""
 
 import random
 from statistics import median
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from tests.bench.conftest import Bench
 
 SHARE = 0.5
-"""The least share of open_spiel's own plies a second, as the median over its games."""
+"""The bridge must make at least this share of open_spiel's own plies per second, in the median over the games."""
 SECONDS = 0.1
 ROUNDS = 3
 LONGEST = 400
-"""Plies of a match."""
+"""The maximum number of plies in a match."""
 WITHOUT = {"bridge", "chat_game", "morpion_solitaire", "python_dynamic_routing"}
-"""Games whose plies take so long that none can be told from another, or are too few."""
+"""Games that are left out, because their plies take too long or are too few for a comparison."""
 
 
 def plies(game: Game, rng: random.Random, until: float) -> int:
-    """The plies of random matches until then, outcomes of chance included."""
+    """Play random matches until a time. Return the number of plies, including the outcomes of chance."""
     done = 0
     while process_time() < until:
         state = game.initial(rng)
@@ -37,7 +37,7 @@ def plies(game: Game, rng: random.Random, until: float) -> int:
 
 
 def plies_theirs(spiel: Any, rng: random.Random, until: float) -> int:
-    """The same with open_spiel's own state, which changes in place."""
+    """Do the same with open_spiel's own state, which is changed in place."""
     done = 0
     while process_time() < until:
         state = spiel.new_initial_state()
@@ -58,14 +58,14 @@ def plies_theirs(spiel: Any, rng: random.Random, until: float) -> int:
 
 
 def pace(play: Any, of: Any) -> float:
-    """Plies a second of this process's own time."""
+    """Return the number of plies per second of processor time."""
     began = process_time()
     done = play(of, random.Random(1), began + SECONDS)
     return float(done / (process_time() - began))
 
 
 def test_a_ply_through_the_bridge_of_open_spiel(bench: "Bench") -> None:
-    """Over all games that can be played, each side in turns, the best of a few rounds."""
+    """For each game that can be played, the bridge and the library take turns, and the best of three rounds counts."""
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed", exc_type=ImportError)
     from arena_bridges.openspiel import OpenSpiel
     from arena_bridges.openspiel.library import load_game, with_python_games

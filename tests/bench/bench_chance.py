@@ -1,4 +1,4 @@
-"""Games with chance, driven from Python with random actions, against open_spiel's in C++ driven from Python in the same run."""
+"""Random play of games with chance, compared with the same games of open_spiel in C++. Python code drives both in one run."""
 
 import random
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ GAMES: dict[str, tuple[Game, str, int, float]] = {
     "pig": (Pig(), f"pig(horizon={LONG})", 60, 0.8),
     "backgammon": (Backgammon(), f"backgammon(scoring_type=winloss_scoring,max_player_turns={LONG})", 10, 0.1),
 }
-"""Each game, open_spiel's name of it, the matches of a round, and the least share of open_spiel's plies a second."""
+"""Each game, its name in open_spiel, the number of matches per round, and the required share of open_spiel's plies per second."""
 
 
 def drawn(outcomes: Sequence[tuple[Any, float]], rng: random.Random) -> Any:
-    """One outcome of chance, by the cumulated probabilities."""
+    """Draw an outcome of chance by its probability."""
     left = rng.random()
     for outcome, probability in outcomes:
         left -= probability
@@ -34,7 +34,7 @@ def drawn(outcomes: Sequence[tuple[Any, float]], rng: random.Random) -> Any:
 
 
 def play(game: Game, matches: int) -> int:
-    """The plies of some random matches, outcomes of chance included."""
+    """Play random matches. Return the number of plies, including the outcomes of chance."""
     rng, plies = random.Random(1), 0
     for _ in range(matches):
         state = game.initial(rng)
@@ -46,7 +46,7 @@ def play(game: Game, matches: int) -> int:
 
 
 def play_theirs(spiel: Any, matches: int) -> int:
-    """The same with open_spiel's game."""
+    """Do the same with open_spiel's game."""
     rng, plies = random.Random(1), 0
     for _ in range(matches):
         state = spiel.new_initial_state()
@@ -61,7 +61,7 @@ def play_theirs(spiel: Any, matches: int) -> int:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_random_play_keeps_up_with_open_spiel(bench: "Bench", name: str) -> None:
-    """Plies a second: each side plays as many matches, and is divided by its own number of plies."""
+    """Compare the plies per second. Both sides play the same number of matches, but each counts its own plies."""
     pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed", exc_type=ImportError)
     game, theirs, matches, bound = GAMES[name]
     spiel = pyspiel.load_game(theirs)

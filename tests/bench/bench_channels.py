@@ -1,4 +1,6 @@
-"""How fast two seats in sandboxes can speak by what no sandbox hides: a processor that both use, and a futex in a shared file."""
+"""How fast two seats in sandboxes can communicate over channels that no sandbox closes: the load of a shared processor, a futex
+in a shared file, counters of the kernel, and unread pages of a shared file. The last two keep a message until the next turn.
+"""
 
 import json
 import os
@@ -53,27 +55,86 @@ while time.monotonic() < until:
         heard += libc.syscall(number, ctypes.c_void_p(place), 0, value, wait, None, 0) == 0
 print(heard)
 """
+COUNTER = """
+import os, sys
+held = []
+for line in sys.stdin:
+    if line == "?\\n":
+        count = int(open("/proc/sys/fs/file-nr").read().split()[0])
+        print(count, flush=True)
+        continue
+    for descriptor in held:
+        os.close(descriptor)
+    held = [os.open("/dev/null", os.O_RDONLY) for _ in range(int(line))]
+    print("done", flush=True)
+"""
+PAGES = """
+import mmap, os, sys, time
+stride, bits = int(sys.argv[2]), sys.argv[3]
+pages = mmap.mmap(os.open("large", os.O_RDONLY), 0, prot=mmap.PROT_READ)
+pages.madvise(mmap.MADV_RANDOM)
+for number, bit in enumerate(bits):
+    if bit == "0":
+        continue
+    began = time.perf_counter()
+    pages[number * stride]
+    if bit == "?":
+        print(int(1e9 * (time.perf_counter() - began)))
+print(0)
+"""
+LEVELS, FILES = 16, 240
+"""A seat sends one of 16 words: the number of its open files, divided by FILES."""
+TURNS = 40
+STRIDE_BYTES = 256 << 10
+"""The distance between two pages that carry a bit. Reading one page must not also read the next one."""
 SLOTS_SECONDS = (0.005, 0.01, 0.02, 0.05)
 BITS = 150
 BEGIN_SECONDS = 2.0
-"""Seconds in which both sandboxes are there."""
+"""The time in seconds within which both sandboxes have started."""
 
 
-def together(program: str, arguments: Sequence[Sequence[str]], folder: Path) -> list[list[int]]:
-    """What two programs print that run at the same time, each in a sandbox of its own."""
+def together(program: str, arguments: Sequence[Sequence[str]], folder: Path, readable: Sequence[Path] = ()) -> list[list[int]]:
+    """Run one program several times at once, each time in its own sandbox and with its own arguments. Return the numbers that
+    each of them prints.
+    """
     (folder / "program.py").write_text(program)
     begin = str(time.monotonic() + BEGIN_SECONDS)
     started = []
     for words in arguments:
         with filter_pipe() as calls:
-            command = enclose([sys.executable, "-I", "-S", "program.py", begin, *words], folder=folder, calls=calls)
+            command = enclose(
+                [sys.executable, "-I", "-S", "program.py", begin, *words], readable=readable, folder=folder, calls=calls
+            )
             own = environment(os.environ)
             started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=own, cwd=folder, pass_fds=[calls]))
     return [json.loads(f"[{','.join(one.communicate(timeout=60)[0].split())}]") for one in started]
 
 
+class Talker:
+    """A program in a sandbox that answers each line that it is given."""
+
+    def __init__(self, program: str, folder: Path) -> None:
+        (folder / "talker.py").write_text(program)
+        with filter_pipe() as calls:
+            command = enclose([sys.executable, "-I", "-S", "talker.py"], folder=folder, calls=calls)
+            own, pipe = environment(os.environ), subprocess.PIPE
+            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=own, cwd=folder, pass_fds=[calls])
+
+    def ask(self, line: object) -> str:
+        """Send a line, and return the answer."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline().strip()
+
+    def end(self) -> None:
+        """Wait until the program ends."""
+        self._process.communicate(timeout=60)
+
+
 def bits_a_second(sent: str, heard: Sequence[int], slot: float) -> float:
-    """The capacity of a symmetric binary channel (Shannon 1948), with the threshold that errs least."""
+    """Return the capacity of a symmetric binary channel (Shannon 1948), with the threshold that makes the fewest errors."""
     wrong = min(
         sum((work < bound) != (bit == "1") for bit, work in zip(sent, heard, strict=True)) for bound in [*heard, max(heard) + 1]
     )
@@ -83,7 +144,7 @@ def bits_a_second(sent: str, heard: Sequence[int], slot: float) -> float:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder that sandboxes can read."""
+    """Return a folder that sandboxes can read."""
     if not shutil.which("bwrap"):
         pytest.skip("there is no bubblewrap")
     prove_once()
@@ -91,7 +152,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_load_of_a_processor(bench: "Bench", folder: Path) -> None:
-    """One seat computes or sleeps, slot by slot, and the other counts how far it comes on the same core."""
+    """In each time slot, one seat computes or sleeps, and the other seat counts how much it can compute on the same core."""
     rates = {}
     for slot in SLOTS_SECONDS:
         sent = "".join(Random(1).choices("01", k=BITS))
@@ -101,7 +162,42 @@ def test_the_load_of_a_processor(bench: "Bench", folder: Path) -> None:
     bench.at_most(1000, "channel by the load of a processor", rates[best], "bit/s", slot=f"{best * 1000:.0f} ms")
 
 
+def test_counters_of_the_kernel(bench: "Bench", folder: Path) -> None:
+    """One seat holds files open and waits. During its turn, the other seat reads how many files are open on the machine."""
+    speaker, listener = Talker(COUNTER, folder), Talker(COUNTER, folder)
+    speaker.ask(0)
+    base, wrong, draw = int(listener.ask("?")), 0, Random(1)
+    for _ in range(TURNS):
+        word = draw.randrange(LEVELS)
+        speaker.ask(word * FILES)
+        heard = round((int(listener.ask("?")) - base) / FILES)
+        wrong += heard != word
+        base = int(listener.ask("?")) - word * FILES if heard == word else base  # other programs open files, too
+    for one in (speaker, listener):
+        one.end()
+    error = min(max(wrong / TURNS, 1e-9), 1 - 1 / LEVELS)
+    rate = log2(LEVELS) + (1 - error) * log2(1 - error) + error * log2(error / (LEVELS - 1))
+    bench.at_most(16, "channel by the number of open files", rate, "bit/turn")
+
+
+def test_pages_that_nobody_has_read(bench: "Bench", folder: Path) -> None:
+    """One seat reads some pages of a file for the first time. The other seat can then read these pages faster. Each page can
+    carry one bit, only once.
+    """
+    sent = "".join(Random(1).choices("01", k=BITS))
+    with (folder / "large").open("wb") as file:
+        for _ in range(BITS):
+            file.write(os.urandom(STRIDE_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)  # remove the pages from the cache
+    together(PAGES, [[str(STRIDE_BYTES), sent]], folder, [folder / "large"])
+    (heard,) = together(PAGES, [[str(STRIDE_BYTES), "?" * BITS]], folder, [folder / "large"])
+    rate = bits_a_second(sent, heard[:-1], 1.0)
+    bench.at_most(1, "channel by pages that nobody has read", rate, "bit/page")
+
+
 def test_a_futex_in_a_file_of_the_system(bench: "Bench", folder: Path) -> None:
-    """One seat wakes, the other waits to be woken: a bit each time."""
+    """One seat wakes the other one, which waits for it. Each time, this sends one bit."""
     spoken, heard = together(FUTEX, [["1", "1"], ["1", "0"]], folder)
     bench.at_most(1_000_000, "channel by a futex in a shared file", min(spoken[0], heard[0]), "bit/s")

@@ -1,6 +1,6 @@
-"""What a cluster costs: the coordinator with ten thousand workers, and two Dask workers against two local ones.
+"""The costs of a cluster: the coordinator with ten thousand workers, and two Dask workers compared with two local workers.
 
-ARENA_BENCH_RECORDS=1000000 has the coordinator take a million records; without it a tenth of that is taken.
+With ARENA_BENCH_RECORDS=1000000, the coordinator handles a million records; the default is a tenth of this number.
 """
 
 import os
@@ -17,7 +17,7 @@ from arena.match.record import Record
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec, load_spec
 from arena.store import Store
-from arena.store.run import run_of
+from arena.store.run import Run
 from arena.tournament.queue import MatchQueue
 from arena.tournament.run import play_all, record_all
 from arena_cluster.address import address_of
@@ -35,17 +35,17 @@ WORKERS = 10_000
 MATCHES = 300
 LOOPS = 5_000_000
 PLIES = 7.6
-"""Of a match of tic-tac-toe at random, about."""
+"""The approximate number of plies in a random match of tic-tac-toe."""
 TWO_RANDOM: list[Any] = ["random", {"agent": "random", "label": "other"}]
 
 
 def memory() -> float:
-    """The most memory that this process has had, in MiB."""
+    """Return the largest amount of memory that this process has used so far, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def recorded(spec: Spec) -> Callable[[Scheduled], Record]:
-    """What answers at once with records of matches that were played before, under the ids that are asked for."""
+    """Return a function that answers at once for each match, with the record of an earlier match under the requested id."""
     base = arena.run({"game": "tic-tac-toe", "rounds": 500, "agents": TWO_RANDOM}).records
 
     def play(scheduled: Scheduled) -> Record:
@@ -56,12 +56,12 @@ def recorded(spec: Spec) -> Callable[[Scheduled], Record]:
 
 
 def taken(path: Path, records: int) -> float:
-    """Seconds that the coordinator takes for so many records of ten thousand workers, from the schedule to the store; those
-    that the stand-in takes to make its answers do not count.
+    """Return the seconds that the coordinator needs for this number of records from ten thousand workers, from the schedule to
+    the store. The time in which the stand-in makes its answers does not count.
     """
     spec = load_spec({"game": "tic-tac-toe", "rounds": records // 2, "agents": TWO_RANDOM})
     engine = Standin(spec, [f"tcp://10.0.{number // 250}.{number % 250}:4000" for number in range(WORKERS)], play=recorded(spec))
-    engine.seconds = 1.0  # of a match, so that each is an order of its own: the most work there can be for the coordinator
+    engine.seconds = 1.0  # per match, so each match is an order of its own, the most work for the coordinator
     engine.told.update(change.node for change in engine.pending)
     answer, elsewhere = engine._reply, 0.0
 
@@ -75,7 +75,7 @@ def taken(path: Path, records: int) -> float:
     engine._reply = timed  # type: ignore[method-assign]
     began = perf_counter()
     with Store.open(path, write=True) as store:
-        store.begin(run_of(spec))
+        store.begin(Run.of(spec))
         feed = MatchQueue(spec, store)
         record_all(feed, Coordinator(spec, pack_parcel(spec), engine, feed.take, print, total=records).play(), lambda one: None)
         store.end()
@@ -86,7 +86,7 @@ def taken(path: Path, records: int) -> float:
 
 @pytest.mark.filterwarnings("ignore:Benchmark fixture was not used")
 def test_ten_thousand_workers(bench: "Bench", tmp_path: Path) -> None:
-    """At least 5,000 records a second from ten thousand workers into the store; memory flat."""
+    """At least 5,000 records per second go from ten thousand workers into the store, and the memory does not grow."""
     taken(tmp_path / "small.db", max(RECORDS // 10, 5 * WORKERS))
     before = memory()
     rate = RECORDS / taken(tmp_path / "large.db", RECORDS)
@@ -116,7 +116,7 @@ def arena_agents():
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """Two Dask workers of one thread."""
+    """Start two Dask workers with one thread each."""
     folder = tmp_path / "cluster"
     folder.mkdir()
     cluster = Cluster(folder).add(2)
@@ -126,7 +126,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.mark.filterwarnings("ignore:Benchmark fixture was not used")
 def test_two_dask_workers(bench: "Bench", cluster: Cluster, tmp_path: Path) -> None:
-    """On matches of 50 ms they do at least 0.9 of what two local workers do, starting and ending included."""
+    """With matches of 50 ms, two Dask workers play at least 0.9 times as many as two local ones, including start and end."""
     (tmp_path / "busy.py").write_text(BUSY)
     began = process_time()
     for _ in range(LOOPS):

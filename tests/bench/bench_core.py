@@ -1,4 +1,6 @@
-"""The core, as ratios within one run: the referee against a bare loop, a search against its peers, counting against none."""
+"""Benchmarks of the core, as ratios within one run: the referee and a bare loop, a search and its peers, with and without
+counting.
+"""
 
 import random
 from collections.abc import Callable
@@ -27,10 +29,10 @@ LIMITS = {"no": Limits(), "a node": Limits(nodes=10**12), "a time": Limits(secon
 
 
 def test_a_match_against_a_bare_loop(bench: "Bench") -> None:
-    """A random match with seeding, checking, counting and record against a loop that picks and applies; the aim is 5 times.
+    """Compare a random match, with seeding, checking, counting and a record, with a loop that only draws and applies actions.
 
-    The aim is missed: seeding a Mersenne Twister for either seat alone takes twice as long as the whole loop. The bound that
-    is held keeps it from growing.
+    The aim is 5 times the time of the loop. It is missed, because seeding a Mersenne Twister for a single seat takes twice as
+    long as the whole loop. The bound of this test only keeps the ratio from growing.
     """
     agents = [{"agent": "random", "label": label} for label in ("one", "two")]
     spec = load_spec({"game": "tic-tac-toe", "agents": agents, "rounds": MATCHES // 2, "seed": 1})
@@ -57,7 +59,7 @@ def test_a_match_against_a_bare_loop(bench: "Bench") -> None:
 
 
 def test_a_match_costs_at_most_five_loops_that_seed_their_generators(bench: "Bench") -> None:
-    """The same match against a loop that picks, applies, and gives every seat a freshly seeded generator, as a match must."""
+    """Compare the same match with a loop that also seeds a random generator for every seat, as each match must."""
     agents = [{"agent": "random", "label": label} for label in ("one", "two")]
     spec = load_spec({"game": "tic-tac-toe", "agents": agents, "rounds": MATCHES // 2, "seed": 1})
     matches = Schedule(spec).take(MATCHES)
@@ -129,7 +131,7 @@ def _compare(bench: "Bench", name: str, theirs: Callable[[], Any], bound: float)
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_counting_costs_at_most_a_third_of_a_microsecond(bench: "Bench", limit: str) -> None:
-    """Counting and keeping a limit adds at most 0.3 us to a call of `result`."""
+    """Counting and checking a limit adds at most 0.3 us to a call of `result`."""
     game, meter = TicTacToe(), Meter()
     view = counting_view(game, meter)
     limits = LIMITS[limit]

@@ -1,4 +1,4 @@
-"""The price of isolation, as ratios: a ply in a process against a bare pipe, the start of a sandbox against bubblewrap's."""
+"""The costs of isolation, as ratios: a ply in a process and a bare pipe, the start of a sandbox and of bubblewrap alone."""
 
 import json
 import os
@@ -30,7 +30,7 @@ REQUEST = json.dumps({"type": "choose", "played": ["5", "7"]}).encode() + b"\n"
 
 
 def test_a_ply_in_a_process_against_a_bare_pipe(bench: "Bench") -> None:
-    """A decision of `random` in arena's host, with all checks, against a line written to a program that writes one back."""
+    """Compare a decision of `random` in arena's host, with all checks, with a program that answers a line with a line."""
     entries = [{"agent": "random", "label": label, "isolation": "process"} for label in ("one", "two")]
     spec = load_spec({"game": "connect-four", "agents": entries, "rounds": 10})
     matches = Schedule(spec).take(20)
@@ -56,7 +56,7 @@ def test_a_ply_in_a_process_against_a_bare_pipe(bench: "Bench") -> None:
 
 
 def test_a_sandbox_starts_as_bubblewrap_does(bench: "Bench") -> None:
-    """Until an agent's host says hello, against bubblewrap around the same Python with the same import and nothing of arena."""
+    """Compare the time until an agent's host says hello with bubblewrap that runs Python with the same imports, without arena."""
     if not shutil.which("bwrap"):
         pytest.skip("bubblewrap is not installed")
     prove_once()

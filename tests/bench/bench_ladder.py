@@ -1,4 +1,4 @@
-"""How fast a ladder learns: games of forty agents until every interval is narrow, and whether the intervals hold then."""
+"""How many games a ladder of forty agents needs until every interval is narrow, and whether the intervals then hold."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 
 
 def test_forty_agents_take_half_the_games_of_a_round_robin(bench: "Bench") -> None:
-    """Strengths normal with 200 Elo, 20 % draws between equals, half-widths of 50 about the median agent."""
+    """The strengths have a normal distribution with a standard deviation of 200 Elo. Equal agents draw 20 % of their games. The
+    half-widths must be at most 50 Elo, relative to the median agent.
+    """
     truth = strengths(40, 1)
     course, (low, high) = ladder(truth, 50, 1), ideal(truth, 50)
     bench.at_most(
@@ -19,7 +21,7 @@ def test_forty_agents_take_half_the_games_of_a_round_robin(bench: "Bench") -> No
 
 
 def test_the_intervals_hold_though_the_games_were_chosen(bench: "Bench") -> None:
-    """Coverage at the moment at which a ladder stops, over fields of twelve: 93 to 97 %."""
+    """When ladders of twelve agents stop, 93 to 97 % of the intervals contain the true strength."""
     fields = [ladder(strengths(12, seed), 50, seed) for seed in range(300, 340)]
     share = sum(one.covered for one in fields) / sum(len(one.widths) for one in fields)
     bench.at_least(0.93, "coverage of 440 intervals", share, "")

@@ -1,4 +1,6 @@
-"""What shared dice and deals save: the variance of a pair of matches against that of a pair with chance of its own."""
+"""The benefit of shared dice and deals: the variance of a pair of matches with separate chance, divided by the variance with
+shared chance.
+"""
 
 from pathlib import Path
 from statistics import fmean, variance
@@ -11,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def equilibrium(alpha: float) -> str:
-    """The policy of Kuhn's family of equilibria (1950) for both seats; `alpha` is how often the first one bets on a jack."""
+    """Return a policy for both seats from Kuhn's family of equilibria (1950). With a jack, the first seat bets with a
+    probability of `alpha`.
+    """
     bets = {
         "J?:": alpha,
         "Q?:": 0.0,
@@ -30,7 +34,7 @@ def equilibrium(alpha: float) -> str:
 
 
 def saved(spec: dict[str, Any]) -> float:
-    """The variance of pairs whose matches are of two rounds, over that of pairs whose matches share a round."""
+    """Return the variance of pairs with matches from two rounds, divided by the variance of pairs with matches from one round."""
     records = arena.run(spec).records
     first = records[0].labels[0]
     mine = [record.returns[record.labels.index(first)] for record in records]
@@ -41,7 +45,7 @@ def saved(spec: dict[str, Any]) -> float:
 
 
 def test_a_pair_of_pig_varies_less_by_shared_dice(bench: "Bench") -> None:
-    """Hold at 20 against hold at 25, 2,500 rounds; each seat throws the dice of its seat."""
+    """Hold at 20 plays against hold at 25 for 2,500 rounds. In both matches of a round, a seat has the same dice."""
     agents = [{"agent": "hold-at", "at": 20}, {"agent": "hold-at", "at": 25}]
     bench.at_least(
         2.5, "pig: variance of a pair, own dice / shared dice", saved({"game": "pig", "rounds": 2500, "agents": agents}), "x"
@@ -49,7 +53,7 @@ def test_a_pair_of_pig_varies_less_by_shared_dice(bench: "Bench") -> None:
 
 
 def test_a_pair_of_kuhn_varies_less_by_shared_cards(bench: "Bench", tmp_path: Path) -> None:
-    """Two equilibria, 3,000 rounds."""
+    """Two equilibria play 3,000 rounds."""
     agents = []
     for name, alpha in (("never", 0.0), ("third", 1 / 3)):
         file = tmp_path / f"{name}.txt"

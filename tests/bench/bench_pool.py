@@ -1,4 +1,4 @@
-"""Several workers against one on matches of some size, and what it costs to hand matches over and to replace a worker."""
+"""Two workers compared with one, and the costs of handing a match to a worker and of replacing a worker."""
 
 import os
 import signal
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from tests.bench.conftest import Bench
 
 BIG = {"game": "tic-tac-toe", "rounds": 50, "agents": [{"agent": "lookahead", "depth": depth} for depth in (4, 5)]}
-"""100 matches of 25 ms and more."""
+"""A spec with 100 matches, each of at least 25 ms."""
 SMALL = {"game": "tic-tac-toe", "rounds": 5000, "agents": [{"agent": "random", "label": label} for label in ("one", "two")]}
 
 
 @contextmanager
 def working(spec: Spec, workers: int) -> Iterator[Any]:
-    """What a pool yields from the moment on at which all its workers are at work, so that their start is not timed."""
+    """Start a pool, and skip its first results, so the start of its workers is not timed. Yield an iterator of the others."""
     pool = WorkerPool(spec, workers, Schedule(spec).take, total=sum(board.size for board in spec.boards))
     finished = pool.play()
     try:
@@ -38,7 +38,7 @@ def working(spec: Spec, workers: int) -> Iterator[Any]:
 
 
 def seconds_each(spec: Spec, workers: int) -> float:
-    """Seconds a match, over those after the first few."""
+    """Return the seconds per match, without the first few matches."""
     with working(spec, workers) as finished:
         began = time.perf_counter()
         count = sum(1 for _ in finished)
@@ -46,7 +46,9 @@ def seconds_each(spec: Spec, workers: int) -> float:
 
 
 def test_two_workers_are_nearly_twice_as_fast_as_one(bench: "Bench") -> None:
-    """At least 1.8 times, on matches of 20 ms and more; in turns, since other work on the machine hits both."""
+    """With matches of at least 20 ms, they are at least 1.8 times as fast. One and two workers take turns, because other work on
+    the machine then affects both.
+    """
     if (os.cpu_count() or 1) < 2:
         pytest.skip("one processor")
     spec = load_spec(BIG)
@@ -58,7 +60,7 @@ def test_two_workers_are_nearly_twice_as_fast_as_one(bench: "Bench") -> None:
 
 
 def test_a_small_match_costs_little_more_in_a_worker(bench: "Bench") -> None:
-    """The smallest match there is, handed over, played, sent back: at most 1.6 times what it takes in this process."""
+    """Handing over, playing and sending back the smallest match takes at most 1.6 times as long as playing it in this process."""
     spec = load_spec(SMALL)
 
     def here() -> None:
@@ -81,7 +83,7 @@ def test_a_small_match_costs_little_more_in_a_worker(bench: "Bench") -> None:
 
 
 def test_handing_over_takes_less_than_half_a_millisecond(bench: "Bench") -> None:
-    """One match at a time to one worker: what is added to each by the way there and back."""
+    """One worker gets one match at a time. The test measures by how much this is slower than playing in this process."""
     spec = load_spec(SMALL)
     plan = Schedule(spec)
     stage = MatchRunner(spec)
@@ -110,7 +112,7 @@ def test_handing_over_takes_less_than_half_a_millisecond(bench: "Bench") -> None
 
 
 def test_a_worker_is_replaced_within_a_second(bench: "Bench") -> None:
-    """From the SIGKILL of the only worker to the record of the match that it was playing."""
+    """The time is from the SIGKILL of the only worker to the record of the match that the worker was playing."""
     spec = load_spec(BIG)
     spent = []
     for _ in range(3):
@@ -118,7 +120,7 @@ def test_a_worker_is_replaced_within_a_second(bench: "Bench") -> None:
             (worker,) = psutil.Process().children()
             began = time.perf_counter()
             worker.send_signal(signal.SIGKILL)
-            while worker.is_running():  # records that it had sent come first
+            while worker.is_running():  # first come the records that the worker had already sent
                 next(finished)
             spent.append(time.perf_counter() - began)
     bench.in_turns(lambda: None, lambda: None, rounds=1)

@@ -1,4 +1,4 @@
-"""Environments, as ratios within one run: ours against PettingZoo's own of the same game."""
+"""Environments, as ratios within one run: ours and PettingZoo's own for the same game."""
 
 import random
 from importlib import import_module
@@ -15,7 +15,7 @@ PLAYS = 100
 
 
 def plays(env: Any) -> int:
-    """Random plays, as a learner sees them: an observation, a reward and a mask at every step. Return the steps."""
+    """Play at random like a learning agent, with an observation, a reward and a mask at each step. Return the number of steps."""
     rng, steps = random.Random(1), 0
     for seed in range(PLAYS):
         env.reset(seed=seed)
@@ -29,7 +29,7 @@ def plays(env: Any) -> int:
 @pytest.mark.parametrize(("game", "theirs"), [("tic-tac-toe", "tictactoe_v3"), ("connect-four", "connect_four_v3")])
 @pytest.mark.parametrize("wrapped", [True, False], ids=["env", "raw_env"])
 def test_a_step_is_as_fast_as_one_of_pettingzoo(game: str, theirs: str, wrapped: bool, bench: "Bench") -> None:
-    """Plays of the same game at random, ours with all its checks, theirs as `env` with its wrappers and as `raw_env` without."""
+    """Both play the same game at random: ours with all checks, PettingZoo's as `env`, with wrappers, or as `raw_env`, without."""
     pytest.importorskip("pygame")
     module = import_module(f"pettingzoo.classic.{theirs}")
     other, ours = (module.env if wrapped else module.raw_env)(), aec_env(game)

@@ -1,10 +1,11 @@
-"""The searches through the counting view, as ratios within one run against in-lined twins and peers, and against their aims.
+"""Compares the searches, which use the counting view, with hand-written twins and with other libraries (peers).
 
-A twin knows its puzzle and does nothing but the search: no rules, no counting, no limits. Where twin and agent look at the
-same states, the ratio is what being general costs.
+A twin is a function that knows its puzzle and does nothing but the search: it has no rules, no counting and no limits. If a
+twin and an agent visit the same states, the ratio of their times shows the costs of a general search.
 
-Peers are asked for where they are installed: simpleai and OpenSpiel come with the extra `bench`; aima3 asks for a networkx of
-2016 and all of Jupyter, neither of which its searches use, so `pip install --no-deps aima3` is left to whoever wants it.
+The figures are ratios within one run, or are compared with fixed bounds. Peers that are not installed are skipped. simpleai and
+OpenSpiel come with the extra `bench`. aima3 requires a networkx of 2016 and all of Jupyter, although its searches use neither of
+them. To compare with aima3, run `pip install --no-deps aima3`.
 """
 
 import ctypes
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 HARD = Path(__file__).parents[2] / "tournaments" / "positions" / "sudoku-hard.txt"
 FIFTEEN = (1, 3, 5, 6, 9)
-"""Seeds of positions 100 random moves from the goal, of 10,000 to 330,000 nodes each."""
+"""Seeds of positions that are 100 random moves from the goal and take 10,000 to 330,000 nodes each."""
 CLIMBS = 500
 SIDEWAYS = 100
 REPAIRS = 20
@@ -48,21 +49,21 @@ EXPLORATION = 1.414
 
 
 def decision(game: Game, state: Any, purpose: str, evaluation: Evaluation | None = None) -> tuple[Game, Search]:
-    """The counting view of a game and the search of one decision, as the referee makes them."""
+    """Return the counting view of a game and the search object for one decision, as the referee makes them."""
     meter, stream = Meter(), Stream(purpose)
     view = counting_view(game, meter)
     return view, Search(view, evaluation, Limits(), meter, stream, SharedStart(game, Stream(f"{purpose} start")))
 
 
 def solve(game: Game, agent: Agent, state: Any, purpose: str, evaluation: Evaluation | None = None) -> tuple[Any, int]:
-    """What an agent finds from a state, and how many nodes that takes."""
+    """Return the solution that an agent finds from a state, and the number of nodes."""
     view, search = decision(game, state, purpose, evaluation)
     found = agent.solve(view, state, search)
     return found, search.nodes
 
 
 def slides(width: int) -> list[list[tuple[int, int]]]:
-    """For every cell, the cells beside it, from which a tile can slide there, each with the direction of the blank."""
+    """Return, for every cell, the neighbours from which a tile can slide there, each with the direction of the blank."""
     places = [divmod(cell, width) for cell in range(width * width)]
     return [
         [
@@ -75,7 +76,7 @@ def slides(width: int) -> list[list[tuple[int, int]]]:
 
 
 def gains(width: int) -> list[list[list[int]]]:
-    """By tile, its cell and the cell it slides to: by how much the Manhattan distance changes, blank last."""
+    """Return the changes of the Manhattan distance, by tile, old cell and new cell. The goal has the blank last."""
     cells = range(width * width)
 
     def away(tile: int, cell: int) -> int:
@@ -86,7 +87,7 @@ def gains(width: int) -> list[list[list[int]]]:
 
 
 def manhattan(state: Sequence[int], width: int) -> int:
-    """The Manhattan distance of a state, blank last."""
+    """Return the Manhattan distance of a state to the goal that has the blank last."""
     places = [(divmod(tile - 1, width), divmod(cell, width)) for cell, tile in enumerate(state) if tile]
     return sum(abs(home[0] - place[0]) + abs(home[1] - place[1]) for home, place in places)
 
@@ -96,7 +97,7 @@ FIFTEEN_SLIDES, FIFTEEN_GAINS = slides(4), gains(4)
 
 
 def inlined_a_star(start: tuple[int, ...], goal: tuple[int, ...]) -> int:
-    """The length of a shortest solution of an 8-puzzle by A*, with tuples, a heap and a dict."""
+    """Return the length of a shortest solution of an 8-puzzle, found by A* with tuples, a heap and a dict."""
     beside, change = EIGHT_SLIDES, EIGHT_GAINS
     estimate = manhattan(start, 3)
     best = {start: 0}
@@ -123,7 +124,9 @@ def inlined_a_star(start: tuple[int, ...], goal: tuple[int, ...]) -> int:
 
 
 def inlined_ida_star(start: Sequence[int]) -> tuple[int, int]:
-    """The length of a shortest solution of a 15-puzzle by IDA*, on one list with incremental distances; and the nodes."""
+    """Return the length of a shortest solution of a 15-puzzle, and the number of nodes. IDA* finds it on a single list, with
+    incremental distances.
+    """
     tiles, blank = list(start), start.index(0)
     bound = manhattan(start, 4)
     nodes = 0
@@ -157,7 +160,10 @@ def inlined_ida_star(start: Sequence[int]) -> tuple[int, int]:
 
 
 def inlined_climb(start: Sequence[int], rng: random.Random) -> int:
-    """The attacking pairs where a climb on 8 queens ends: steepest ascent, 100 sideways moves in a row, random of equals."""
+    """Return the number of attacking pairs at which a climb on 8 queens ends.
+
+    It is a steepest ascent with up to 100 consecutive sideways moves; among equal moves, it draws one.
+    """
     n = len(start)
     rows = [row - 1 for row in start]
     level, rising, falling = [0] * n, [0] * (2 * n), [0] * (2 * n)
@@ -194,7 +200,7 @@ def inlined_climb(start: Sequence[int], rng: random.Random) -> int:
 
 
 def inlined_repair(n: int, rng: random.Random) -> list[int]:
-    """The rows from 0 of n queens without an attack, by swaps of a permutation that lower the attacks (Sosic and Gu)."""
+    """Return the rows (from 0) of n queens without attacks. Swaps in a permutation reduce the attacks (Sosic and Gu)."""
     draw = rng.random
     while True:
         rows = list(range(n))
@@ -228,9 +234,9 @@ def inlined_repair(n: int, rng: random.Random) -> list[int]:
 
 
 def inlined_sudoku(text: str) -> str:
-    """The solution of a sudoku, depth first on bit masks, the cell with the fewest candidates first.
+    """Return the solution of a sudoku. A depth-first search uses bit masks and fills the cell with the fewest candidates first.
 
-    It does not look for digits with a single place left, as the game does, and so sees more grids, each in less time.
+    Unlike the game, it does not look for digits with a single place left. So it visits more grids, but each takes less time.
     """
     every = 0x1FF
     rows, columns, boxes = [every] * 9, [every] * 9, [every] * 9
@@ -286,7 +292,9 @@ def inlined_sudoku(text: str) -> str:
 
 
 def test_a_star_on_the_8_puzzle(bench: "Bench") -> None:
-    """A* with Manhattan takes at most 10 ms for a uniform 8-puzzle, the mean of 50, and finds solutions as short as the twin."""
+    """A* with Manhattan distance takes at most 10 ms per random 8-puzzle (the mean of 50). Its solutions are as short as the
+    twin's.
+    """
     game, agent = SlidingTiles(), AStar()
     evaluation = bind(Manhattan, game)
     positions = [game.initial(random.Random(number)) for number in range(50)]
@@ -306,7 +314,7 @@ def test_a_star_on_the_8_puzzle(bench: "Bench") -> None:
 
 
 def test_ida_star_on_the_15_puzzle(bench: "Bench") -> None:
-    """IDA* with Manhattan generates at least 0.8 million nodes a second on the 15-puzzle."""
+    """IDA* with Manhattan distance generates at least 0.8 million nodes per second on the 15-puzzle."""
     game, agent = SlidingTiles(rows=4, columns=4, shuffle=100), IdaStar()
     evaluation = bind(Manhattan, game)
     positions = [game.initial(random.Random(number)) for number in FIFTEEN]
@@ -350,7 +358,7 @@ def test_climbs_on_8_queens(bench: "Bench") -> None:
 
 
 def test_min_conflicts_on_1000_queens(bench: "Bench") -> None:
-    """Min-conflicts solves 1,000 queens within 15 ms, the mean of 20; the aim is 10 ms."""
+    """Min-conflicts solves 1,000 queens within 15 ms (the mean of 20). The aim is 10 ms."""
     game, agent = NQueens(n=1000), MinConflicts()
     empty = game.initial(random.Random(0))
 
@@ -369,7 +377,7 @@ def test_min_conflicts_on_1000_queens(bench: "Bench") -> None:
 
 
 def test_min_conflicts_on_many_queens(bench: "Bench", tmp_path: Path) -> None:
-    """A million queens: the same solution after the same nodes as in C, in at most 40 times its time."""
+    """For a million queens, it finds the same solution as C with as many nodes, in at most 40 times the time."""
     solver, n = library("queens", tmp_path), 1_000_000
     solver.solve.restype = ctypes.c_long
     game, found = NQueens(n=n, start="greedy"), (ctypes.c_int * n)()
@@ -388,7 +396,7 @@ def test_min_conflicts_on_many_queens(bench: "Bench", tmp_path: Path) -> None:
 
 
 def test_depth_first_on_hard_sudokus(bench: "Bench") -> None:
-    """Depth first with the most constrained cell takes at most 20 ms for a hard sudoku, the mean of 100."""
+    """Depth-first search with the most constrained cell takes at most 20 ms for a hard sudoku (the mean of 100)."""
     game, agent = Sudoku(), DepthFirst(visited=False)
     texts = [line.strip() for line in HARD.read_text(encoding="utf-8").splitlines() if line.strip() and line[0] != "#"]
     positions = [game.parse_state(text) for text in texts]
@@ -411,14 +419,14 @@ def test_depth_first_on_hard_sudokus(bench: "Bench") -> None:
 
 
 def replayed(game: Puzzle, state: Any, actions: Sequence[Any]) -> Any:
-    """The state that actions lead to."""
+    """Return the state to which actions lead."""
     for action in actions:
         state = game.result(state, action)
     return state
 
 
 class Peered:
-    """A puzzle as simpleai and aima3 want to see it: the same rules and the same estimate, so only the searches differ."""
+    """A puzzle in the form that simpleai and aima3 need. Rules and estimate are the same, so only the searches differ."""
 
     def __init__(self, puzzle: Puzzle, start: Any, estimate: Evaluation) -> None:
         self.actions, self.result = puzzle.actions, puzzle.result
@@ -427,37 +435,37 @@ class Peered:
         self.heuristic = estimate
 
     def cost(self, state: Any, action: Any, successor: Any) -> float:
-        """What a step costs, for simpleai."""
+        """Return the cost of a step, for simpleai."""
         return 1
 
     def path_cost(self, cost: float, state: Any, action: Any, successor: Any) -> float:
-        """What a path costs, for aima3."""
+        """Return the cost of a path, for aima3."""
         return cost + 1
 
     def h(self, node: Any) -> float:
-        """The estimate for aima3, which hands in a node."""
+        """Return the estimate for aima3, which passes a node."""
         return self.heuristic(node.state)
 
 
 class Climbed:
-    """8 queens as simpleai's hill climbing wants to see it: an action is the state that it leads to."""
+    """8 queens in the form that simpleai's hill climbing needs: an action is the state to which it leads."""
 
     def __init__(self, queens: NQueens, start: Any) -> None:
         self.actions, self.initial_state = queens.neighbors, start
         self.value = lambda state: -conflicts(queens, state)
 
     def result(self, state: Any, action: Any) -> Any:
-        """The state that is meant."""
+        """Return the action itself, because it is the new state."""
         return action
 
     def cost(self, state: Any, action: Any, successor: Any) -> float:
-        """Nothing asks for it but the peer."""
+        """Return a cost, which only simpleai needs."""
         return 1
 
 
 @pytest.mark.parametrize("name", ["simpleai.search", "aima3.search"])
 def test_a_star_is_faster_than_its_peers(name: str, bench: "Bench") -> None:
-    """A* on 8-puzzles takes a tenth of the time of simpleai's and AIMA's, with the same rules and the same estimate."""
+    """A* on 8-puzzles takes at most a tenth of the time of simpleai or aima3, with the same rules and the same estimate."""
     peer = pytest.importorskip(name, reason=f"{name} is not installed", exc_type=ImportError)
     game, agent = SlidingTiles(), AStar()
     evaluation = bind(Manhattan, game)
@@ -480,7 +488,7 @@ def test_a_star_is_faster_than_its_peers(name: str, bench: "Bench") -> None:
 
 
 def test_climbs_are_faster_than_simpleai(bench: "Bench") -> None:
-    """Strict climbs on 8 queens, from the same boards."""
+    """Both climb on 8 queens without sideways moves, from the same boards."""
     peer = pytest.importorskip("simpleai.search", reason="simpleai is not installed", exc_type=ImportError)
     game, agent = NQueens(n=8), HillClimb()
     starts = [game.random_state(random.Random(number)) for number in range(CLIMBS)]
@@ -501,7 +509,9 @@ def test_climbs_are_faster_than_simpleai(bench: "Bench") -> None:
 
 @pytest.mark.parametrize(("n", "repairs", "least"), [(8, 200, 0.5), (200, 10, 5)])
 def test_min_conflicts_against_aima(n: int, repairs: int, least: float, bench: "Bench") -> None:
-    """Min-conflicts against the class that AIMA has for queens: as fast on 8, where setting up is most of it, faster on 200."""
+    """Compare min-conflicts with aima3's class for queens. It is as fast for 8 queens, where the setup takes most of the time,
+    and faster for 200.
+    """
     peer = pytest.importorskip("aima3.csp", reason="aima3 is not installed", exc_type=ImportError)
     game, agent = NQueens(n=n), MinConflicts()
     empty = game.initial(random.Random(0))
@@ -512,7 +522,7 @@ def test_min_conflicts_against_aima(n: int, repairs: int, least: float, bench: "
     def theirs() -> None:
         for _ in range(repairs):
             while peer.min_conflicts(peer.NQueensCSP(n), STEPS) is None:
-                pass  # now and then it is stuck, and by default tries 100,000 steps before it says so
+                pass  # sometimes the search is stuck, and gives up only after 100,000 steps by default
 
     assert all(ours())
     timings = bench.in_turns(ours, theirs, rounds=3)
@@ -521,7 +531,7 @@ def test_min_conflicts_against_aima(n: int, repairs: int, least: float, bench: "
 
 
 def test_mcts_is_as_fast_as_open_spiel(bench: "Bench") -> None:
-    """MCTS makes as many simulations a second on connect four as OpenSpiel's in Python on its states in C++."""
+    """On connect four, MCTS makes as many simulations per second as OpenSpiel's MCTS in Python, whose states are in C++."""
     peer = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed", exc_type=ImportError)
     numpy = pytest.importorskip("numpy", reason="OpenSpiel's mcts needs numpy", exc_type=ImportError)
     mcts = pytest.importorskip("open_spiel.python.algorithms.mcts", reason="OpenSpiel lacks it", exc_type=ImportError)

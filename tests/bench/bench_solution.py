@@ -1,4 +1,4 @@
-"""Games solved whole: CFR+ against open_spiel in Python in the same run, and how near an equilibrium of Leduc poker it comes."""
+"""CFR+ compared with open_spiel's in Python in the same run, and how near it comes to an equilibrium of Leduc poker."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ LEDUC = 2000
 
 
 def test_cfr_plus_on_kuhn_poker(bench: "Bench") -> None:
-    """A hundred iterations with the tree that they need; aim: at most 1.5 times open_spiel's time in Python."""
+    """A hundred iterations, including the tree for them; the aim is at most 1.5 times the time of open_spiel in Python."""
     pyspiel = pytest.importorskip("pyspiel")
     cfr = pytest.importorskip("open_spiel.python.algorithms.cfr")
 
@@ -33,7 +33,7 @@ def test_cfr_plus_on_kuhn_poker(bench: "Bench") -> None:
 
 
 def test_cfr_plus_on_leduc_poker(bench: "Bench") -> None:
-    """Two thousand iterations; aim: exploitability below 1e-4."""
+    """After two thousand iterations, the exploitability should be below 1e-4."""
     game, agent = LeducPoker(), CFRPlus(iterations=LEDUC)
     gap = nash_gap(sequence_form(game), lambda _, observation: agent.policy(game, observation))
     bench.at_most(1e-4, f"CFR+ on Leduc poker, {LEDUC} iterations: exploitability", gap.exploitability, " chips")

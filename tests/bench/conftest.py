@@ -1,4 +1,4 @@
-"""What the benches share: two things timed in turns in one run, and a table of the figures at the end of it."""
+"""Fixtures of the benchmarks: they time two functions in turns, and print a table of all figures at the end of the run."""
 
 import gc
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ import pytest
 
 
 class Benchmark(Protocol):
-    """What is used of the fixture of pytest-benchmark, which is installed for `make bench` alone."""
+    """The part of the fixture of pytest-benchmark that is used here. The package is installed only for `make bench`."""
 
     extra_info: dict[str, Any]
 
@@ -20,7 +20,7 @@ class Benchmark(Protocol):
 
 
 class Figure(NamedTuple):
-    """One measured figure and the bound that it has to keep."""
+    """A measured figure, and the bound that it must keep."""
 
     what: str
     measured: str
@@ -33,31 +33,31 @@ FIGURES = pytest.StashKey[list[Figure]]()
 
 
 class Timings(NamedTuple):
-    """Seconds that two things took, round after round; the n-th of both were taken right after each other."""
+    """The seconds that two functions took in each round. The two times of a round were measured right after each other."""
 
     ours: list[float]
     theirs: list[float]
 
     @property
     def ratio(self) -> float:
-        """How many times as long ours took as theirs: the median over the rounds, since noise hits both of a round."""
+        """The time of `ours` divided by the time of `theirs`: the median over the rounds. Noise affects both times of a round."""
         return median([ours / theirs for ours, theirs in zip(self.ours, self.theirs, strict=True)])
 
     @property
     def best(self) -> tuple[float, float]:
-        """The least seconds that ours and theirs took: what other work on the machine has added least to."""
+        """The shortest times of `ours` and `theirs`, which other work on the machine has increased least."""
         return min(self.ours), min(self.theirs)
 
 
 class Bench:
-    """Times ours against theirs in turns, and notes figures with their bounds."""
+    """Times our function and another one in turns, and notes figures with their bounds."""
 
     def __init__(self, benchmark: Benchmark, figures: list[Figure]) -> None:
         self._benchmark = benchmark
         self._figures = figures
 
     def in_turns(self, ours: Callable[[], object], theirs: Callable[[], object], *, rounds: int) -> Timings:
-        """Time both, one after the other in every round, after one round that does not count."""
+        """Time both functions, one after the other in every round. One more round comes first and does not count."""
         timings = Timings([], [])
 
         def before() -> None:
@@ -68,11 +68,11 @@ class Bench:
         return Timings(timings.ours[-rounds:], timings.theirs[-rounds:])
 
     def at_most(self, bound: float, what: str, measured: float, unit: str, **details: str) -> None:
-        """Note a figure, and fail where it is larger than its bound."""
+        """Note a figure, and fail if it is larger than its bound."""
         self._note(f"at most {bound:g}{unit}", what, measured, unit, measured <= bound, details)
 
     def at_least(self, bound: float, what: str, measured: float, unit: str, **details: str) -> None:
-        """Note a figure, and fail where it is smaller than its bound."""
+        """Note a figure, and fail if it is smaller than its bound."""
         self._note(f"at least {bound:g}{unit}", what, measured, unit, measured >= bound, details)
 
     def _note(self, bound: str, what: str, measured: float, unit: str, kept: bool, details: Mapping[str, str]) -> None:
@@ -97,7 +97,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 @pytest.fixture
 def bench(benchmark: Benchmark, pytestconfig: pytest.Config) -> Bench:
-    """The timer of one bench, on top of pytest-benchmark."""
+    """Return the timer of a benchmark, which uses pytest-benchmark."""
     return Bench(benchmark, pytestconfig.stash.setdefault(FIGURES, []))
 
 

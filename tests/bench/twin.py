@@ -1,4 +1,4 @@
-"""Twins in C of compiled searches, built by the system's compiler."""
+"""C programs for the same searches as the compiled ones (twins), built by the system's C compiler."""
 
 import ctypes
 import subprocess
@@ -13,14 +13,14 @@ TWINS = Path(__file__).parent / "twins"
 
 
 def library(name: str, folder: Path) -> ctypes.CDLL:
-    """Return a twin, built in a folder."""
+    """Build a twin in a folder, and load it."""
     built = folder / f"{name}.so"
     subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", built, TWINS / f"{name}.c"], check=True)
     return ctypes.CDLL(str(built))
 
 
 class PatternTwin:
-    """IDA* in C with the pattern databases of a partition of the 15-puzzle, asked for the mirror image too."""
+    """IDA* in C for the 15-puzzle, with the pattern databases of a partition, which it also uses for the mirror image."""
 
     def __init__(self, game: SlidingTiles, partition: str, folder: Path) -> None:
         sets = partition_of(game, partition)
@@ -32,7 +32,7 @@ class PatternTwin:
         self._goal = bytes(game.goal)
 
     def solve(self, state: Sequence[int]) -> tuple[int, int]:
-        """Return the length of a shortest solution, and the nodes."""
+        """Return the length of a shortest solution, and the number of nodes."""
         used = ctypes.c_long()
         tables = len(self._counts), self._counts, self._members, self._tables
         return self._library.solve(bytes(state), self._goal, *tables, ctypes.byref(used)), used.value

@@ -1,15 +1,16 @@
 """Measure the size of the code: `python tests/core/measure.py`, in a checkout with git.
 
-Counted are the Python files of `PACKAGES` that git knows. The columns:
+It counts the Python files in `PACKAGES` that git tracks. The columns are:
 
-* lines: all lines of the files, blank lines, comments and docstrings included. modules: the files.
-* functions: every `def`, methods and inner functions included. A function's lines run from `def`, without decorators, to its end,
-  docstring included. median: the median number of these lines.
-* once: private functions (`_name`, but not `__name__`) that are called exactly once: the name is referenced once in the module of
-  the function, as a name, an attribute or an import. short: those of them that have at most `SHORT_LINES` lines.
+* lines: all lines of the files, including blank lines, comments and docstrings. modules: the number of files.
+* functions: the number of functions, including methods and inner functions. The lines of a function are counted from `def` to its
+  end, with the docstring and without decorators. median: the median number of these lines.
+* once: private functions (`_name`, but not `__name__`) that are called exactly once. This means that the module refers to the
+  name once, as a name, an attribute or an import. short: the functions among them that have at most `SHORT_LINES` lines.
 
-`--short` lists the short ones: fold each into its caller, unless its name says something that its lines do not. Then note the
-reason in `KEPT`: `test_measure.py` fails for one without a reason, and for a reason that is no longer needed.
+`--short` lists the short functions. Fold each one into its caller, unless its name says something that its lines do not; in that
+case, note the reason in `KEPT`. `test_measure.py` fails for a short function without a reason, and for a reason that is no longer
+needed.
 """
 
 from __future__ import annotations
@@ -33,10 +34,9 @@ KEPT = {
     "arena/identity.py:_type_name": "Handed to `json.dumps`: its name says what it writes for a value.",
     "arena/match/replay.py:_can_read": "A condition, which can hold no `try`.",
     "arena/plugins/contract.py:_check_board_column": "A check, one of several; its caller has as many branches as it may.",
-    "arena/plugins/contract.py:_promised_parameters": "A cache: its argument is the key.",
     "arena/plugins/dependencies.py:_list_installed": "A cache: the folders of an environment do not change.",
     "arena/plugins/members.py:_are_hints": "Handed to a member; a lambda holds no statements.",
-    "arena/plugins/sources.py:_list_installed": "A parameter of its caller hides `entry_points`.",
+    "arena/lazy.py:_read_owner": "A cache: its argument is the key.",
     "arena/results/layout.py:_is_number": "Its name says why a column stands to the right.",
     "arena/schedule/runner.py:_note_turn": "Handed to a match, which calls it at each turn.",
     "arena/search.py:_is_puzzle": "A cache: its argument is the key.",
@@ -44,26 +44,36 @@ KEPT = {
     "arena/spec/board.py:_make_with_copies": "Handed to `partial`, which makes an agent for each match.",
     "arena/spec/document.py:_parse_number": "Handed to a table; a lambda holds no statements.",
     "arena/spec/entries.py:_key_adapter": "A cache: its argument is the key.",
+    "arena/spec/parameters.py:_make_adapters": "A cache: its argument is the key.",
     "arena/spec/reader.py:_unbuilt": "Stands for a heuristic; a lambda cannot raise.",
-    "arena/stats/sandwich.py:_laplacian": "Called for two powers of the weights.",
     "arena/store/database.py:_all": "Its class is a base: the class derived from it calls this, too.",
     "arena/store/rows.py:_labels": "A cache: its argument is the key.",
     "arena/store/rows.py:_used_rng": "A cache: its argument is the key.",
     "arena/unmetered.py:_is_its_attributes": "A cache: its argument is the key.",
+    "bridges/arena_bridges/llm/answers.py:_open_at": "A cache: its argument is the key.",
+    "bridges/arena_bridges/llm/budget.py:_find_shared": "A cache: its argument is the key.",
+    "bridges/arena_bridges/llm/gate.py:_own_throttle": "A cache: its arguments are the key.",
+    "bridges/arena_bridges/llm/inspect_tasks.py:_connect": "Handed to `partial`, which makes an agent for each match.",
     "bridges/arena_bridges/rl/networks.py:_loaded": "A cache: its arguments are the key.",
     "chess/arena_chess/position.py:_hash": "A cache: a search asks for the hash of a position again and again.",
+    "extensions/arena_bundle/replay_host.py:_follow_all": "A generator, which keeps its place between two requests.",
     "extensions/arena_compiled/background.py:_forget_threads": "Handed to `os.register_at_fork`.",
     "extensions/arena_compiled/background.py:_look_at_watched": "Handed to a thread.",
     "extensions/arena_compiled/cache.py:_processor": "A cache: to ask for the processor takes a large library.",
+    "extensions/arena_compiled/plugin.py:_cannot_load": "A cache: it has no arguments, so it is asked once in a process.",
     "extensions/arena_compiled/seam.py:_start_again": "Handed to a meter; a lambda cannot raise.",
     "extensions/arena_compiled/specialiser.py:_is_equal": "The condition of a loop, which can hold no `try`.",
+    "extensions/arena_isolation/family_clock.py:_can_run": "A condition, which can hold no `try`.",
     "extensions/arena_ladder/api.py:_check_author": "Handed to Pydantic; a lambda cannot raise.",
     "extensions/arena_ladder/api.py:_check_open": "Handed to FastAPI, which calls it before it reads the body.",
-    "extensions/arena_ladder/host.py:_lifespan": "Handed to FastAPI, which calls it.",
+    "extensions/arena_ladder/feedback.py:_check": "Handed to the helper; a lambda cannot raise.",
     "extensions/arena_ladder/host.py:_watch": "A coroutine beside that of its caller.",
     "extensions/arena_ladder/judge.py:_look": "An override.",
+    "extensions/arena_ladder/spec.py:_read_time_of_day": "Handed to Pydantic; a lambda cannot raise.",
     "extensions/arena_ladder/submission_check.py:_look": "Handed to the helper; a lambda cannot raise.",
     "extensions/arena_ladder/submit.py:_explain_silence": "The counterpart of `_explain_refusal`, beside which it stands.",
+    "extensions/arena_tune/panel.py:_results_of": "A generator: its caller would hold a loop in a loop in a loop.",
+    "extensions/arena_web/report/frontier.py:_tokens_per_game": "Its name says what a condition of three values is for.",
     "games/arena_games/hearts.py:_parse_hand": "The inverse of `_hand_text`, beside which it stands.",
     "games/arena_games/tic_tac_toe.py:_empty_cells": "Games are pickled with it, and a lambda cannot be.",
 }
@@ -81,12 +91,12 @@ class Function:
 
     @property
     def called_once(self) -> bool:
-        """Whether it is private and referenced exactly once."""
+        """Whether the function is private and referenced exactly once."""
         return self.name.startswith("_") and not self.name.endswith("__") and self.references == 1
 
     @property
     def short(self) -> bool:
-        """Whether it is called once and short enough to be folded."""
+        """Whether the function is called once, and short enough to be folded into its caller."""
         return self.called_once and self.lines <= SHORT_LINES
 
 
@@ -100,12 +110,12 @@ class Module:
 
     @property
     def package(self) -> str:
-        """The package of the module, of packages in packages the outer one: `arena/stats`, `extensions/arena_web`."""
+        """The package of the module, such as `arena/stats` or `extensions/arena_web`. Of nested packages, it is the outer one."""
         return "/".join(self.path.parts[:-1][:2])
 
 
 def find_modules(packages: tuple[str, ...] = PACKAGES) -> list[Module]:
-    """Read every Python file of `packages` that git knows and that still exists."""
+    """Read every Python file of `packages` that git tracks and that still exists."""
     listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     paths = [Path(name) for name in listed if name.split("/")[0] in packages and (ROOT / name).exists()]
     return [read_module(path) for path in paths]

@@ -3,11 +3,12 @@
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
+from tests.fork_server import run_module
 
 SOUND = "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n"
 TIC = "game: tic-tac-toe\nagents: [random, greedy]\n"
@@ -28,15 +29,7 @@ CAUTIOUS = (
 
 def arena(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "ARENA_PLUGINS"}
-    return subprocess.run(
-        [sys.executable, "-m", "arena", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=environment,
-        timeout=60,
-        check=False,
-    )
+    return run_module("arena", arguments, folder=folder, environment=environment)
 
 
 def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
@@ -51,7 +44,10 @@ def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
         # Files.
         ("", r"^cup\.yaml: is empty"),
         ("- random\n- greedy\n", r"^cup\.yaml:1:1: .* got a list"),
-        (b"SQLite format 3\x00" + bytes(2_000_000), r"^cup\.yaml: a store, and no spec; `arena leaderboard cup\.yaml` shows it$"),
+        (
+            b"SQLite format 3\x00" + bytes(2_000_000),
+            r"^cup\.yaml: is a store, not a spec; `arena leaderboard cup\.yaml` shows it$",
+        ),
         (b"\x89PNG\r\n\x1a\n\x00\xff", r"^cup\.yaml:1:1: not text"),
         (b"game: tic-tac-toe\nname: \xff\n", r"^cup\.yaml:2:7: not text: expected UTF-8"),
         ("game: [tic-tac-toe\nagents: x\n", r"^cup\.yaml:2:7: not YAML"),

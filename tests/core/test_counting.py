@@ -174,14 +174,14 @@ def test_a_time_limit_ends_a_search_that_generates_states() -> None:
 def test_a_limit_of_processor_time_ends_a_search_and_no_sleep() -> None:
     """The clock of the process goes on with its work alone; the state that would come after the limit is not handed out."""
     meter = Meter()
+    began = time.process_time()
     meter.begin(None, None, 0.05)
     time.sleep(0.1)
     meter.count(1)
-    began = time.process_time()
     with pytest.raises(OutOfBudget, match="cpu_seconds"):
         deque(map(meter.count, repeat(1)), maxlen=0)
     assert meter.exhausted
-    assert 0.04 < time.process_time() - began < 0.2
+    assert 0.05 <= time.process_time() - began < 0.2  # also threads of other tests count
 
 
 def test_a_game_that_copies_itself_in_its_own_way_is_asked_to() -> None:

@@ -43,7 +43,7 @@ def test_every_built_in_game_has_an_encoding() -> None:
 
 @pytest.mark.parametrize(("game", "name"), OWN)
 def test_built_in_encodings_keep_their_promises(game: str, name: str) -> None:
-    assert check_encoding(OWN[game, name], games()[game], matches=3) == ("shape", "range", "repeats", "randomness")
+    assert check_encoding(OWN[game, name], games()[game], matches=1) == ("shape", "range", "repeats", "randomness")
 
 
 def test_what_is_own_comes_first() -> None:
@@ -106,7 +106,7 @@ def test_encodings_tell_observations_apart(name: str) -> None:
     game = games()[name]
     seen: dict[Any, Any] = {}
     encode = bind_encoding(next(iter(encodings_of(game))), game).encode
-    for number in range(20):
+    for number in range(6):
         rng = random.Random(number)
         state = game.initial(rng)
         for _ in range(60):
@@ -142,6 +142,19 @@ def _told(name: str, observation: Any) -> Any:
         "sliding-tiles": 8,
         "n-queens": 8,
         "sudoku": 64,
+        "pancake": 9,
+        "nim": 16,
+        "gomoku": 225,
+        "hex": 49,
+        "kalah": 6,
+        "dots-and-boxes": 24,
+        "breakthrough": 2 * 7 * (8 + 7 + 7),
+        "hanoi": 12,
+        "top-spin": 12,
+        "rubik-2x2": 6,
+        "grid-path": 8,
+        "sokoban": 72,
+        "checkers": 2 * 49 + 2 * 36,
         "pig": 2,
         "hearts": 52,
     }.items(),
@@ -254,7 +267,7 @@ def test_a_plugin_brings_one(tmp_path: Path, arena: Callable[..., Any]) -> None:
     assert "ok      range: numbers are finite" in arena("check", file).stdout
     assert "of tic-tac-toe; shape: (1,); values from 0 to 1" in arena("show", "corner", "--plugin", file).stdout
     listed = arena("list", "encodings", "--plugin", file).stdout.splitlines()
-    assert [line.split()[:2] for line in listed if "corner" in line] == [["corner", "tic-tac-toe"]]
+    assert [line.split()[:2] for line in listed if line.startswith("corner ")] == [["corner", "tic-tac-toe"]]
     registry = load_plugins([file])
     assert registry.encodings_of("tic-tac-toe") == ["planes", "corner"]
     with pytest.raises(UnknownName, match="unknown encoding of tic-tac-toe 'conrer'; did you mean 'corner'"):
@@ -266,7 +279,7 @@ def test_a_plugin_brings_one(tmp_path: Path, arena: Callable[..., Any]) -> None:
     [
         ({"decorator": ""}, "expected functions or classes decorated with @encoding"),
         ({"parameters": "observation"}, "expected (game, observation, seat), got (observation)"),
-        ({"decorator": GOOD.replace("(1,)", "(0,)")}, "shape: expected a tuple of whole numbers from 1"),
+        ({"decorator": GOOD.replace("(1,)", "(0,)")}, "shape: expected a tuple of positive whole numbers"),
         ({"decorator": GOOD.replace("corner", "Corner!")}, "name: expected small letters"),
     ],
 )

@@ -77,7 +77,7 @@ def test_an_edit_without_effect_is_explained(tmp_path: Path, called: Callable[..
         (tmp_path / name).write_text(CODE.format(init="", choose="", solve=""))
     shown = called("arena", "show", "mine", "--plugin", "installed.py").stdout
     assert re.search(r"from installed\.py, \S*/installed\.py:4", shown)
-    assert re.search(r"NOT from \S*/mine\.py, which seems to define it too", shown)
+    assert re.search(r"NOT from \S*/mine\.py, which seems to define the same name", shown)
     assert re.search(r"size: .*; default 3", shown)
 
 
@@ -123,4 +123,4 @@ def test_a_misspelt_method_is_recognised(written: str, meant: str, tmp_path: Pat
     )
     ended = called("arena", "check", "mine.py")
     assert ended.returncode == 2
-    assert f"has neither choose nor solve; did you mean {meant}, where {written} is?" in ended.stderr
+    assert f"has neither choose nor solve; did you mean {meant} instead of {written}?" in ended.stderr

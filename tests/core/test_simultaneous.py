@@ -12,7 +12,7 @@ from arena import CHANCE, Game, Simultaneous
 from arena.counting import Meter, counting_view
 from arena.game import gives
 from arena.testing import check_game
-from arena.traits import find_traits
+from arena.traits import Traits
 
 Auction = tuple[tuple[int | None, ...], str]
 """The coins that each seat has left, None where they are hidden, and what has been sold, as `0: a, 2: b`."""
@@ -228,14 +228,14 @@ def test_a_state_drawn_anew_fits_what_its_seat_sees() -> None:
 
 def test_an_observation_cannot_be_played_on() -> None:
     seen = BIDS.observation(BIDS.result(((2, 2, 1), "0:, "), "0 of 2"), 1)
-    with pytest.raises(ValueError, match="others have chosen is hidden"):
+    with pytest.raises(ValueError, match="hides the choices of the others"):
         BIDS.result(seen, "0 of 2")
 
 
 def test_what_is_supplied_is_not_taken_for_the_author_s() -> None:
     """Chance only where it is given; hidden information always."""
-    assert find_traits(Pennies()) == {"two-player", "zero-sum", "hidden-information", "simultaneous"}
-    assert find_traits(BIDS) == {"multi-player", "hidden-information", "simultaneous", "chance", "resample"}
+    assert set(Traits.of(Pennies())) == {"two-player", "zero-sum", "hidden-information", "simultaneous"}
+    assert set(Traits.of(BIDS)) == {"multi-player", "hidden-information", "simultaneous", "chance", "resample"}
     assert [name for name in ("chance_outcomes", "chance_stream", "resample", "standing") if gives(Pennies, name)] == []
     assert not gives(type("Odd", (Pennies,), {"chance_outcomes": lambda self: []}), "chance_outcomes")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena import Agent, Answer, Game, Path, Puzzle, Search, play, run
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena_games.tic_tac_toe import TicTacToe
 
@@ -294,7 +294,7 @@ def test_what_one_match_does_to_an_option_is_gone_in_the_next(plugin: str, optio
 def test_of_returns_that_do_not_add_up_to_zero_the_larger_wins(plugin: str) -> None:
     """0.9 beats 0.1, on the board and in the cross table; everyone has each seat once a round."""
     spec = {"game": "general", "rounds": 2, "plugins": [plugin], "agents": ["random", "sharer"]}
-    board = leaderboards(run(spec))[0]
+    board = Leaderboard.of_results(run(spec))[0]
     assert [(row["wins"], row["draws"], row["losses"]) for row in board.rows] == [(2, 0, 2), (2, 0, 2)]
     assert board.cross == ((None, 0.5), (0.5, None))
 
@@ -302,7 +302,7 @@ def test_of_returns_that_do_not_add_up_to_zero_the_larger_wins(plugin: str) -> N
 def test_actions_drawn_for_want_of_a_report_are_said_on_the_board() -> None:
     """Greedy cannot look at all successors with three nodes."""
     results = run({"game": "tic-tac-toe", "rounds": 1, "limits": {"nodes": 3}, "agents": ["greedy", "random"]})
-    assert "were drawn at random: a budget ran out" in render(results, leaderboards(results))
+    assert "were random, because a budget ran out" in render(results, Leaderboard.of_results(results))
 
 
 def test_seconds_as_a_whole_number_are_the_same_limit() -> None:

@@ -1,8 +1,8 @@
-"""Runs the pages of the manual: files and commands in their order, in an empty folder, and compares what is shown.
+"""Runs the pages of the manual: writes their files and runs their commands in order, in an empty folder, and compares the output.
 
-`<!-- file: NAME -->` before a fenced block makes it a file. In a block of the kind `console` lines after `$ ` are commands, the
-lines below what they print; `...` stands for anything. `python tests/docs/pages.py PAGE...` runs pages and writes what their
-commands print below them, where a page shows nothing yet.
+`<!-- file: NAME -->` before a fenced block makes it a file. In a block of the kind `console`, lines that begin with `$ ` are
+commands, and the lines below a command are its output; `...` stands for any text. `python tests/docs/pages.py PAGE...` runs
+pages. If a page shows no output for a command yet, this writes the output below the command.
 """
 
 import doctest
@@ -15,16 +15,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from tests.fork_server import shared_server
+
 ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"<!-- file: (?P<name>\S+) -->\n```\w*\n(?P<text>.*?)^```", re.DOTALL | re.MULTILINE)
 CONSOLE = re.compile(r"^```console\n(?P<console>.*?)^```", re.DOTALL | re.MULTILINE)
 ELSEWHERE = ("git ", "docker ")
-"""Commands that a page may show and nobody runs."""
+"""Commands that a page may show, but that are not run."""
+REAL = ("pip ", "timeout ")
+"""If a page has one of these commands, each `arena` on it is a real process: it needs a package that the page installs, or is
+killed.
+"""
+FORKING = """#!{python} -IS
+import array, json, os, socket, sys
+with socket.socket(fileno={number}) as server:
+    call = {{"module": "arena", "words": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}
+    request = json.dumps(call).encode()
+    server.sendmsg([len(request).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", range(3)))])
+    server.sendall(request)
+    if not any(server.recv(4)):
+        os.execv({python!r}, [{python!r}, "-m", "arena", *sys.argv[1:]])
+    sys.exit(int.from_bytes(server.recv(4), "big", signed=True))
+"""
+"""The command `arena` for other pages. It runs in a fork of a process that has imported arena (`tests/fork_server.py`)."""
 
 
 @dataclass(frozen=True)
 class File:
-    """A file that the reader writes down."""
+    """A file that the reader of a page writes."""
 
     name: str
     text: str
@@ -32,7 +50,7 @@ class File:
 
 @dataclass(frozen=True)
 class Command:
-    """A command, and what the page says that it prints."""
+    """A command, and its output as the page shows it."""
 
     line: str
     shown: str
@@ -42,7 +60,7 @@ Step: TypeAlias = File | Command
 
 
 def steps(page: str) -> Iterator[Step]:
-    """What a page has its reader do, in order."""
+    """Yield the files and commands of a page in order."""
     found = [*FILE.finditer(page), *CONSOLE.finditer(page)]
     for match in sorted(found, key=lambda match: match.start()):
         if "name" in match.groupdict():
@@ -57,7 +75,7 @@ def steps(page: str) -> Iterator[Step]:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """An environment of the reader's own, made in a folder: what is installed in it does not touch this one."""
+    """Make a virtual environment in a folder. Packages that are installed in it do not change the environment of the tests."""
     home = folder / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
     site = next(home.glob("lib/python*/site-packages"))
@@ -74,7 +92,7 @@ def environment(folder: Path) -> dict[str, str]:
         "COLUMNS": "100",
         "NO_COLOR": "1",
         "PYTHONPATH": "",
-        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as: build with what is here
+        "PIP_NO_BUILD_ISOLATION": "0",  # for pip, this means no build isolation
         "PIP_NO_INDEX": "1",
         "PIP_NO_DEPS": "1",
         "PIP_QUIET": "1",
@@ -82,13 +100,14 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-def run(line: str, folder: Path, surroundings: dict[str, str]) -> tuple[str, Path]:
-    """What a command prints, on stdout and then on stderr, and the folder in which the reader is then."""
+def run(line: str, folder: Path, surroundings: dict[str, str], server: tuple[int, ...] = ()) -> tuple[str, Path]:
+    """Run a command. Return its output (stdout, then stderr) and the current folder after the command."""
     done = subprocess.run(
         f'{line}\ncode=$?; pwd > "$HOME/.where"; exit $code',
         shell=True,
         cwd=folder,
         env=surroundings,
+        pass_fds=server,
         capture_output=True,
         text=True,
         check=False,
@@ -98,7 +117,7 @@ def run(line: str, folder: Path, surroundings: dict[str, str]) -> tuple[str, Pat
 
 
 def differs(command: Command, printed: str) -> str | None:
-    """What is wrong with a page that shows this; None where it is right."""
+    """Return how the real output differs from the output on the page; None if they agree."""
     checker = doctest.OutputChecker()
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     if checker.check_output(command.shown, printed, flags):
@@ -108,17 +127,23 @@ def differs(command: Command, printed: str) -> str | None:
 
 
 def walk(page: Path, folder: Path) -> Iterator[tuple[Command, str]]:
-    """Do what a page says, in a folder; yield every command with what it printed."""
+    """Write the files and run the commands of a page in a folder. Yield every command with its output."""
     surroundings = environment(folder)
     here = folder / "work"
     here.mkdir()
-    for step in steps(page.read_text("utf-8")):
+    text = page.read_text("utf-8")
+    server: tuple[int, ...] = ()
+    if not any(f"$ {word}" in text for word in REAL):
+        server = (shared_server().fileno(),)
+        command = FORKING.format(python=folder / "environment" / "bin" / "python", number=server[0])
+        (folder / "environment" / "bin" / "arena").write_text(command)
+    for step in steps(text):
         if isinstance(step, File):
             file = here / step.name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(step.text, "utf-8")
         elif not step.line.startswith(ELSEWHERE):
-            printed, here = run(step.line, here, surroundings)
+            printed, here = run(step.line, here, surroundings, server)
             yield step, printed
 
 

@@ -91,7 +91,7 @@ def test_docstrings_of_attributes_are_whole(built: Path) -> None:
     """No part of a sentence is taken for a type, and a name between backticks is code."""
     page = (built / "reference" / "api.html").read_text("utf-8")
     text = words(built / "reference" / "api.html")
-    assert "The key in the registry: small letters, digits and dashes." in text
+    assert "Its name in specs and on the command line: lowercase letters, digits and dashes." in text
     assert "TYPE:" not in text
     assert "~arena" not in text
     assert not re.search(r"(str|int|dict|list|tuple)\(.*\) -> ", text)  # what Python says of its own types

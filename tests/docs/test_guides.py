@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena import load_plugins
-from arena.traits import TRAITS
+from arena.traits import Traits
 from tests.docs.pages import File, steps
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 def test_every_trait_is_listed_with_those_who_need_it() -> None:
     """In the order of the vocabulary, with what gives it and the built-in agents by their `needs`, as `arena show --traits`."""
     rows = re.findall(r"^\| `([a-z-]+)` \| (.+) \| (.+) \|$", (DOCS / "reference" / "traits.md").read_text("utf-8"), re.MULTILINE)
-    assert [(trait, given_by.replace("`", "")) for trait, given_by, _ in rows] == list(TRAITS.items())
+    assert [(trait, given_by.replace("`", "")) for trait, given_by, _ in rows] == list(Traits.WORDS.items())
     agents = load_plugins(environ=False).agents.items()
     for trait, _, who in rows:
         assert set(re.findall(r"`([a-z0-9-]+)`", who)) == {name for name, agent in agents if trait in agent.needs}, trait

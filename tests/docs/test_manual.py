@@ -94,6 +94,6 @@ LONGEST = 96
 
 @pytest.mark.parametrize("name", [name for name in MANUAL if name.startswith(("tutorial", "explanation", "reference"))])
 def test_code_can_be_read_without_scrolling(name: str) -> None:
-    """Lines of code are short enough; what commands print is wrapped."""
-    blocks = re.findall(r"^ *```(?!console)\w+\n(.*?)^ *```", MANUAL[name], re.DOTALL | re.MULTILINE)
+    """Lines of code are short enough. The output of commands and the transcripts of messages are wrapped."""
+    blocks = re.findall(r"^ *```(?!console|text)\w+\n(.*?)^ *```", MANUAL[name], re.DOTALL | re.MULTILINE)
     assert [line for block in blocks for line in block.splitlines() if len(line) > LONGEST] == []

@@ -41,6 +41,10 @@ def test_every_package_and_every_module_of_the_root_has_its_line() -> None:
 def test_files_that_the_page_names_exist() -> None:
     """Each path in it, from `arena/`."""
     named = set(re.findall(r"`([a-z_]+/[a-z_]+\.py|[a-z_]+\.py)`", PAGE))
-    places = [*ARENA.glob("*.py"), *ARENA.glob("*/*.py"), *EXTENSIONS.rglob("*.py")]
+    folders = [EXTENSIONS, TOP / "agents", TOP / "bridges", TOP / "games"]
+    places = [*ARENA.glob("*.py"), *ARENA.glob("*/*.py"), *[file for folder in folders for file in folder.rglob("*.py")]]
     missing = [path for path in named if not any(str(place).endswith(f"/{path}") for place in places)]
     assert not missing
+    longer = set(re.findall(r"`((?:agents|bridges|docs|games|tests)/[\w./]+\.\w+)`", PAGE))
+    assert len(longer) > 10
+    assert not [path for path in longer if not (TOP / path).is_file()]

@@ -1,4 +1,4 @@
-"""What tests of games with chance share: another package's rules, and lists of positions."""
+"""The rules of open_spiel, for tests that compare games with them."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def pyspiel(missing: Callable[[str, str], None]) -> Any:
-    """The rules of open_spiel."""
+    """Return the module of open_spiel."""
     if find_spec("pyspiel") is None:
         missing("open-spiel", "rules are compared with those of open_spiel: pip install open-spiel")
     return import_module("pyspiel")

@@ -1,4 +1,6 @@
-"""Walks over whole games and puzzles: values, exploitability, distances, notation, and random matches beside open_spiel's."""
+"""Functions that walk through whole games and puzzles, for values, exploitability, distances, notation and comparisons with
+open_spiel.
+"""
 
 import random
 from collections import defaultdict
@@ -9,7 +11,7 @@ from typing import Any
 from arena import CHANCE, Game, Puzzle
 
 Policy = Callable[[Any, Sequence[Any]], Mapping[Any, float]]
-"""The probabilities of the actions of an observation."""
+"""Returns the probability of each action for an observation and its legal actions."""
 
 
 def start(game: Game) -> Any:
@@ -21,7 +23,7 @@ def uniformly(observation: Any, actions: Sequence[Any]) -> Mapping[Any, float]:
 
 
 def branches(game: Game, state: Any, policy: Policy) -> Iterator[tuple[float, Any]]:
-    """The successors of a state with their probabilities, where chance moves or a seat that plays a policy."""
+    """Yield the successors of a state with their probabilities, if chance moves or the seat to move plays a policy."""
     seat = game.to_move(state)
     chances = (
         game.chance_outcomes(state) if seat == CHANCE else policy(game.observation(state, seat), game.actions(state)).items()
@@ -31,14 +33,16 @@ def branches(game: Game, state: Any, policy: Policy) -> Iterator[tuple[float, An
 
 
 def value(game: Game, policy: Policy, state: Any) -> float:
-    """What seat 0 gets on average where all play a policy."""
+    """Return the mean return of seat 0 if all seats play a policy."""
     if game.is_terminal(state):
         return game.returns(state)[0]
     return sum(probability * value(game, policy, successor) for probability, successor in branches(game, state, policy))
 
 
 def best_response(game: Game, policy: Policy, seat: int, states: list[tuple[float, Any]]) -> float:
-    """What `seat` gets at most against a policy, from states with their weights: an action for each observation at once."""
+    """Return the largest mean return of `seat` against a policy, from weighted states. For all states with the same observation,
+    the seat must choose the same action.
+    """
     total, asked = 0.0, defaultdict(list)
     while states:
         weight, state = states.pop()
@@ -59,12 +63,12 @@ def best_response(game: Game, policy: Policy, seat: int, states: list[tuple[floa
 
 
 def exploitability(game: Game, policy: Policy) -> float:
-    """The mean of what both seats get at most against a policy, in a game in which the returns add up to 0."""
+    """Return the mean of the best responses of both seats against a policy. The returns of the game must add up to 0."""
     return sum(best_response(game, policy, seat, [(1.0, start(game))]) for seat in (0, 1)) / 2
 
 
 def states_of(game: Game) -> Iterator[Any]:
-    """Every state of a game."""
+    """Yield every state of a game; a state that several paths lead to comes several times."""
     waiting = [start(game)]
     while waiting:
         state = waiting.pop()
@@ -73,7 +77,7 @@ def states_of(game: Game) -> Iterator[Any]:
 
 
 def levels(game: Game, most: int) -> Iterator[dict[Any, int]]:
-    """The positions after 0, 1, ... plies, passes included, each with the number of ways to it."""
+    """Yield the positions after 0, 1, ... plies, including passes, each with the number of ways to it."""
     level: dict[Any, int] = {start(game): 1}
     while level:
         yield level
@@ -88,7 +92,7 @@ def levels(game: Game, most: int) -> Iterator[dict[Any, int]]:
 
 
 def distances(puzzle: Puzzle, goal: Any) -> dict[Any, int]:
-    """Breadth-first search from the goal of a puzzle whose actions can be undone, so that it is the distance to the goal too."""
+    """Return the distance of every state to the goal, by breadth-first search from the goal. All actions must be reversible."""
     found, order = {goal: 0}, [goal]
     for state in order:
         for action in puzzle.actions(state):
@@ -100,7 +104,9 @@ def distances(puzzle: Puzzle, goal: Any) -> dict[Any, int]:
 
 
 def random_match(game: Game, seed: int, among: Callable[[Any], Sequence[Any]] | None = None) -> Iterator[tuple[Any, Any]]:
-    """The states of a match of random actions, all legal ones or those `among` some; each with what follows, None at the end."""
+    """Yield the states of a random match, each with its action (None at the end). If `among` is given, actions are drawn only
+    from its result.
+    """
     rng, state = random.Random(seed), start(game)
     while not game.is_terminal(state):
         action = rng.choice((among or game.actions)(state))
@@ -110,7 +116,7 @@ def random_match(game: Game, seed: int, among: Callable[[Any], Sequence[Any]] | 
 
 
 def check_state(game: Game, state: Any) -> None:
-    """Notation, chance and observations keep their promises in a state: what a reader of the class would take for granted."""
+    """Assert that the notation, the actions, chance and the observations of a state are as the class `Game` promises."""
     assert game.parse_state(game.format_state(state)) == state
     assert hash(state) == hash(game.parse_state(game.format_state(state)))
     actions = list(game.actions(state))
@@ -134,7 +140,7 @@ def check_state(game: Game, state: Any) -> None:
 
 
 def check_resample(game: Game, state: Any, rng: random.Random) -> None:
-    """A drawn state looks the same to the seat, knows everything, and goes on as the rules say."""
+    """Assert that a resampled state gives the same observation and the same seat to move, and has no unknown parts."""
     for seat in range(game.players):
         seen = game.observation(state, seat)
         drawn = game.resample(seen, seat, rng)
@@ -150,10 +156,10 @@ def play_beside(
     seed: int,
     among: Callable[[Any], Sequence[Any]] | None = None,
 ) -> None:
-    """Play a random match in step with open_spiel's: who moves, the legal actions, the end, and the returns.
+    """Play the same random match in arena and in open_spiel. Compare the seats to move, legal actions, ends and returns.
 
-    `mark` gives the actions of open_spiel, one after the other, that an action of ours stands for in one of its states; `among`
-    the actions that both have, where it is not all of them.
+    `mark` returns the actions of open_spiel, one after the other, that correspond to an action in arena. `among` returns the
+    actions that both have, if these are not all actions.
     """
     theirs = spiel.new_initial_state()
     for state, action in random_match(game, seed, among):

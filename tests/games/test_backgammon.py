@@ -85,7 +85,7 @@ def test_perft_by_rolls_is_that_of_the_twin() -> None:
             check_plays(game, game.result(state, roll))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0])
 def test_random_matches_have_the_plays_of_the_twin(seed: int) -> None:
     """Bars, hits, blocks and bearing off, to the end of the match: each state of it keeps its promises, too."""
     game, rng = Backgammon(), random.Random(seed)
@@ -160,7 +160,7 @@ class Spiel:
         return self.state.child(chances.get(low + high, chances.get(high + low)))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_matches_agree_with_open_spiel(seed: int, pyspiel: Any) -> None:
     """A double is two turns there, which may play fewer dice than could be, and never comes first: those count that play most."""
     game = Backgammon()

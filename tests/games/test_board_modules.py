@@ -4,19 +4,28 @@ import json
 import random
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
 
 from arena import CHANCE, Game
 from arena.configured import settings
-from arena_catalog.board_files import load_board_module
+from arena_catalog.board_files import HELPERS, load_board_module
+from arena_games.breakthrough import Breakthrough
+from arena_games.dots_and_boxes import DotsAndBoxes
+from arena_games.gomoku import Gomoku
 from arena_games.goofspiel import Goofspiel
+from arena_games.hanoi import Hanoi
 from arena_games.hearts import Hearts
+from arena_games.hex import Hex
+from arena_games.nim import Nim
+from arena_games.pancake import Pancake
 from arena_games.prisoners_dilemma import PrisonersDilemma
 from arena_games.rock_paper_scissors import RockPaperScissors
+from arena_games.top_spin import TopSpin
+from arena_web.views import static_files
 from tests.games.game_tree import random_match
 
 SCRIPT = """
@@ -40,18 +49,17 @@ def shown(game: Game, folder: Path, texts: list[tuple[str, list[str]]]) -> list[
     assert module.note is None
     (folder / "board.mjs").write_text(str(module.source), "utf-8")
     (folder / "draw.mjs").write_text(SCRIPT, "utf-8")
+    shared = folder / "node_modules" / "arena"
+    shared.mkdir(parents=True, exist_ok=True)
+    (shared / "package.json").write_text('{"type": "module"}')
+    for helper in HELPERS:
+        copy(static_files()[helper], shared)
     asked = {"game": {"name": game.name, "parameters": settings(game)}, "shown": [{"text": t, "actions": a} for t, a in texts]}
     (folder / "shown.json").write_text(json.dumps(asked), "utf-8")
     done = subprocess.run([str(shutil.which("node")), "draw.mjs"], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found: list[list[Any]] = json.loads(done.stdout)
     return found
-
-
-@pytest.fixture
-def node(missing: Callable[[str, str], None]) -> None:
-    if shutil.which("node") is None:
-        missing("languages", "Node is not installed")
 
 
 @pytest.mark.usefixtures("node")
@@ -63,6 +71,15 @@ def node(missing: Callable[[str, str], None]) -> None:
         Hearts(),
         PrisonersDilemma(turns=20, noise=0.2),
         RockPaperScissors(rounds=15),
+        Nim(),
+        Gomoku(rows=4, columns=5, in_a_row=3),
+        Hex(size=4),
+        Breakthrough(rows=6, columns=4),
+        DotsAndBoxes(rows=2, columns=3),
+        Pancake(n=4),
+        Pancake(n=3, burnt=True),
+        Hanoi(discs=2),
+        TopSpin(n=5, k=2),
     ],
     ids=lambda game: f"{game.name}-{len(settings(game))}",
 )

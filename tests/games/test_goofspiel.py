@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena import CHANCE
-from arena.traits import find_traits
+from arena.traits import Traits
 from arena_games.goofspiel import Goofspiel
 from tests.games.game_tree import check_resample, check_state, exploitability, random_match, states_of, uniformly
 
@@ -43,7 +43,7 @@ def test_every_state_keeps_its_promises() -> None:
         if not game.is_terminal(state) and game.to_move(state) != CHANCE:
             check_resample(game, state, rng)
             assert "null" not in game.format_state(game.resample(game.observation(state, 1), 1, rng))
-    assert find_traits(game) == {"two-player", "zero-sum", "chance", "hidden-information", "resample", "simultaneous"}
+    assert set(Traits.of(game)) == {"two-player", "zero-sum", "chance", "hidden-information", "resample", "simultaneous"}
 
 
 def test_a_seat_sees_its_bids_and_who_has_won() -> None:

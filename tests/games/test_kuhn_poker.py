@@ -110,7 +110,7 @@ def test_random_matches_agree_with_open_spiel(pyspiel: Any) -> None:
         ("JQK:", "up to two cards"),
         ("JA:", "J, Q, K"),
         ("JJ:", "up to two cards"),
-        ("J:p", "once both have cards"),
+        ("J:p", "after both cards"),
         ("JQ:ppb", "a beginning of pp, bb"),
         ("JQ:x", "a beginning of pp, bb"),
     ],

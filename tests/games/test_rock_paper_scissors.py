@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from arena.traits import find_traits
+from arena.traits import Traits
 from arena_games.rock_paper_scissors import RockPaperScissors
 from tests.games.game_tree import check_resample, check_state, exploitability, states_of, uniformly, value
 
@@ -25,7 +25,7 @@ def test_each_beats_one_of_the_others() -> None:
             assert game.returns(state)[0] == (played in BEATS) - (played[::-1] in BEATS)
         else:
             check_resample(game, state, random.Random(1))
-    assert find_traits(game) == {"two-player", "zero-sum", "hidden-information", "resample", "simultaneous"}
+    assert set(Traits.of(game)) == {"two-player", "zero-sum", "hidden-information", "resample", "simultaneous"}
 
 
 @pytest.mark.parametrize("rounds", [1, 2])

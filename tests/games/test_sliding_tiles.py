@@ -28,16 +28,16 @@ def test_the_eight_puzzle_has_the_known_numbers_of_states(eight_puzzle: dict[Any
 
 
 @pytest.mark.parametrize("heuristic", [Manhattan, Misplaced])
-def test_the_heuristics_are_admissible_and_consistent_over_the_whole_eight_puzzle(
+def test_the_heuristics_are_admissible_and_consistent_in_the_eight_puzzle(
     heuristic: type[Manhattan | Misplaced], eight_puzzle: dict[Any, int]
 ) -> None:
     """Nowhere more than the distance, and no slide changes the estimate by more than one."""
     puzzle = SlidingTiles()
     evaluate = heuristic(puzzle)
-    estimates = {state: evaluate(state) for state in eight_puzzle}
-    assert all(estimates[state] <= distance for state, distance in eight_puzzle.items())
-    for state in random.Random(1).sample(list(eight_puzzle), 20_000):
-        assert all(abs(estimates[state] - estimates[puzzle.result(state, a)]) <= 1 for a in puzzle.actions(state))
+    for state in random.Random(1).sample(list(eight_puzzle), 5_000):
+        estimate = evaluate(state)
+        assert estimate <= eight_puzzle[state]
+        assert all(abs(estimate - evaluate(puzzle.result(state, a))) <= 1 for a in puzzle.actions(state))
 
 
 @pytest.mark.parametrize(("rows", "columns", "goal"), [(3, 3, "blank-last"), (4, 4, "blank-first"), (2, 5, "blank-last")])

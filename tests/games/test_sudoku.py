@@ -11,8 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from arena import Agent, Answer, Path, Search, play
 from arena.testing import check_game, check_heuristic
-from arena.traits import find_traits
-from arena_games.sudoku import Sudoku, empty_cells
+from arena.traits import Traits
+from arena_games.sudoku import Sudoku, candidates, empty_cells
 from arena_games.sudoku_grid import count_solutions, geometry
 
 Cell = Literal["first", "most-constrained"]
@@ -80,7 +80,7 @@ def test_the_published_puzzle_has_the_published_solution_and_no_other(cell: Cell
 grids = st.lists(st.integers(0, 4), min_size=16, max_size=16)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(grids)
 def test_solutions_and_contradictions_of_small_grids_agree_with_the_twin(cells: list[int]) -> None:
     """Any sixteen characters: refused where two peers are equal, else with as many solutions as plain search finds."""
@@ -98,7 +98,7 @@ def test_solutions_and_contradictions_of_small_grids_agree_with_the_twin(cells: 
         assert {ordered.format_state(goal) for goal in goals(ordered, state)} == twins
 
 
-@pytest.mark.parametrize(("box", "givens", "puzzles"), [(2, 0, 40), (3, 30, 4), (3, 0, 3)])
+@pytest.mark.parametrize(("box", "givens", "puzzles"), [(2, 0, 20), (3, 30, 2), (3, 0, 1)])
 def test_random_puzzles_have_one_solution_and_the_givens_that_were_asked_for(box: int, givens: int, puzzles: int) -> None:
     """By the twin; and with no givens asked for, none can be spared."""
     puzzle = Sudoku(box=box, givens=givens)
@@ -118,7 +118,7 @@ def test_random_puzzles_have_one_solution_and_the_givens_that_were_asked_for(box
     assert len(seen) == puzzles
 
 
-@pytest.mark.parametrize("box", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("box", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.proof)])
 def test_random_puzzles_of_any_size_can_be_solved(box: int) -> None:
     """Depth first from the default number of givens, to a grid where every row, column and box holds every digit."""
     puzzle = Sudoku(box=box)
@@ -170,7 +170,7 @@ def test_a_digit_without_a_place_is_a_dead_end() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (PUZZLE[:-1], "expected 81 characters, one a cell, got 80"),
+        (PUZZLE[:-1], "expected 81 characters, one per cell, got 80"),
         (PUZZLE + ".", "got 82"),
         ("", "got 0"),
         (PUZZLE[:20] + "x" + PUZZLE[21:], "expected 1 to 9, or . for an empty cell, got 'X' at r3c3"),
@@ -238,9 +238,9 @@ def test_only_a_full_grid_without_a_contradiction_is_a_goal() -> None:
 def test_the_game_and_its_heuristic_keep_their_contracts(cell: Cell) -> None:
     """Admissible and consistent over whole small puzzles."""
     for box in (1, 2, 3):
-        check_game(Sudoku(box=box, cell=cell), matches=4)
-        assert {"range", "consistent"} <= set(check_heuristic(empty_cells, Sudoku(box=box, cell=cell), matches=4))
-    assert find_traits(Sudoku()) == {"single-player", "solution-only"}
+        check_game(Sudoku(box=box, cell=cell), matches=1)
+        assert {"range", "consistent"} <= set(check_heuristic(empty_cells, Sudoku(box=box, cell=cell), matches=1))
+    assert set(Traits.of(Sudoku())) == {"single-player", "solution-only"}
 
 
 class Filler(Agent):
@@ -283,3 +283,27 @@ def test_an_answer_must_keep_the_givens() -> None:
         assert puzzle.is_goal(puzzle.parse_state(grid))
         assert record.solved is solved
         assert record.termination == "normal"
+
+
+@pytest.mark.parametrize("box", [1, 2, 3])
+def test_candidates_are_the_digits_that_rows_columns_and_boxes_leave(box: int) -> None:
+    """Against a twin that looks at all cells of a grid, at each step of some random fillings."""
+    puzzle, rng, size = Sudoku(box=box), random.Random(box), box * box
+    for _ in range(3):
+        state = puzzle.initial(rng)
+        while True:
+            digits = puzzle.list_digits(state)
+            expected = 0
+            for cell in [cell for cell, digit in enumerate(digits) if not digit]:
+                row, column = divmod(cell, size)
+                peers = {
+                    digits[size * r + c]
+                    for r in range(size)
+                    for c in range(size)
+                    if r == row or c == column or (r // box == row // box and c // box == column // box)
+                }
+                expected += len(set(range(1, size + 1)) - peers)
+            assert candidates(puzzle, state) == expected
+            if not (actions := puzzle.actions(state)):
+                break
+            state = puzzle.result(state, rng.choice(actions))

@@ -56,7 +56,7 @@ boards = st.tuples(st.integers(1, 7), st.integers(1, 7)).flatmap(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(boards)
 def test_lines_and_threats_agree_with_a_walk_over_the_cells(board: tuple[tuple[int, int], int, list[str]]) -> None:
     """On boards of any size, ends and threats are what a search of every direction finds."""

@@ -40,12 +40,12 @@ def twin(grid: Grid, direction: str) -> tuple[Grid, int]:
 
 
 @pytest.mark.parametrize(
-    "parameters", [{}, {"rows": 3, "columns": 5}, {"rows": 1, "columns": 2}, {"rows": 2, "columns": 2}, {"rows": 6}]
+    "parameters", [{}, {"rows": 3, "columns": 5}, {"rows": 1, "columns": 2}, {"rows": 2, "columns": 2}, {"rows": 5}]
 )
 def test_random_games_agree_with_the_twin(parameters: dict[str, int]) -> None:
     """The directions, the tiles, the score, the cells of chance, and that each state keeps its promises."""
     game = TwentyFortyEight(**parameters)
-    for seed in range(4):
+    for seed in range(2):
         for state, action in random_match(game, seed):
             check_state(game, state)
             grid = [list(row) for row in state[0]]

@@ -1,7 +1,7 @@
 """Writes the golden files of this folder anew: `.venv/bin/python tests/golden/make_golden.py` in the root of a checkout.
 
-Only a cut of a feature may change them. If anything else does, ids or records have changed, and stores of earlier days are
-orphaned: mend the code, and leave the files as they are.
+Only the removal of a feature may change them. If anything else does, ids or records have changed, and arena can no longer use
+earlier stores. Then correct the code, and leave the files as they are.
 
 ids.json    the ids of 200 matches and more, from `ids.yaml` (all built-in games and agents) and `options.yaml` (the rest)
 cup.db      the store of a run of `cup.yaml`
@@ -25,7 +25,7 @@ from arena.spec import load_spec
 FOLDER = Path(__file__).parent
 SPECS = ("ids.yaml", "options.yaml")
 PLAIN_MATCHES_PER_BOARD = 8
-"""How many matches of a board are listed even if all of their entries have been in one before."""
+"""After this number of matches on a board, only those with a new entry are listed."""
 PRINTED = {"cup.txt": ["leaderboard"], "cup.json": ["leaderboard", "--format", "json"], "cup.jsonl": ["export"]}
 """The arguments that print each file from a store, which come before and after its path."""
 
@@ -41,7 +41,7 @@ class GoldenMatch(TypedDict):
 
 
 def schedule() -> list[GoldenMatch]:
-    """Return the first matches of every board, and all others in which an entry sits for the first time there."""
+    """Return the first matches of every board, and each later match in which an entry plays for the first time on the board."""
     found: list[GoldenMatch] = []
     for name in SPECS:
         spec = load_spec(FOLDER / name)
@@ -68,7 +68,7 @@ def schedule() -> list[GoldenMatch]:
 
 
 def printed(command: str, *options: str, store: Path = FOLDER / "cup.db") -> str:
-    """Return what a command prints of a store, without the machine that it was played on."""
+    """Return the output of a command for a store. In JSON, the environments are left out, as they differ between machines."""
     words = [sys.executable, "-m", "arena", command, str(store), *options]
     text = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "120"}).stdout
     if "json" not in options:

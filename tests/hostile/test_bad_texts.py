@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from arena import run
 from tests.conftest import Arena
 
 LOUD = """
@@ -40,6 +41,33 @@ def test_what_an_agent_prints_is_no_order_to_the_terminal(arena: Arena, tmp_path
     assert not [letter for letter in done.stderr if not letter.isprintable() and letter != "\n"]
 
 
+FALLS = """
+from arena import Agent, hookimpl
+
+class Faller(Agent):
+    name = "faller"
+
+    def choose(self, game, state, search):
+        raise RuntimeError("\\x1b[2J\\x9b\\ud800 \\u202eüber\\u2066")
+
+@hookimpl
+def arena_agents():
+    return [Faller]
+"""
+
+
+@pytest.mark.promise(hole="text", isolation="any")
+@pytest.mark.parametrize("isolation", ["none", "process"])
+def test_what_an_agent_falls_over_is_text(isolation: str, tmp_path: Path) -> None:
+    """What its exception says is in the record, without orders to a terminal or marks that turn text round."""
+    (tmp_path / "mine.py").write_text(FALLS)
+    agents = [{"agent": "faller", "isolation": isolation}, "random"]
+    results = run({"game": "tic-tac-toe", "rounds": 1, "agents": agents, "plugins": [str(tmp_path / "mine.py")]})
+    for record in results.records:
+        assert r"RuntimeError: \x1b[2J\x9b\ud800 \u202eüber\u2066" in str(record.message)
+        assert not [letter for letter in str(record.traceback) if not letter.isprintable() and letter != "\n"]
+
+
 @pytest.mark.parametrize("place", ["/dev/zero", "pipe", "."])
 def test_positions_come_from_a_file_that_ends(arena: Arena, tmp_path: Path, place: str) -> None:
     """Neither a device nor a pipe is read; the fault has its line and column."""
@@ -47,7 +75,7 @@ def test_positions_come_from_a_file_that_ends(arena: Arena, tmp_path: Path, plac
     (tmp_path / "s.yaml").write_text(f"game: tic-tac-toe\npositions: {place}\nagents: [random, greedy]\n")
     done = arena("validate", "s.yaml")
     assert done.returncode == 2
-    assert done.stderr == f"s.yaml:2:12: positions: {place} cannot be read: expected a file with one position a line\n"
+    assert done.stderr == f"s.yaml:2:12: positions: {place} cannot be read: expected a file with one position per line\n"
 
 
 def test_a_command_that_no_file_can_be_called(arena: Arena, tmp_path: Path) -> None:

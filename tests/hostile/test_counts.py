@@ -2,7 +2,7 @@
 
 import copy
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,13 +11,12 @@ import pytest
 import arena
 from arena.counting import Meter, counting_view
 from arena.match.record import Decision
-from arena.results.leaderboard import leaderboards, stored
+from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 from arena.unmetered import seen, unwatched_copy, watch
 from arena_games.n_queens import NQueens
 from arena_games.tic_tac_toe import TicTacToe
 
-Walls = Callable[[str], None]
 POSITION = "xo./.x./..o"
 PLUGIN = """
 from arena import Agent, heuristic, hookimpl
@@ -103,9 +102,8 @@ SEEN = [("class", "process"), ("own", "process"), ("text", "process"), ("text", 
 
 @pytest.mark.parametrize(("way", "isolation"), SEEN)
 @pytest.mark.promise(hole="counts", isolation="any", holds=False)
-def test_perfect_play_without_nodes_is_seen(way: str, isolation: str, walls: Walls, spec: dict[str, Any], tmp_path: Path) -> None:
+def test_perfect_play_without_nodes_is_seen(way: str, isolation: str, spec: dict[str, Any], tmp_path: Path) -> None:
     """It does not lose, for no node; every state of its search is unmetered, and the board names it and not its honest rival."""
-    walls(isolation)
     entry = {"agent": "cheat", "way": way, "isolation": isolation}
     store = tmp_path / "cup.db"
     results = arena.run({**spec, "agents": [entry, "random"]}, store=store)
@@ -118,10 +116,10 @@ def test_perfect_play_without_nodes_is_seen(way: str, isolation: str, walls: Wal
         assert [one.unmetered for one in decisions(record, "random")] == [0] * len(decisions(record, "random"))
         assert record.as_dict()["decisions"][seat]["unmetered"] == used[0].unmetered
         assert all("unmetered" not in one for one in record.timeless()["decisions"])
-    (board,) = stored(store)
+    (board,) = Leaderboard.load(store)
     whole = sum(one.unmetered for record in results.records for one in decisions(record, "cheat"))
-    assert board.as_dict()["unmetered"] == {"cheat": whole} == leaderboards(results)[0].as_dict()["unmetered"]
-    assert [line for line in board.remarks if f"cheat {whole:,} states" in line]
+    assert board.as_dict()["unmetered"] == {"cheat": whole} == Leaderboard.of_results(results)[0].as_dict()["unmetered"]
+    assert [line for line in board.remarks if f"at least cheat {whole:,}." in line]
     with Store.open(store) as opened:
         assert [kept for kept, _ in opened.records(boards=True)] == [one._replace(parameters=None) for one in results.records]
 

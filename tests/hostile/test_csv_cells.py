@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import arena as api
-from arena.results.layout import csv_line, table
+from arena.results.layout import TextTable, csv_line
 from tests.conftest import Arena
 
 pytestmark = pytest.mark.promise(hole="text", isolation="any")
@@ -51,5 +51,5 @@ def test_no_csv_and_no_table_has_an_order_to_a_terminal(arena: Arena, tmp_path: 
 
 def test_a_cell_of_a_table_is_no_order() -> None:
     """Whoever wrote the label that is in the store."""
-    assert "\x1b" not in table(["agent"], [["\x1b[2J"]])
-    assert r"\x1b[2J" in table(["agent"], [["\x1b[2J"]])
+    assert "\x1b" not in TextTable(["agent"], [["\x1b[2J"]]).text()
+    assert r"\x1b[2J" in TextTable(["agent"], [["\x1b[2J"]]).text()

@@ -12,7 +12,7 @@ import pytest
 
 import arena
 from arena.errors import StoreDamaged, StoreError
-from arena.results.leaderboard import stored
+from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 from tests.conftest import Arena
 from tests.rehash import rehash
@@ -50,7 +50,7 @@ def test_no_board_is_made_of_what_was_changed(store: Path, statement: str) -> No
     """Nor is the store extended; what is damaged is named, and so is what to do."""
     changed(store, statement)
     with pytest.raises(StoreDamaged, match=r"cup.db is damaged: .* is not as it was written; `arena check .*`"):
-        stored(store)
+        Leaderboard.load(store)
     with pytest.raises(StoreDamaged):
         arena.run({**SPEC, "rounds": 6}, store=store)
     with sqlite3.connect(store) as connection:
@@ -66,7 +66,7 @@ def test_a_record_that_is_read_whole_is_held_against_its_hash(store: Path, arena
     connection.close()
     done = arena("check", "cup.db")
     assert done.returncode == 1
-    assert done.stdout.splitlines() == [f"match {key}: not as it was written", "cup.db: 10 matches, 1 fault"]
+    assert done.stdout.splitlines() == [f"match {key}: damaged since it was written", "cup.db: 10 matches, 1 fault"]
     refused = arena("export", "cup.db")
     assert (refused.returncode, f"match {key} is not as it was written" in refused.stderr) == (1, True)
     rest = arena("export", "--sound", "cup.db")
@@ -150,7 +150,7 @@ def test_a_whole_store_is_whole(store: Path, arena: Arena, tmp_path: Path) -> No
     done = arena("check", "cup.db", "--replay", "1")
     assert (done.returncode, done.stdout) == (
         0,
-        "cup.db: 10 matches, 0 faults; 100 % of those whose games are known were played again by the rules\n",
+        "cup.db: 10 matches, 0 faults; 100 % of those with known games were replayed by the rules\n",
     )
     (tmp_path / "no.db").write_text("no store")
     assert arena("check", "no.db").returncode == 2

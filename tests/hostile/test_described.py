@@ -11,10 +11,10 @@ import pytest
 from arena.errors import SpecError
 from arena.spec import Spec, load_spec, reload_spec
 from arena.store import Store
-from arena.store.run import run_of
+from arena.store.run import Run
 from arena_isolation import protocol
 from arena_isolation.describe import DESCRIBE
-from arena_isolation.helper import pack
+from arena_isolation.helper_process import pack
 from arena_isolation.protocol import Broken
 from arena_isolation.versions import CODE, SharedCode, seal_submission
 from tests.conftest import Arena
@@ -77,17 +77,21 @@ def test_odd_answers_are_faults(place: str, read: Callable[[Any, Any], Spec], tm
             faults.append(str(error))
             continue
         with Store.open(tmp_path / f"{number}.db", write=True) as store:
-            store.begin(run_of(spec), [])
+            store.begin(Run.of(spec), [])
             assert store.last().boards[0].labels
     "".join(faults).encode()
     assert faults
     assert not [fault for fault in faults if "\x1b" in fault]
 
 
-GARBAGE = [
-    "null", "5", "[]", '{"type":5}', '{"type":"description"}', '{"type":"failed"}', '{"type":"failed","message":5}',
-    '{"type":"description","agents":1e999}', "[" * 5000,
-]  # fmt: skip
+@pytest.mark.parametrize("said", [None, 5, [], {"type": 5}, {"type": "description"}], ids=str)
+def test_other_messages_are_no_descriptions(said: Any, read: Callable[[Any, Any], Spec]) -> None:
+    """The agent of a plugin cannot be read from them."""
+    with pytest.raises((Broken, SpecError)):
+        read(said, CHECKED)
+
+
+GARBAGE = ['{"type":"failed"}', '{"type":"failed","message":5}', "[" * 5000]
 SPEAKS = """
 import os, stat
 if __import__("sys").modules["__main__"].__spec__.name.endswith("describe_host"):
@@ -101,16 +105,19 @@ if __import__("sys").modules["__main__"].__spec__.name.endswith("describe_host")
 
 
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
-@pytest.mark.parametrize("said", [*GARBAGE, "ends", "huge"])
-def test_a_process_that_says_anything_is_a_fault_with_exit_2(said: str, arena: Arena, tmp_path: Path) -> None:
-    """In place of its description: also nothing at all, or a line that does not end."""
-    plugin = {
-        "ends": SPEAKS.format(said=b'{"type":"descr') + "        os._exit(0)\n",
-        "huge": SPEAKS.format(said=b"x").replace("b'x'", "b'x' * (64 << 20)"),
-    }.get(said, SPEAKS.format(said=f"{said}\n".encode()))
-    (tmp_path / "mine.py").write_text(plugin)
-    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nagents: [random, {agent: mine, plugin: mine.py}]\nrounds: 1\n")
+def test_a_process_that_says_anything_is_a_fault_with_exit_2(arena: Arena, tmp_path: Path) -> None:
+    """The process of each plugin writes this instead of its description. One ends within a line, and one never ends its line."""
+    plugins = [
+        SPEAKS.format(said=b'{"type":"descr') + "        os._exit(0)\n",
+        SPEAKS.format(said=b"x").replace("b'x'", "b'x' * (64 << 20)"),
+        *[SPEAKS.format(said=f"{said}\n".encode()) for said in GARBAGE],
+    ]
+    for number, plugin in enumerate(plugins):
+        (tmp_path / f"mine{number}.py").write_text(plugin)
+    entries = ", ".join([f"{{agent: mine, label: m{number}, plugin: mine{number}.py}}" for number in range(len(plugins))])
+    (tmp_path / "cup.yaml").write_text(f"game: tic-tac-toe\nagents: [{entries}]\nrounds: 1\n")
     done = arena("validate", "cup.yaml")
     assert (done.returncode, done.stdout) == (2, ""), done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-    assert "agents[1].plugin" in done.stderr
+    for number in range(len(plugins)):
+        assert f"agents[{number}].plugin" in done.stderr

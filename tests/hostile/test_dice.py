@@ -189,4 +189,4 @@ def test_shards_need_one_secret(arena: Arena, tmp_path: Path) -> None:
     arena("run", "s.yaml", "--workers", "1", "--store", "b.db")
     conflict = arena("merge", "c.db", "a.db", "b.db")
     assert conflict.returncode == 1
-    assert "secret seeds of their own" in conflict.stderr
+    assert "different secret seeds" in conflict.stderr

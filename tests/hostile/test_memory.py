@@ -18,8 +18,9 @@ from arena_isolation.agent_start import namespaces_work
 from arena_isolation.child import measure_usage
 from arena_isolation.control_group import new_group, own_folders
 
+pytestmark = pytest.mark.alone
 AGENTS = """
-import ctypes, os, sys, time
+import ctypes, os, socket, sys, time
 from arena import Agent, hookimpl
 
 class Frugal(Agent):
@@ -115,21 +116,74 @@ class Sharer(Frugal):
         if not 100 < taken < 200:
             raise RuntimeError(f"{taken} MB in segments")
 
+def fill(descriptor):
+    os.set_blocking(descriptor, False)
+    try:
+        while True:
+            os.write(descriptor, bytes(60000))
+    except BlockingIOError:
+        return
+
+class Talker(Frugal):
+    name = "talker"
+
+    def take(self):
+        self.kept = []
+        for _ in range(600):
+            self.kept += socket.socketpair()
+            self.kept[-1].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+            fill(self.kept[-1].fileno())
+
+class Whisperer(Frugal):
+    name = "whisperer"
+
+    def take(self):
+        self.kept = [socket.socketpair() for _ in range(20)]
+        for pair in self.kept:
+            pair[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16 << 20)
+            fill(pair[0].fileno())
+
+class Plumber(Frugal):
+    name = "plumber"
+
+    def take(self):
+        for _ in range(1900):
+            _, end = os.pipe()
+            fill(end)
+
+class Mapper(Frugal):
+    name = "mapper"
+
+    def take(self):
+        libc = ctypes.CDLL(None)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+        libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        many, read, private_anonymous_unreserved, small_pages = 50_000, 1, 0x4022, 15
+        place = libc.mmap(None, many << 21, read, private_anonymous_unreserved, -1, 0)
+        libc.madvise(place, many << 21, small_pages)
+        for number in range(many):  # the same empty page each time, with a page table of its own
+            ctypes.c_char.from_address(place + (number << 21)).value
+
+class Typist(Frugal):
+    name = "typist"
+
+    def take(self):
+        os.openpty()
+
 @hookimpl
 def arena_agents():
-    return [Frugal, Hoarder, Crowd, Summoner, Scribbler, Namer, Sharer]
+    return [Frugal, Hoarder, Crowd, Summoner, Scribbler, Namer, Sharer, Talker, Whisperer, Plumber, Mapper, Typist]
 """
 ISOLATIONS = ["process", "sandbox"]
 
 
 @pytest.fixture
-def plays(tmp_path: Path, missing: Any) -> Any:
+def plays(tmp_path: Path) -> Any:
     """Play one match of an agent of this file, which begins, and return its record."""
     (tmp_path / "hungry.py").write_text(AGENTS)
 
     def plays(isolation: str, **entry: Any) -> Record:
-        if isolation == "sandbox" and not Path("/usr/bin/bwrap").exists():
-            missing("sandbox", "there is no bubblewrap")
         agent = {"plugin": "hungry.py", "isolation": isolation, "limits": {"memory_mb": 150}, **entry}
         values = {"game": "tic-tac-toe", "rounds": 1, "agents": [agent, {"agent": "random", "isolation": "none"}]}
         values |= {"limits": {"moves": 3}, "pondering": True}
@@ -172,12 +226,24 @@ def test_a_daemon_does_not_outlive_the_run(isolation: str, plays: Any) -> None:
 
 
 @pytest.mark.promise(hole="memory", isolation="sandbox")
-@pytest.mark.parametrize("agent", ["scribbler", "namer"])
-def test_files_in_memory_are_counted_without_the_kernel(agent: str, plays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No process has the pages of a tmpfs, or its names: 80 MB of closed files, and folders without end, are its own loss."""
+@pytest.mark.parametrize("agent", ["scribbler", "namer", "talker", "plumber", "mapper"])
+def test_memory_of_no_process_is_counted_without_the_kernel(
+    agent: str, plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """80 MB of closed files, folders without end, what waits in sockets and pipes, and 200 MB of page tables: its own loss."""
     monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
     record = plays("sandbox", agent=agent, limits={"memory_mb": 100})
     assert (record.termination, record.seat) == ("memory", 0), record.message
+
+
+@pytest.mark.promise(hole="memory", isolation="sandbox")
+def test_buffers_keep_their_size_and_terminals_are_missing(plays: Any, bubblewrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20 sockets that want 16 MB each keep their 208 KiB, and are nobody's concern; no process has the buffers of terminals."""
+    monkeypatch.setattr("arena_isolation.agent_start.new_group", lambda *_: None)
+    assert plays("sandbox", agent="whisperer", limits={"memory_mb": 100}).termination == "move-limit"
+    record = plays("sandbox", agent="typist")
+    assert (record.termination, record.seat) == ("exception", 0)
+    assert "No such file or directory" in str(record.message)
 
 
 @pytest.mark.promise(hole="memory", isolation="process")

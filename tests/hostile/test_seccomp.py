@@ -4,10 +4,7 @@ import ctypes
 import fcntl
 import os
 import re
-import shutil
 import socket
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from struct import Struct, iter_unpack
 from typing import Any
@@ -17,6 +14,7 @@ import pytest
 from arena import run
 from arena.errors import IsolationError
 from arena.match.record import Record
+from arena_isolation import system_calls
 from arena_isolation.system_calls import CLONE, CLONE3, DENIED, FCNTL, FLOCK, SOCKETS, call_filter
 
 DONE = 0x00050000
@@ -25,6 +23,7 @@ HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64":
 ARCHITECTURES = {"x86_64": 62 | 0xC0000000, "aarch64": 183 | 0xC0000000}
 """EM_X86_64 and EM_AARCH64 of elf.h, with the bits for 64 bits and little-endian: linux/audit.h."""
 ALLOW, KILL, EPERM, ENOSYS, EAFNOSUPPORT = 0x7FFF0000, 0x80000000, 0x00050000 | 1, 0x00050000 | 38, 0x00050000 | 97
+EOPNOTSUPP = 0x00050000 | 95
 
 AGENTS = """
 import ctypes, fcntl, os, socket, subprocess, sys, threading
@@ -103,6 +102,10 @@ class Neighbour(First):
             "lock": tries(lambda: fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)) or locked("POSIX"),
             "look": tries(lambda: fcntl.fcntl(file, fcntl.F_GETLK, lease)),
             "inotify": call(26 if ARM else 294, 0)[1],
+            "nowait": tries(lambda: os.preadv(file.fileno(), [bytearray(1)], 0, os.RWF_NOWAIT)),
+            "resident": call(232 if ARM else 27, 0, 0, None)[1],
+            "cached": call(451, -1, 0, 0, 0)[1],
+            "dropped": call(223 if ARM else 221, -1, 0, 0, 4)[1],  # the kernel itself would refuse this descriptor
             "vsock": tries(lambda: socket.socket(40, socket.SOCK_STREAM).close()),
             "inet": tries(lambda: socket.socket().close()),
             "netlink": tries(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close()),
@@ -150,14 +153,6 @@ def arena_agents():
 """
 
 
-@pytest.fixture
-def walls(missing: Callable[[str, str], None]) -> None:
-    """Skip what needs a sandbox where none can be made."""
-    line = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "true"]
-    if not shutil.which("bwrap") or subprocess.run(line, check=False).returncode:
-        missing("sandbox", "bubblewrap does not run here")
-
-
 def first_match(folder: Path, agent: str, isolation: str) -> Record:
     (folder / "keys.py").write_text(AGENTS)
     entry = {"agent": agent, "plugin": str(folder / "keys.py"), "isolation": isolation}
@@ -166,7 +161,7 @@ def first_match(folder: Path, agent: str, isolation: str) -> Record:
 
 
 @pytest.mark.promise(hole="system", isolation="sandbox")
-def test_keys_and_namespaces_are_refused_in_the_sandbox(walls: None, tmp_path: Path) -> None:
+def test_keys_and_namespaces_are_refused_in_the_sandbox(bubblewrap: str, tmp_path: Path) -> None:
     """All of it with EPERM."""
     record = first_match(tmp_path, "locksmith", "sandbox")
     assert (record.termination, record.labels[record.seat or 0]) == ("exception", "locksmith")
@@ -174,23 +169,27 @@ def test_keys_and_namespaces_are_refused_in_the_sandbox(walls: None, tmp_path: P
 
 
 @pytest.mark.promise(hole="memory", isolation="sandbox")
-def test_memory_that_belongs_to_no_process_is_refused_in_the_sandbox(walls: None, tmp_path: Path) -> None:
+def test_memory_that_belongs_to_no_process_is_refused_in_the_sandbox(bubblewrap: str, tmp_path: Path) -> None:
     """Without a controller of memory nobody would see a segment that is not attached. All of it ends with EPERM."""
     assert "memory 1 1 1 1" in str(first_match(tmp_path, "hoarder", "sandbox").message)
 
 
 @pytest.mark.promise(hole="channel", isolation="sandbox")
-def test_files_that_others_can_read_carry_no_message(walls: None, tmp_path: Path) -> None:
-    """No lock, lease or notification can be had, nor a socket of a family that knows no network namespace."""
+def test_files_that_others_can_read_carry_no_message(bubblewrap: str, tmp_path: Path) -> None:
+    """No lock, lease or notification can be had, nor a look at the pages that are in memory, nor a socket of a family that knows
+    no network namespace.
+    """
     record = first_match(tmp_path, "neighbour", "sandbox")
     words = str(record.message)
-    assert "lease 1 notify 1 flock False lock False look 1 inotify 1 vsock 97 inet 97 netlink 97" in words
+    assert "lease 1 notify 1 flock False lock False look 1 inotify 1 nowait 95 resident 1 cached 1" in words
+    assert "dropped 0 vsock 97 inet 97 netlink 97" in words
     open_to_all = str(first_match(tmp_path, "neighbour", "process").message)
-    assert "flock True lock True" in open_to_all, "a process of its own can, so that it is no fault of the attempt"
+    assert "flock True lock True" in open_to_all
+    assert "dropped 9" in open_to_all, "a process of its own can, so that it is no fault of the attempt"
 
 
-@pytest.mark.promise(hole="system", isolation="sandbox")
-def test_an_agent_is_not_root_in_the_sandbox(walls: None, tmp_path: Path) -> None:
+@pytest.mark.promise(hole="settings", isolation="sandbox")
+def test_an_agent_is_not_root_in_the_sandbox(bubblewrap: str, tmp_path: Path) -> None:
     """The files by which the kernel is set up are closed, and if arena runs as root, the agent is somebody else."""
     words = str(first_match(tmp_path, "root", "sandbox").message)
     user, group = (65534, 65534) if os.getuid() == 0 else (os.getuid(), os.getgid())
@@ -200,7 +199,7 @@ def test_an_agent_is_not_root_in_the_sandbox(walls: None, tmp_path: Path) -> Non
         assert "user 65534 65534 []" in words
 
 
-def test_its_own_process_alone_has_another_keyring(walls: None, tmp_path: Path) -> None:
+def test_its_own_process_alone_has_another_keyring(bubblewrap: str, tmp_path: Path) -> None:
     """There the agent adds a key, so that it is no fault of its attempt in the sandbox; the session of arena does not get it."""
     call, keyctl = ctypes.CDLL(None).syscall, DENIED["keyctl"][os.uname().machine == "aarch64"]
     if call(keyctl, 1, None) < 0:
@@ -210,15 +209,15 @@ def test_its_own_process_alone_has_another_keyring(walls: None, tmp_path: Path) 
     assert call(keyctl, 10, -3, b"user", b"arena-test", 0) == -1  # it searches the keyring of this session
 
 
-def test_the_honest_twin_computes_and_starts_what_it_likes(walls: None, tmp_path: Path) -> None:
+def test_the_honest_twin_computes_and_starts_what_it_likes(bubblewrap: str, tmp_path: Path) -> None:
     """Numpy, threads, programs and children."""
     record = first_match(tmp_path, "honest", "sandbox")
     assert (record.termination, record.message) == ("normal", None)
 
 
-def verdict(program: bytes, architecture: int, number: int, argument: int = 0, second: int = 0) -> int:
+def verdict(program: bytes, architecture: int, number: int, *arguments: int) -> int:
     """What a filter says about a call: an interpreter of the few instructions of classic BPF that seccomp filters need."""
-    data = Struct("=iIQ6Q").pack(number, architecture, 0, argument, second, 0, 0, 0, 0)
+    data = Struct("=iIQ6Q").pack(number, architecture, 0, *arguments, *(0 for _ in range(6 - len(arguments))))
     code = list(iter_unpack("=HBBI", program))
     place = loaded = 0
     while True:
@@ -239,7 +238,7 @@ def numbers(machine: str) -> dict[str, int]:
     if not header.exists():
         pytest.skip(f"there is no {header}")
     found = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\b", header.read_text())
-    return {name: int(number) for name, number in found}
+    return {name: int(number) for name, number in found if name != "syscalls"}  # the first number that is not used yet
 
 
 @pytest.mark.parametrize("machine", HEADERS)
@@ -254,8 +253,11 @@ def test_the_filter_denies_what_it_names_and_nothing_else(machine: str) -> None:
     assert known["clone3"] == CLONE3[own]
     assert (known["fcntl"], known["flock"]) == (FCNTL[own], FLOCK[own])
     assert (known["socket"], known["socketpair"]) == (SOCKETS[0][own], SOCKETS[1][own])
+    for name in ("madvise", "preadv2", "setsockopt"):
+        assert known[name] == getattr(system_calls, name.upper())[own]
+    assert known["fadvise64"] == system_calls.FADVISE[own]
     for name, number in known.items():
-        expected = EPERM if name in DENIED else ENOSYS if name == "clone3" else DONE if name == "flock" else ALLOW
+        expected = EPERM if name in DENIED else ENOSYS if name == "clone3" else DONE if name in ("flock", "fadvise64") else ALLOW
         assert verdict(program, architecture, number, socket.AF_UNIX) == expected, name
         assert verdict(program, 0x40000003, number) == KILL  # i386
     assert verdict(program, architecture, 0x40000000 | known["getpid"]) == EPERM
@@ -263,16 +265,26 @@ def test_the_filter_denies_what_it_names_and_nothing_else(machine: str) -> None:
     assert verdict(program, architecture, known["clone"], threads) == ALLOW
     assert {verdict(program, architecture, known["clone"], threads | flag) for flag in namespaces} == {EPERM}
     locks = (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38)
-    refused = (fcntl.F_GETLK, 36, fcntl.F_SETLEASE, fcntl.F_GETLEASE, fcntl.F_NOTIFY)
-    for command in range(2000):  # descriptors are duplicated, flags and the sizes of pipes are set
+    refused = (fcntl.F_GETLK, 36, fcntl.F_SETLEASE, fcntl.F_GETLEASE, fcntl.F_NOTIFY, 1031)  # the last sets the size of a pipe
+    for command in range(2000):  # descriptors are duplicated, flags are set
         expected = DONE if command in locks else EPERM if command in refused else ALLOW
         assert verdict(program, architecture, known["fcntl"], 3, command) == expected
     for family in range(50):
         found = {verdict(program, architecture, known[name], family) for name in ("socket", "socketpair")}
         assert found == {ALLOW if family == socket.AF_UNIX else EAFNOSUPPORT}
+    for advice in range(30):  # MADV_COLD and MADV_PAGEOUT
+        assert verdict(program, architecture, known["madvise"], 0, 0, advice) == (DONE if advice in (20, 21) else ALLOW)
+    for flag in range(10):  # RWF_NOWAIT and RWF_DONTCACHE
+        expected = EOPNOTSUPP if flag in (3, 7) else ALLOW
+        assert verdict(program, architecture, known["preadv2"], 3, 0, 1, 0, 0, 1 << flag) == expected
+    for level, option in [(level, option) for level in (0, socket.SOL_SOCKET, 6) for option in range(80)]:
+        sized = level == socket.SOL_SOCKET and option in (socket.SO_SNDBUF, socket.SO_RCVBUF)
+        assert verdict(program, architecture, known["setsockopt"], 3, level, option) == (DONE if sized else ALLOW)
 
 
 def test_other_architectures_are_refused_in_words() -> None:
     """With what to use instead."""
-    with pytest.raises(IsolationError, match="expected x86_64 or aarch64, got riscv64; use isolation: process"):
+    with pytest.raises(
+        IsolationError, match="supports only x86_64 or aarch64, and this machine is riscv64; use isolation: process"
+    ):
         call_filter("riscv64")

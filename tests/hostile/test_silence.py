@@ -29,6 +29,6 @@ def test_a_program_that_says_nothing_is_waited_for_once(tmp_path: Path, monkeypa
     assert {(record.termination, record.labels[record.seat or 0]) for record in lost} == {("timeout", "mute")}
     told = "its hello took longer than its limit of 1 s"
     messages = [record.message for record in lost]
-    assert messages == [told] + [f"{told} in an earlier match; it was not started again"] * 7
+    assert messages == [told] + [f"{told} in an earlier match; the program was not started again"] * 7
     assert {record.termination for record in records if record not in lost} == {"normal"}
     assert (tmp_path / "started.txt").read_text() == "once\n"

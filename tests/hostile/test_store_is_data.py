@@ -105,7 +105,7 @@ def test_a_replay_draws_from_the_record(place: Place) -> None:
     known = place.arena("replay", "cup.db", place.ids["tic-tac-toe"])
     unknown = place.arena("replay", "cup.db", place.ids["pebbles"])
     assert (known.returncode, unknown.returncode, place.ran()) == (0, 0, False)
-    assert "the rules agree; its agents did not play it again" in known.stdout
+    assert "the rules agree; the agents did not play the match again" in known.stdout
     assert "pebbles is not known here" in unknown.stdout
     assert re.search(r"^1\. \w+: [12]$", unknown.stdout, re.MULTILINE)
 
@@ -115,13 +115,13 @@ def test_the_line_that_tells_what_is_missing_has_the_command_that_works(place: P
     told = place.arena("replay", "cup.db", place.ids["pebbles"]).stdout.splitlines()[-1]
     assert "mine.py" in told
     assert "program.py" in told
-    words = shlex.split(told.partition("with it: arena ")[2])
+    words = shlex.split(told.partition("to load it: arena ")[2])
     done = place.arena(*words)
     assert (done.returncode, place.ran()) == (0, True), done.stderr
     assert "the agents have played the same again" in done.stdout
     shown = place.arena("replay", "cup.db", place.ids["pebbles"], "--plugin", "mine.py")
     assert (shown.returncode, place.ran()) == (0, True)
-    assert "the rules agree; its agents did not play it again" in shown.stdout  # the program is not named
+    assert "the rules agree; the agents did not play the match again" in shown.stdout  # the program is not named
 
 
 def test_a_served_store_is_not_run(place: Place) -> None:
@@ -135,7 +135,7 @@ def test_a_served_store_is_not_run(place: Place) -> None:
             assert "pebbles is not known here" in view["view"]["differences"][0]
             assert "1" in view["view"]["frames"][0]["rendered"].split("\n\n")[1].split()
             assert len(asked(port, f"/api/t/cup/match/{place.ids['tic-tac-toe']}")["view"]["frames"]) > 5
-            assert "only the store names it" in asked(port, "/api/t/cup/entry/facts?name=first")["error"]
+            assert "only the store names this code" in asked(port, "/api/t/cup/entry/facts?name=first")["error"]
         finally:
             server.send_signal(signal.SIGINT)
     assert not place.ran()
@@ -162,7 +162,7 @@ def test_what_is_allowed_is_the_very_file(tmp_path: Path) -> None:
         ("agents", ["random", {"agent": "greedy", "version": "old.py"}]),
     ):
         object.__setattr__(run, "spec", {**run.spec, "values": {**run.spec["values"], key: value}})
-        with pytest.raises(StoreError, match="only the store names it"):
+        with pytest.raises(StoreError, match="only the store names this code"):
             run.load([str(tmp_path / "elsewhere" / "mine.py")])
 
 
@@ -200,7 +200,7 @@ def test_code_that_the_key_of_a_plugin_names_is_not_loaded(tmp_path: Path) -> No
         match = next(record.id for record, _ in store.records())
     shown = arena("replay", "cup.db", match, "--plugin", "source.py")
     assert (shown.returncode, marker.exists()) == (0, False), shown.stderr
-    assert f"only the store names it: address marker in {tmp_path}" in shown.stdout
+    assert f"only the store names this code: address marker in {tmp_path}" in shown.stdout
     assert "mood" not in shown.stdout
     again = arena("replay", "cup.db", match, "--spec", "cup.yaml")
     assert (again.returncode, marker.exists()) == (0, True), again.stderr

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import arena
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.spec import load_spec
 
 PLUGIN = '''
@@ -96,7 +96,7 @@ def test_the_host_may_declare_that_an_entry_waits(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     results = play(tmp_path, {**ENTRIES[kind], "waits": True})
     assert len(results.void) >= 2
-    remarks = leaderboards(results)[0].remarks
+    remarks = Leaderboard.of_results(results)[0].remarks
     played = len(results.records)
     assert f"More than one match in 20 is void: sore {len(results.void)} of {played}" in " ".join(remarks)
 

@@ -1,4 +1,4 @@
-"""Strategies of the Axelrod library, as agents of the prisoner's dilemma: each sees every turn of the match once."""
+"""Strategies of the Axelrod library, as agents for the prisoner's dilemma. Each strategy sees every turn of the match once."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -18,10 +18,11 @@ def arena_agents() -> Iterable[type[Agent]]:
 
 
 class AxelrodStrategy(Agent):
-    """A strategy of the Axelrod library, by the name of its class, such as `TitForTat`, with its default parameters.
+    """Plays a strategy of the Axelrod library with its default parameters. `strategy` is the name of its class, such as
+    TitForTat.
 
-    As in the library, it knows the payoffs, the number of turns and the noise. A strategy that draws random numbers is seeded
-    from the stream of its seat, so its choices depend only on the stream and the history.
+    As in the library, the strategy knows the payoffs, the number of turns and the noise. A strategy that draws random numbers is
+    seeded from the stream of its seat, so its choices depend only on the stream and the history.
     """
 
     name = "axelrod"
@@ -38,7 +39,7 @@ class AxelrodStrategy(Agent):
         self._chosen: str | None = None
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return C or D. The strategy is asked once for each turn, past ones included if it has not seen them."""
+        """Return C or D. The strategy is asked once for each turn; if it has missed turns, it is also asked for these."""
         rules: Any = game
         seat = game.to_move(state)
         own, other = rules.history(state, seat), rules.history(state, 1 - seat)
@@ -56,7 +57,7 @@ class AxelrodStrategy(Agent):
         return self._ask()
 
     def _begin(self, game: Game, search: Search) -> None:
-        """A new player of the strategy, without any history."""
+        """Create a new player of the strategy, without any history."""
         axelrod = library("axelrod", "axelrod")
         parameters = settings(game)
         both, neither, cooperator, defector = parameters["payoffs"]
@@ -72,7 +73,7 @@ class AxelrodStrategy(Agent):
         self._shown, self._chosen = ("", ""), None
 
     def _ask(self) -> str:
-        """The action of the strategy in its current turn. It is called only once, because the call may change its state."""
+        """Return the action of the strategy in the current turn. The strategy is asked only once, as its state may change."""
         if self._chosen is None:
             self._chosen = str(self._player.strategy(self._other))
         return self._chosen

@@ -6,16 +6,19 @@ from typing import Any
 from arena_bridges.extras import library
 
 REFUSALS = {
-    "inspects_source": "it reads the source or the mind of the other",
-    "manipulates_source": "it changes the source of the other",
-    "manipulates_state": "it changes the state of the other",
-    "long_run_time": "a match takes it long",
+    "inspects_source": "it reads the source code or the memory of its opponent",
+    "manipulates_source": "it changes the source code of its opponent",
+    "manipulates_state": "it changes the state of its opponent",
+    "long_run_time": "its matches take too long",
 }
-"""The reason why a strategy is refused, by its trait in the library."""
+"""The traits of strategies that are refused, as the library names them, each with the reason."""
 
 
 def all_strategies() -> dict[str, Any]:
-    """Return all strategies of the library, by the names of their classes; MissingExtra without it."""
+    """Return all strategies of the library; the keys are the names of their classes.
+
+    Raises MissingExtra if the library is not installed.
+    """
     return {kind.__name__: kind for kind in library("axelrod", "axelrod").all_strategies}
 
 
@@ -27,7 +30,11 @@ def refusal(kind: Any) -> str | None:
 
 
 def find_strategy(name: str) -> Any:
-    """Return the class of a strategy; raises ValueError with the nearest names, or with the reason why it cannot play."""
+    """Return the class of a strategy.
+
+    Raises ValueError for an unknown name, with similar names if there are any, and for a strategy that cannot play, with the
+    reason.
+    """
     known = all_strategies()
     if name not in known:
         written = {one.lower(): one for one in known}
@@ -42,17 +49,21 @@ def find_strategy(name: str) -> Any:
 
 
 def table() -> str:
-    """Return the strategies that can play and those that cannot, with the reason, as a table of the manual."""
+    """Return the strategies that can play and those that cannot, with the reason, as a table for the manual."""
     known = all_strategies()
     reasons = {name: reason for name, kind in known.items() if (reason := refusal(kind)) is not None}
     by_reason = {reason: sorted(name for name, why in reasons.items() if why == reason) for reason in REFUSALS.values()}
     version = library("axelrod", "axelrod").__version__
     lines = [
-        f"Of {len(known)} strategies of Axelrod {version} {len(known) - len(reasons)} can play.",
+        f"{len(known) - len(reasons)} of the {len(known)} strategies in Axelrod {version} can play.",
         "",
         "| | strategies |",
         "|---|---|",
         f"| can play | {', '.join(f'`{name}`' for name in sorted(known.keys() - reasons.keys()))} |",
-        *[f"| {reason} | {', '.join(f'`{name}`' for name in names)} |" for reason, names in by_reason.items() if names],
+        *[
+            f"| refused, because {why} | {', '.join(f'`{name}`' for name in names)} |"
+            for why, names in by_reason.items()
+            if names
+        ],
     ]
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """Engines that speak UCI or GTP, as agents: `{agent: {command: [stockfish], protocol: uci}}`.
 
-`uci` and `gtp` are found by the entry points of the group `arena.protocols`; each is an adapter, a program of its own.
+`uci` and `gtp` are found through the entry points of the group `arena.protocols`. Each is an adapter, which runs as a separate
+program.
 """
 
 from collections.abc import Iterable
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 @hookimpl
 def arena_agent_sources() -> Iterable[AgentSource]:
-    """Return the source of engines: programs with their own protocol, which need the extension that starts programs."""
+    """Return the source of engines, which are programs with another protocol. The source needs the extension that starts
+    programs.
+    """
     if find_spec("arena_isolation") is None:
         return []
 

@@ -1,4 +1,4 @@
-"""The adapter of an engine: it speaks the agent protocol with arena, tracks the match, and lets the engine play."""
+"""The adapter of an engine: it speaks the agent protocol with arena, follows the match, and asks the engine for moves."""
 
 import sys
 from abc import ABC, abstractmethod
@@ -8,18 +8,18 @@ from typing import Any, BinaryIO
 
 from arena import Action, Game, Limits, State
 from arena.api.errors import describe
-from arena.api.processes import take_pipes
+from arena.api.processes import PythonProcess
 from arena_bridges.dialects import Dialect, dialect_of
 from arena_bridges.engines.engine_process import ArenaGone, EngineFault, EngineProcess, Inbox
 from arena_isolation.agent_host import Library, Message
-from arena_isolation.helper import pack
+from arena_isolation.helper_process import pack
 
 START_SHARE = 0.9
-"""The share of the start timeout after which an engine has failed, so that there is time to report the failure."""
+"""The share of the start timeout after which an engine counts as failed, so that there is time to report the failure."""
 
 
 class EngineConversation(ABC):
-    """A client of one engine in its protocol, for one match after another."""
+    """A client that talks to one engine in the engine's protocol, in one match after another."""
 
     protocol: str
 
@@ -28,7 +28,7 @@ class EngineConversation(ABC):
         self.limits: Mapping[str, Any] = {}
 
     def begin(self, game: Game, dialect: Dialect, limits: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-        """Prepare the engine for another match. The first time, greet it and set its options."""
+        """Prepare the engine for another match. Before the first match, greet it and set its options."""
         greeted, self.game, self.limits = bool(self.limits), game, limits
         self.take(dialect)
         if not greeted:
@@ -45,7 +45,7 @@ class EngineConversation(ABC):
 
     @abstractmethod
     def prepare(self, options: Mapping[str, Any], *, first: bool) -> None:
-        """Set its options before its first match, and announce a new game."""
+        """Announce a new game, and before the first match, set the options of the engine."""
 
     @abstractmethod
     def place(self, state: State) -> None:
@@ -53,21 +53,21 @@ class EngineConversation(ABC):
 
     @abstractmethod
     def play(self, state: State, action: Action) -> None:
-        """Report a played action, including its own."""
+        """Report an action that was played, including the engine's own actions."""
 
     @abstractmethod
     def choose(self, state: State) -> Message:
-        """Ask for a move. Return the answer to `choose` without its `type`, with the engine's text of the move under `action`."""
+        """Ask for a move. Return the reply to the message `choose`, but without the field `type`. The field `action` is the move
+        in the engine's notation.
+        """
 
     @abstractmethod
     def read(self, state: State, text: str) -> Action:
-        """The action of a move; raises ValueError if there is none."""
+        """Return the action for a move. Raises ValueError if there is none."""
 
 
 class Adapter:
-    """Answers arena's requests with the moves of an engine. After a fault the engine is ended; the next match starts a new
-    one.
-    """
+    """Answers arena's requests with the moves of an engine. After a fault, it ends the engine; the next match starts another."""
 
     def __init__(self, kind: type[EngineConversation], command: Sequence[str], inbox: Inbox) -> None:
         self._kind = kind
@@ -79,7 +79,7 @@ class Adapter:
         self._state: State = None
 
     def answer(self, message: Message) -> Message | None:
-        """The answer to a message; None if the message needs no answer."""
+        """Return the answer to a message; None if it needs none."""
         kind = message["type"]
         try:
             if kind == "hello":
@@ -105,7 +105,7 @@ class Adapter:
         self._game = game = registry.game(message["game"])(**message["parameters"])
         dialect = dialect_of(game, self._kind.protocol)
         if dialect is None:
-            raise EngineFault(f"{message['game']} does not say how it speaks {self._kind.protocol}")
+            raise EngineFault(f"{message['game']} has no dialect for {self._kind.protocol}")
         if self._talk is None:
             self._talk = self._kind(EngineProcess(self._command, self._inbox))
         engine = self._talk.engine
@@ -148,7 +148,7 @@ def serve(kind: type[EngineConversation], command: Sequence[str], requests: Bina
 
 
 def main(kind: type[EngineConversation]) -> None:
-    """Serve the parent process with the engine of the command line."""
+    """Answer the requests of the parent process with the engine whose command is on the command line."""
     if len(sys.argv) < 2:
         sys.exit("expected the command of an engine")
-    serve(kind, sys.argv[1:], *take_pipes())
+    serve(kind, sys.argv[1:], *PythonProcess.take_pipes())

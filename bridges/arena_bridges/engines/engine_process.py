@@ -1,4 +1,4 @@
-"""An engine as a child process with a line protocol, while arena may send stop at any time."""
+"""Runs an engine as a child process that reads and writes lines. Meanwhile, arena may send `stop`."""
 
 import subprocess
 from collections.abc import Callable, Sequence
@@ -13,30 +13,30 @@ from arena.api.errors import cut
 from arena_isolation import protocol
 
 MAX_LINE_BYTES = 1 << 16
-"""The maximum length of a line; a longer one is read as several."""
+"""The maximum length of a line in bytes; a longer one is read as several lines."""
 MAX_WAITING_LINES = 1000
-"""The maximum number of buffered lines; an engine that writes more blocks."""
+"""The maximum number of buffered lines; an engine that writes more has to wait."""
 END_SECONDS = 1.0
-"""The timeout in seconds for an engine to end by itself."""
+"""Seconds that an engine has to end by itself, before it is killed."""
 
 
 class EngineFault(Exception):
-    """A fault of an engine, by which it loses the match."""
+    """A fault of an engine, which makes it lose the match."""
 
 
 class ArenaGone(Exception):
-    """Arena has sent quit, or is gone."""
+    """Arena has sent `quit`, or the process of arena has ended."""
 
 
 class Inbox:
-    """The messages of arena and an engine, in the order of arrival."""
+    """The messages from arena and from an engine, in the order of arrival."""
 
     def __init__(self, requests: IO[bytes]) -> None:
         self._queue: Queue[tuple[object, bytes]] = Queue(MAX_WAITING_LINES)
         self.read(self, requests, protocol.MAX_LINE_BYTES)
 
     def read(self, sender: object, stream: IO[bytes], longest: int = MAX_LINE_BYTES) -> None:
-        """Start to read the lines of a stream, with b"" at its end."""
+        """Start to read the lines of a stream. b"" marks its end."""
 
         def reading() -> None:
             with stream:
@@ -47,14 +47,17 @@ class Inbox:
         Thread(target=reading, daemon=True).start()
 
     def request(self) -> dict[str, Any]:
-        """The next message of arena; raises ArenaGone after the last. Lines of the engine in the meantime are dropped."""
+        """Return the next message of arena, and drop the lines that the engine writes meanwhile. Raises ArenaGone at the end."""
         while True:
             sender, text = self._queue.get()
             if sender is self:
                 return self._message(text)
 
     def line(self, engine: object, until: float | None, stop: Callable[[], None]) -> bytes | None:
-        """The next line of an engine, b"" at its end, None on a timeout; `stop` is called when arena sends stop."""
+        """Return the next line of an engine; b"" when the engine has ended, None after a timeout.
+
+        The function `stop` is called when arena sends `stop`.
+        """
         while True:
             try:
                 wait = None if until is None else max(until - perf_counter(), 0.0)
@@ -81,18 +84,18 @@ class EngineProcess:
         self.name = Path(command[0]).name
         self._inbox = inbox
         self.until: float | None = None
-        """The deadline for an answer, by `perf_counter`."""
+        """The time by `perf_counter` until which an answer must arrive."""
         self.stop: Callable[[], None] = lambda: None
-        """Called when arena sends stop."""
+        """This function is called when arena sends `stop`."""
         try:
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - the user's own
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - the user's command
         except OSError as error:
             raise EngineFault(f"{self.name} cannot be started: {error.strerror or error}") from error
         assert self._process.stdout is not None
         inbox.read(self, self._process.stdout)
 
     def send(self, line: str) -> None:
-        """Write a line to it."""
+        """Write a line to the engine."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line.encode() + b"\n")
@@ -101,7 +104,7 @@ class EngineProcess:
             raise self._ended() from error
 
     def receive(self, expected: str) -> str:
-        """Its next line, stripped; `expected` describes the awaited line for messages."""
+        """Return the next line of the engine, stripped. `expected` describes it for messages."""
         text = self._inbox.line(self, self.until, self.stop)
         if text is None:
             raise EngineFault(f"{self.name}: expected {expected}, got nothing in time")
@@ -110,7 +113,7 @@ class EngineProcess:
         return text.decode("utf-8", "replace").strip()
 
     def misspoke(self, expected: str, got: str) -> EngineFault:
-        """The fault of an engine that breaks its protocol."""
+        """Return the fault of an engine that breaks its protocol."""
         return EngineFault(f"{self.name}: expected {expected}, got {cut(repr(got), 200)}")
 
     def _ended(self, expected: str | None = None) -> EngineFault:
@@ -121,7 +124,7 @@ class EngineProcess:
         return EngineFault(f"{self.name} {how}" + (f" when {expected} was expected" if expected else ""))
 
     def end(self) -> None:
-        """Ask it to quit, and kill it after the timeout."""
+        """Ask the engine to quit, and kill it after the timeout."""
         with suppress(EngineFault):
             self.send("quit")
         try:

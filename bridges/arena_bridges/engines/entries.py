@@ -1,8 +1,8 @@
-"""Engines in a spec: `{agent: {command: [stockfish], protocol: uci}}`. A distribution brings an adapter for each protocol.
+"""Engines in a spec: `{agent: {command: [stockfish], protocol: uci}}`. There is an adapter for each protocol.
 
-An adapter is a program that speaks the agent protocol of docs/protocol.md with arena and the engine's protocol with the engine.
-So isolation, clocks, limits and blame are the same as for any program. Its class is found by the entry points of the group
-`arena.protocols`.
+An adapter is a program that speaks the agent protocol (docs/reference/protocol.md) with arena, and the engine's own protocol with
+the engine. So isolation, clocks, limits and faults are handled as for any program. The class of an adapter is found through the
+entry points of the group `arena.protocols`.
 """
 
 import inspect
@@ -22,14 +22,14 @@ from arena_isolation.command import CommandAgent, ExternalAgent, called
 
 GROUP = "arena.protocols"
 KEY = "protocol"
-"""The key beside `command`."""
+"""The key for the protocol in an entry, which is used together with `command`."""
 
 
 class EngineAgent(ExternalAgent):
-    """An engine that speaks the protocol `name`. `__init__` takes its options, and has a default for each.
+    """An engine that speaks the protocol `name`. Its `__init__` takes the options of the engine, each with a default.
 
-    Its adapter is the module of the class, run as `python -m MODULE COMMAND...`; it gets `plugins` and `start_seconds` with
-    `start`.
+    Its adapter is the module of the class, run as `python -m MODULE COMMAND...`. The message `start` also contains `plugins` and
+    `start_seconds`.
     """
 
     name: ClassVar[str]
@@ -38,10 +38,10 @@ class EngineAgent(ExternalAgent):
     """The limits among `nodes`, `depth` and `seconds` that the protocol can express."""
 
     def limit_fault(self, limits: Limits) -> str | None:
-        """Return the fault of an entry's limits; None if the protocol can express all of them."""
+        """Return a message if the protocol cannot express a limit of an entry; None if it can express all of them."""
         for limit in ("nodes", "depth"):
             if getattr(limits, limit) is not None and limit not in self.keeps:
-                return f"{self.name} has no word for a limit of {limit}; write limits: {{{limit}: null}} for this entry"
+                return f"{self.name} cannot express a limit of {limit}; write limits: {{{limit}: null}} for this entry"
         return None
 
 
@@ -49,7 +49,7 @@ class EngineReader(SourceReader):
     """Reads entries whose agent is an engine."""
 
     def read(self, given: GivenEntry) -> EntryAgent | None:
-        """Return the agent of `{command: ..., protocol: ...}`; None without a protocol."""
+        """Return the agent of `{command: ..., protocol: ...}`; None if the entry has no protocol."""
         agent = given.values.get("agent")
         return EngineEntry(given) if isinstance(agent, dict) and KEY in agent else None
 
@@ -58,25 +58,25 @@ class EngineEntry(CommandAgent):
     """An engine behind an adapter."""
 
     def find(self) -> type[Agent] | None:
-        """Return the class of the adapter; None after its fault is noted."""
+        """Return the class of the adapter; None if a fault was noted."""
         points = {point.name: point for point in entry_points(group=GROUP)}
         name, where = self.given.values["agent"][KEY], ("agent", KEY)
         if not isinstance(name, str) or name not in points:
             hint = suggest(name, points) if isinstance(name, str) else f"expected one of {', '.join(sorted(points))}"
-            message = f"unknown protocol {name!r}; {hint}; without one a program speaks that of docs/protocol.md"
+            message = f"unknown protocol {name!r}; {hint}; without it, a program speaks the protocol of `arena docs protocol`"
             self.given.report(where, message)
             return None
         try:
             found = points[name].load()
             if not (inspect.isclass(found) and issubclass(found, EngineAgent)):
                 raise TypeError(f"expected a subclass of EngineAgent, got {found!r}")
-        except Exception as error:  # the class is a plugin's
+        except Exception as error:  # the class may belong to a plugin
             self.given.report(where, f"the adapter of {name} does not load: {describe(error)}")
             return None
         return found
 
     def check_options(self, agent: type[Agent]) -> dict[str, Any] | None:
-        """Return the options, which the adapter declares as any class does."""
+        """Return the options. The class of the adapter declares them, like the class of any other agent."""
         return EntryAgent.check_options(self, agent)
 
     def check_limits(self, agent: type[Agent], options: Mapping[str, Any], limits: Limits) -> None:
@@ -87,23 +87,23 @@ class EngineEntry(CommandAgent):
             self.given.report(("limits",) if "limits" in self.given.values else (), fault)
 
     def name(self, agent: type[Agent]) -> str:
-        """The default label of the entry, without its many options."""
+        """Return the default label of the entry, without its many options."""
         words = self.words or ()
         return called([*takewhile(lambda word: word[:1] != "-", words)] or words)
 
     def refusal(self, agent: type[Agent], game: Game) -> str | None:
-        """Return why the engine cannot play a game: it needs a dialect of the game, too."""
+        """Return why the engine cannot play a game: the game must also have a dialect for its protocol."""
         reason = super().refusal(agent, game)
         if reason is not None:
             return reason
         try:
             known = dialect_of(game, agent.name)
-        except Exception as error:  # the game is a plugin's
+        except Exception as error:  # the game may belong to a plugin
             return f"{agent.name} cannot play {name_of(game)}: dialects raised {describe(error)}"
-        silent = f"{agent.name} cannot play {name_of(game)}: {name_of(game)} does not say how it speaks {agent.name}"
+        silent = f"{agent.name} cannot play {name_of(game)}: {name_of(game)} has no dialect for {agent.name}"
         return None if known else silent
 
     def program(self, program: Program, game: str) -> Program:
-        """Return the adapter with its program."""
+        """Return the adapter together with the engine's command."""
         agent = self.find()
         return replace(super().program(program, game), adapter=None if agent is None else agent.__module__)

@@ -14,9 +14,9 @@ Setting = str | int | float | None
 
 
 class GtpEngine(EngineAgent):
-    """An engine that speaks GTP. `options` are commands with their argument, sent once: `{level: 5}`.
+    """An engine that speaks GTP. `options` are commands with an argument, such as `{level: 5}`, which are sent once.
 
-    Seconds are sent as `time_settings 0 S 1`, in whole seconds and at least one. GTP has no command for nodes and depth.
+    A limit of seconds is sent as `time_settings 0 S 1`, in whole seconds and at least 1. GTP has no commands for nodes and depth.
     """
 
     name = "gtp"
@@ -27,25 +27,25 @@ class GtpEngine(EngineAgent):
 
 
 class GtpConversation(EngineConversation):
-    """An engine that speaks GTP."""
+    """A conversation with an engine that speaks GTP."""
 
     protocol = "gtp"
     _dialect: Gtp
 
     def take(self, dialect: Dialect) -> None:
-        """Keep the dialect; raises EngineFault if it is for another protocol."""
+        """Keep the dialect. Raises EngineFault if it is for another protocol."""
         if not isinstance(dialect, Gtp):
             raise EngineFault(f"{self.game.name}: dialects: gtp: expected a Gtp, got {dialect!r}")
         self._dialect = dialect
 
     def greet(self) -> None:
-        """Ask for the version of its protocol."""
+        """Ask for the version of the engine's protocol."""
         version = self._ask("protocol_version")
         if version != "2":
             raise self.engine.misspoke("version 2 of GTP", version)
 
     def prepare(self, options: Mapping[str, Any], *, first: bool) -> None:
-        """Send its options, the size of the board and komi, and clear the board."""
+        """Send the engine's options, the size of the board and the komi, and clear the board."""
         for command, argument in (options.get("options") or {}).items() if first else ():
             self._ask(command if argument is None else f"{command} {argument}")
         self._ask(f"boardsize {self._dialect.size}")
@@ -62,7 +62,7 @@ class GtpConversation(EngineConversation):
             self._put(seat, vertex)
 
     def play(self, state: State, action: Action) -> None:
-        """Report a play, except its own, which it knows."""
+        """Report a play, unless it is the engine's own."""
         own, self._own = self._own, None
         vertex = self._dialect.vertex(state, action)
         if own is None or own.lower() != vertex.lower():
@@ -72,30 +72,30 @@ class GtpConversation(EngineConversation):
         """Send `genmove`."""
         self._own = self._ask(f"genmove {self._dialect.colors[self.game.to_move(state)]}")
         if self._own.lower() == "resign":
-            raise EngineFault(f"{self.engine.name} resigned, and so lost; matches are played to their end")
+            raise EngineFault(f"{self.engine.name} resigned, which counts as a loss, because matches are played to their end")
         return {"action": self._own}
 
     def read(self, state: State, text: str) -> Action:
-        """The action of a vertex."""
+        """Return the action for a vertex."""
         return self._dialect.action(state, text)
 
     def _put(self, seat: int, vertex: str) -> None:
         self._ask(f"play {self._dialect.colors[seat]} {vertex}")
 
     def _ask(self, command: str) -> str:
-        """Its answer to a command; raises EngineFault if it is an error, or not GTP."""
+        """Return the engine's answer to a command. Raises EngineFault if it is an error, or not GTP."""
         engine = self.engine
         engine.send(command)
         expected = f"an answer to {command!r} that begins with = or ?"
         said = engine.receive(expected)
-        while not said:  # a blank line ends the answer before
+        while not said:  # a blank line ends the previous answer
             said = engine.receive(expected)
         if said[0] == "?":
-            raise EngineFault(f"{engine.name} refuses {command!r}: {said[1:].strip() or 'it does not say why'}")
+            raise EngineFault(f"{engine.name} refuses {command!r}: {said[1:].strip() or 'without a reason'}")
         if said[0] != "=":
             raise engine.misspoke(expected, said)
         while engine.receive("a blank line after an answer"):
-            pass  # further lines of it
+            pass  # skip further lines of the answer
         return said[1:].strip()
 
 

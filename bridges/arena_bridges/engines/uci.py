@@ -1,7 +1,7 @@
 """The Universal Chess Interface (S. Meyer-Kahlen, 2006), for any game that has a `dialects` entry `uci`.
 
-Values are computed from a score in centipawns by the scale of Elo, `2 / (1 + 10 ** (-cp / 400)) - 1`, or are wins minus losses if
-the engine reports them (`UCI_ShowWDL`); a mate is 1 or -1.
+The value of a score in centipawns is `2 / (1 + 10 ** (-cp / 400)) - 1`, as on the scale of Elo. If the engine reports its
+chances to win and to lose (`UCI_ShowWDL`), the value is the difference between the two. The value of a mate is 1 or -1.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,12 +20,12 @@ from arena_bridges.engines.entries import EngineAgent
 from arena_isolation.agent_host import Message
 
 OVERHEAD_SECONDS = 0.02
-"""Seconds of a decision that are reserved for the communication with the engine."""
+"""Seconds of a decision that are reserved for communication with the engine."""
 Setting = str | int | float | bool | None
 
 
 class UciEngine(EngineAgent):
-    """An engine that speaks UCI: `go` with `nodes`, `depth` and `movetime` from the limits of nodes, depth and seconds."""
+    """An engine that speaks UCI. The limits of nodes, depth and seconds are sent as `nodes`, `depth` and `movetime` of `go`."""
 
     name = "uci"
     keeps = frozenset({"nodes", "depth", "seconds"})
@@ -35,26 +35,26 @@ class UciEngine(EngineAgent):
         self.options = options
 
     def limit_fault(self, limits: Limits) -> str | None:
-        """Return the fault of an entry's limits: `go` without any limit never ends."""
+        """Return a message if an entry has no limit, because `go` would never end."""
         if self.depth is None and limits.depth is None and limits.nodes is None and limits.seconds is None:
-            return "an engine searches until it is told to stop: give it limits: {nodes: 100000}, {seconds: 1} or {depth: 8}"
+            return "an engine without limits never stops: give it limits: {nodes: 100000}, {seconds: 1} or {depth: 8}"
         return super().limit_fault(limits)
 
 
 class UciConversation(EngineConversation):
-    """An engine that speaks UCI."""
+    """A conversation with an engine that speaks UCI."""
 
     protocol = "uci"
     _dialect: Uci
 
     def take(self, dialect: Dialect) -> None:
-        """Keep the dialect; raises EngineFault if it is for another protocol."""
+        """Keep the dialect. Raises EngineFault if it is for another protocol."""
         if not isinstance(dialect, Uci):
             raise EngineFault(f"{self.game.name}: dialects: uci: expected a Uci, got {dialect!r}")
         self._dialect = dialect
 
     def greet(self) -> None:
-        """Send `uci` and read its options."""
+        """Send `uci`, and read the options of the engine."""
         self._known: dict[str, str] = {}
         self.engine.send("uci")
         for line in self._until("uciok"):
@@ -64,7 +64,7 @@ class UciConversation(EngineConversation):
                 self._known[" ".join(words[2:kind])] = " ".join(words[kind:])
 
     def prepare(self, options: Mapping[str, Any], *, first: bool) -> None:
-        """Set its options and the options of the game, and send `ucinewgame`."""
+        """Set the options of the engine and of the game, and send `ucinewgame`."""
         self._depth = options.get("depth")
         for name, value in {**self._dialect.options, **(options.get("options") or {} if first else {})}.items():
             known = {one.lower(): one for one in self._known}  # names are case-insensitive
@@ -109,11 +109,11 @@ class UciConversation(EngineConversation):
                 return {"action": words[1], **found}
 
     def read(self, state: State, text: str) -> Action:
-        """The action of a move."""
+        """Return the action for a move."""
         return (self._dialect.action or self.game.parse_action)(state, text)
 
     def _until(self, word: str) -> Iterator[str]:
-        """Its lines before a word. Unknown lines are ignored, as UCI requires."""
+        """Yield the lines from the engine before the line that is `word`. Callers ignore unknown lines, as UCI requires."""
         last = None
         while True:
             try:
@@ -126,7 +126,7 @@ class UciConversation(EngineConversation):
 
 
 def go(limits: Mapping[str, Any], depth: int | None = None) -> str:
-    """Return the words after `go` for the limits of a decision and a depth of the agent's own."""
+    """Return the words after `go` for the limits of a decision and the agent's option `depth`."""
     depths = [one for one in (limits["depth"], depth) if one is not None]
     words = [] if limits["nodes"] is None else [f"nodes {limits['nodes']}"]
     words += [f"depth {min(depths)}"] if depths else []
@@ -137,7 +137,7 @@ def go(limits: Mapping[str, Any], depth: int | None = None) -> str:
 
 
 def info(words: list[str]) -> Message:
-    """Return the nodes, the depth and the value in a line of information; a score that is only a bound is left out."""
+    """Return the nodes, the depth and the value from a line with `info`. A score that is only a bound is left out."""
     if "string" in words:
         words = words[: words.index("string")]
     told: Message = {}
@@ -168,7 +168,7 @@ def _value(words: list[str]) -> float | None:
 
 
 def option_fault(told: str, value: str) -> str | None:
-    """Return the allowed values of an option; None if `value` is allowed. `told` is the text after the option's name.
+    """Return the allowed values of an option as text; None if `value` is allowed. `told` is the text after the option's name.
 
     >>> option_fault("type spin default 16 min 1 max 1024", "2000")
     'a whole number from 1 to 1024'

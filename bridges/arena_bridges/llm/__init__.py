@@ -1,12 +1,24 @@
-"""Language models behind an OpenAI-compatible address, as agents."""
+"""Language models behind an OpenAI-compatible address, used as agents."""
 
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 from arena import Agent, hookimpl
-from arena.api.results import BoardColumn
+from arena.api.results import BoardColumn, Measured
 from arena_bridges.llm.agent import LanguageModel
+from arena_bridges.llm.intervals import estimate
+
+if TYPE_CHECKING:
+    from arena import Decision, Record, Spec
+    from arena.api.run import Scheduled
+    from arena.api.spec import Board
 
 __all__ = ["LanguageModel", "arena_agents", "arena_columns"]
+
+MODELS = frozenset({LanguageModel.name})
+Read = Callable[[Iterable[tuple["Record", "Scheduled"]]], Iterator[tuple[Any, ...]]]
 
 
 @hookimpl
@@ -17,9 +29,153 @@ def arena_agents() -> Iterable[type[Agent]]:
 
 @hookimpl
 def arena_columns() -> Iterable[BoardColumn]:
-    """Return the columns for the spending of its agents."""
+    """Return the columns for the answers and the spending of agents with language models."""
     return [
-        BoardColumn("tokens-in", "Tokens in", "count", "Tokens of questions, in all decisions.", amount="tokens_in"),
-        BoardColumn("tokens-out", "Tokens out", "count", "Tokens of answers, in all decisions.", amount="tokens_out"),
-        BoardColumn("money", "Money", description="The price of all decisions.", amount="money"),
+        BoardColumn(
+            "legal-first",
+            "Legal first",
+            "share",
+            "Decisions of a match without an illegal or unreadable answer.",
+            read=_measure(share_legal_first, high=1.0),
+            agents=MODELS,
+        ),
+        BoardColumn(
+            "gap",
+            "Gap",
+            description="How much more the same entry gains in a match without disguise, as mean return: the share of recall.",
+            open=open_gap,
+            agents=MODELS,
+        ),
+        _sum_up("requests", "Requests", "Answered requests."),
+        _sum_up("retries", "Retries", "Requests after an answer that could not be played."),
+        _sum_up("illegal", "Illegal", "Answers with an illegal move."),
+        _sum_up("unreadable", "Unreadable", "Answers without a move."),
+        _sum_up("truncated", "Truncated", "Answers that were cut off at the limit of tokens."),
+        _sum_up("from-cache", "From cache", "Answers from the cache, which cost nothing."),
+        _sum_up("tokens-in", "Tokens in", "The tokens of the questions in all decisions."),
+        _sum_up("tokens-out", "Tokens out", "The tokens of the answers in all decisions."),
+        BoardColumn("money", "Money", description="The price of all decisions.", amount="money", shown="named", agents=MODELS),
+        BoardColumn(
+            "tokens-per-game",
+            "Tokens/game",
+            description="The tokens of the questions and answers in a match.",
+            read=_measure(sum_tokens),
+            agents=MODELS,
+        ),
+        BoardColumn(
+            "cost-per-game",
+            "Cost/game",
+            description="The price of the decisions of a match.",
+            read=read_costs,
+            agents=MODELS,
+        ),
+        BoardColumn(
+            "seconds-per-answer",
+            "s/answer",
+            description="Seconds per answer in a decision, including all waits.",
+            read=_measure(mean_seconds),
+            agents=MODELS,
+        ),
     ]
+
+
+def _sum_up(name: str, heading: str, description: str) -> BoardColumn:
+    return BoardColumn(name, heading, "count", description, amount=name.replace("-", "_"), shown="named", agents=MODELS)
+
+
+def _measure(value: "Callable[[Sequence[Decision]], float | None]", high: float = inf) -> Read:
+    """Return the function for a column, which measures the decisions of each model in each match.
+
+    A value is between 0 and `high`, and so are the bounds of the interval.
+    """
+
+    def measure(matches: "Iterable[tuple[Record, Scheduled]]") -> Iterator[Measured]:
+        for record, place in matches:
+            for seat, entry in enumerate(place.pairing.seats):
+                own = [one for one in record.decisions if one.seat == seat and "requests" in (one.spent or {})]
+                found = value(own) if own else None
+                if found is not None:
+                    yield Measured(place.board, place.pairing.round, entry, found)
+
+    return lambda matches: estimate(measure(matches), 0.0, high)
+
+
+def read_costs(matches: "Iterable[tuple[Record, Scheduled]]") -> "Iterator[tuple[Any, ...]]":
+    """Yield the price of each match for each model. Then yield a line with the sums of the run, for the end of the last board."""
+    totals, last = Counter[str](), 0
+    prices = defaultdict[tuple[int, int], list[Measured]](list)
+    for record, place in matches:
+        for seat, entry in enumerate(place.pairing.seats):
+            own = [one for one in record.decisions if one.seat == seat and "requests" in (one.spent or {})]
+            for one in own:
+                totals.update(one.spent)
+                last = max(last, place.board)
+            if own:
+                money = sum(_amount(one, "money") for one in own)
+                prices[place.board, entry].append(Measured(place.board, place.pairing.round, entry, money))
+    for found in prices.values():
+        if any(one.value for one in found):  # cached answers are free; without a price, all answers are
+            yield from estimate(found)
+    if totals["requests"]:
+        parts = [f"{totals['requests']:,} requests", f"{totals['tokens_in']:,} tokens in", f"{totals['tokens_out']:,} tokens out"]
+        parts += [f"cost {totals['money']:.4g}"] if totals["money"] else []
+        cached = f"; {totals['from_cache']:,} of the answers are from the cache" if totals["from_cache"] else ""
+        yield last, f"All language models of this run, without void matches: {', '.join(parts)}{cached}."
+
+
+def open_gap(spec: "Spec") -> Read:
+    """Return the function for the column that shows the gap between plain and disguised games in a run.
+
+    For each entry with a disguise, it yields the differences between its returns and the returns of the entry that differs only
+    in having no disguise. Each difference is between two matches with the same opponents, seat and round.
+    """
+    twins = [_find_twins(board) for board in spec.boards]
+    ranges = [board.game.max_return - board.game.min_return for board in spec.boards]
+
+    def read(matches: "Iterable[tuple[Record, Scheduled]]") -> Iterator[tuple[Any, ...]]:
+        returns: dict[tuple[int, int], dict[tuple[int, int, tuple[int, ...]], float]] = defaultdict(dict)
+        for record, place in matches:
+            seats = place.pairing.seats
+            for seat, entry in enumerate(seats):
+                others = (*seats[:seat], *seats[seat + 1 :])
+                returns[place.board, entry][place.pairing.round, seat, others] = record.returns[seat]
+        for board, pairs in enumerate(twins):
+            for disguised, plain in pairs.items():
+                own, other = returns[board, disguised], returns[board, plain]
+                shared = sorted(own.keys() & other.keys())
+                gaps = [Measured(board, key[0], disguised, other[key] - own[key]) for key in shared]
+                yield from estimate(gaps, -ranges[board], ranges[board])
+
+    return read
+
+
+def _find_twins(board: "Board") -> dict[int, int]:
+    """Return the entries in disguise, each with the entry that differs from it only in this option."""
+    asked: dict[str, dict[bool, int]] = defaultdict(dict)
+    for entry, seat in enumerate(board.seats):
+        if seat.agent in MODELS:
+            options = dict(seat.settings.options)
+            disguised = bool(options.pop("disguise"))
+            asked[repr([sorted(options.items()), seat.limits])].setdefault(disguised, entry)
+    return {found[True]: found[False] for found in asked.values() if len(found) == 2}
+
+
+def _amount(decision: "Decision", name: str) -> float:
+    return (decision.spent or {}).get(name, 0)
+
+
+def share_legal_first(decisions: "Sequence[Decision]") -> float:
+    """Return the share of decisions without an illegal or unreadable answer, so that the first answer was a legal move."""
+    bad = ("retries", "illegal", "unreadable")
+    return sum(not any(_amount(one, name) for name in bad) for one in decisions) / len(decisions)
+
+
+def sum_tokens(decisions: "Sequence[Decision]") -> float:
+    """Return the tokens of the questions and answers in some decisions."""
+    return sum(_amount(one, "tokens_in") + _amount(one, "tokens_out") for one in decisions)
+
+
+def mean_seconds(decisions: "Sequence[Decision]") -> float | None:
+    """Return the mean number of seconds for an answer in some decisions."""
+    requests = sum(_amount(one, "requests") for one in decisions)
+    return sum(one.seconds for one in decisions) / requests if requests else None

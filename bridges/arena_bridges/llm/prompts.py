@@ -1,78 +1,137 @@
-"""The texts for a model - the game, the position as its seat sees it, the fault of its last answer - and its answers.
+"""The texts for a model (the game, the position as the seat sees it, and the fault in the last answer), and the parsing of its
+answers.
 
-An answer has one form; prose is not searched for moves.
+An answer must have a fixed form; moves are not searched for in free text.
 """
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from inspect import getdoc
-from typing import Any, NamedTuple
+from typing import Any
 
-from arena import Action, Game, State
+from arena import Action, Disguise, Game, State
 from arena.api.games import name_of, settings
 
-RESPONSE_FORMAT = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "move",
-        "strict": True,
-        "schema": {
-            "type": "object",
-            "properties": {"move": {"type": "string"}},
-            "required": ["move"],
-            "additionalProperties": False,
-        },
-    },
-}
-"""The form of an answer, for the backend."""
 FORM = 'Answer with the JSON object {"move": TEXT} and nothing else; TEXT is one legal move in the notation of the game.'
+THINKING_FORM = (
+    'Answer with the JSON object {"thoughts": TEXT, "move": TEXT}. First think in "thoughts"; "move" is one legal move in the '
+    "notation of the game."
+)
+"""The form of an answer if the model thinks before its move."""
+MAX_OBJECTS_SEARCHED = 20
+"""How many opening braces, counted from the end of an answer, are tried as the start of the object with the move."""
 
 
-def rules(game: Game) -> str:
-    """Return the prompt about a game: its author's description and its parameters."""
-    parameters = ", ".join([f"{name}={value}" for name, value in settings(game).items()])
-    described = f"You play {name_of(game)}{f' ({parameters})' if parameters else ''}.\n{getdoc(type(game)) or ''}"
-    return f"{described.strip()}\n\n{FORM}"
+def form(*, think: bool) -> str:
+    """Return the words that describe the form of an answer."""
+    return THINKING_FORM if think else FORM
 
 
-def position(game: Game, state: State, past: str, legal: Sequence[str]) -> str:
-    """Return the prompt about a position: its notation and its rendering. `legal` is empty if the legal moves are hidden."""
-    notation, drawn = game.format_state(state), game.render(state)
-    seat = game.to_move(state)
-    parts = [
-        past,
-        f"Position: {notation}",
-        "" if drawn == notation else drawn,
-        f"You are seat {seat + 1} of {game.players}, and it is your turn." if game.players > 1 else "It is your turn.",
-        f"Legal moves: {', '.join(legal)}" if legal else "",
-    ]
-    return "\n\n".join(filter(None, parts))
+def make_schema(*, think: bool) -> dict[str, Any]:
+    """Return the JSON schema of an answer."""
+    fields = ["thoughts", "move"] if think else ["move"]
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in fields},
+        "required": fields,
+        "additionalProperties": False,
+    }
+
+
+class Words:
+    """The words in which a model reads about a game: the game's own, or those of its disguise."""
+
+    def __init__(self, game: Game, disguise: Disguise | None = None) -> None:
+        self._game = game
+        self._disguise = disguise
+        self.name = name_of(game) if disguise is None else "a game"
+
+    def describe(self) -> str:
+        """Return the rules for a reader: those of the disguise, the game's `rules_text`, or the description by its author and its
+        parameters.
+        """
+        if self._disguise is not None:
+            return f"You play a game.\n{self._disguise.rules_text}"
+        given = {name: value for name, value in settings(self._game).items() if value is not None}
+        parameters = ", ".join(
+            [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in given.items()]
+        )
+        text = getattr(self._game, "rules_text", None) or getdoc(type(self._game)) or ""
+        return f"You play {self.name}{f' ({parameters})' if parameters else ''}.\n{text}".strip()
+
+    def write_state(self, state: State) -> str:
+        """Return a position in one line."""
+        return self._game.format_state(state) if self._disguise is None else self._disguise.write_state(state)
+
+    def render(self, state: State) -> str:
+        """Return a position as a human player would see it. In a disguise, this is the text in one line."""
+        return self._game.render(state) if self._disguise is None else self._disguise.write_state(state)
+
+    def write_action(self, state: State, action: Action) -> str:
+        """Return an action."""
+        text = self._game.format_action(state, action)
+        return text if self._disguise is None else self._disguise.write_action(text)
+
+    def read_action(self, state: State, move: str, moves: Mapping[str, Action]) -> Action | None:
+        """Return the legal action that a text names; None if there is none. `moves` has all legal actions by their texts."""
+        if move.strip() in moves:
+            return moves[move.strip()]
+        if self._disguise is not None:  # in a disguise, the usual text of a move is not valid
+            return {text.casefold(): action for text, action in moves.items()}.get(move.strip().casefold())
+        try:
+            action = self._game.parse_action(state, move)
+        except Exception:  # the text is not trusted, and a plugin parses it
+            return None
+        return action if action in moves.values() else None
+
+    def position(self, state: State, past: str, legal: Sequence[str]) -> str:
+        """Return the prompt about a position, with its notation and its rendering. `legal` is empty if the legal moves are not
+        shown.
+        """
+        game, notation, drawn = self._game, self.write_state(state), self.render(state)
+        parts = [
+            past,
+            f"Position: {notation}",
+            "" if drawn == notation else drawn,
+            f"You are {self.name_seat(game.to_move(state))} of {game.players}, and it is your turn."
+            if game.players > 1
+            else "It is your turn.",
+            f"Legal moves: {', '.join(legal)}" if legal else "",
+        ]
+        return "\n\n".join(filter(None, parts))
+
+    def name_seat(self, seat: int) -> str:
+        """Return the name of a seat. In a disguise, seats are called players."""
+        return f"{'seat' if self._disguise is None else 'player'} {seat + 1}"
 
 
 def question(messages: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return messages with one more from the user."""
+    """Return messages followed by `text` as a message from the user."""
     return [*messages, {"role": "user", "content": text}]
 
 
 def unreadable(cut_off: bool, tokens: int) -> str:
-    """Return the prompt after an answer that cannot be parsed."""
-    if cut_off:
-        return f"Your answer was cut off after {tokens} tokens. {FORM}"
-    return f"Your answer is not that JSON object. {FORM}"
+    """Return the reason to give for an answer that cannot be parsed."""
+    return f"Your answer was cut off after {tokens} tokens." if cut_off else "Your answer is not that JSON object."
 
 
 def illegal(move: str, legal: Sequence[str]) -> str:
-    """Return the prompt after an illegal move."""
+    """Return the reason to give for an illegal move."""
     allowed = f" Legal moves: {', '.join(legal)}" if legal else " Choose another one."
-    return f"{move!r} is not a legal move here.{allowed} {FORM}"
+    return f"{move!r} is not a legal move here.{allowed}"
 
 
-def replies(game: Game, before: State, action: Action, now: State, most: int = 2000) -> list[str] | None:
-    """Return the moves of the others that lead from one own turn to the next, each with its seat; None if they are not found.
+def replies(
+    game: Game, before: State, action: Action, now: State, words: Words | None = None, most: int = 2000
+) -> list[str] | None:
+    """Return the moves of the other seats between one turn of this seat and the next, each with its seat; None if they are not
+    found.
 
-    They are searched with the rules in at most `most` states, because agents are not informed of the actions of others.
+    Agents are not sent the actions of others. So the moves are reconstructed by the rules, in a search of at most `most`
+    states.
     """
-    seat = game.to_move(now)
+    seat, words = game.to_move(now), words or Words(game)
     lines: list[tuple[State, list[str]]] = [(game.result(before, action), [])]
     for state, moves in lines:
         if state == now:
@@ -83,45 +142,26 @@ def replies(game: Game, before: State, action: Action, now: State, most: int = 2
         for reply in game.actions(state):
             if len(lines) >= most:
                 return None
-            told = f"seat {mover + 1}: {game.format_action(state, reply)}"
+            told = f"{words.name_seat(mover)}: {words.write_action(state, reply)}"
             lines.append((game.result(state, reply), [*moves, told]))
     return None
 
 
-class ModelAnswer(NamedTuple):
-    """The answer to one request."""
+def read_move(text: str, *, think: bool = False) -> str | None:
+    """Return the move in `{"move": TEXT}`; None for anything else.
 
-    text: str
-    """The text of the answer, which may be empty."""
-    move: str | None
-    """The move of the JSON object; None without one."""
-    truncated: bool
-    tokens_in: int
-    tokens_out: int
-    version: str
-    """The model that has answered, and its fingerprint, as the backend calls them."""
-
-
-def read_answer(reply: Any) -> ModelAnswer:
-    """Return the answer in a chat completion. Raises ValueError if it has none, which is not the model's fault."""
-    try:
-        (choice, *_) = reply["choices"]
-        content = choice["message"].get("content")
-        finish = choice.get("finish_reason")
-        usage = reply.get("usage") or {}
-        used = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
-    except (TypeError, KeyError, ValueError, AttributeError):
-        raise ValueError("the backend gave an answer that is no chat completion") from None
-    text = content if isinstance(content, str) else ""
-    asked, answered = [value if type(value) is int and 0 <= value <= 10**9 else 0 for value in used]
-    version = " ".join([str(reply[key])[:100] for key in ("model", "system_fingerprint") if reply.get(key)])
-    return ModelAnswer(text, read_move(text), finish == "length", asked, answered, version)
-
-
-def read_move(text: str) -> str | None:
-    """Return the move of `{"move": TEXT}`; None for anything else."""
-    try:
-        told = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return told["move"] if isinstance(told, dict) and told.keys() == {"move"} and isinstance(told["move"], str) else None
+    If the model may `think`, the object may also have `thoughts`, and it may follow other text.
+    """
+    keys = [{"move"}, {"thoughts", "move"}] if think else [{"move"}]
+    starts = [0]
+    if think:
+        text = text.strip().removesuffix("```").rstrip()
+        starts += [place.start() for place in re.finditer(r"\{", text)][: -MAX_OBJECTS_SEARCHED - 1 : -1]
+    for start in starts:
+        try:
+            told = json.loads(text[start:])
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(told, dict) and told.keys() in keys and isinstance(told["move"], str):
+            return str(told["move"])
+    return None

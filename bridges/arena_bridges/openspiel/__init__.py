@@ -1,10 +1,10 @@
-"""Games and agents of open_spiel, and arena's games for open_spiel."""
+"""Games and agents of open_spiel for arena, and arena's games for open_spiel."""
 
 import re
 from typing import Any
 
 from arena import Agent, ArenaError, Game, Puzzle, hookimpl, load_plugins
-from arena.api.games import parameters_of, settings
+from arena.api.games import settings
 from arena_bridges.openspiel.agents import OpenSpielCFR, OpenSpielMCTS
 from arena_bridges.openspiel.game import OpenSpiel
 from arena_bridges.openspiel.library import pyspiel
@@ -20,24 +20,25 @@ def arena_games() -> list[type[Game]]:
 
 @hookimpl
 def arena_agents() -> list[type[Agent]]:
-    """Return open_spiel's own agents for it."""
+    """Return the agents of open_spiel, which play only its games."""
     return [OpenSpielMCTS, OpenSpielCFR]
 
 
 def register(game: Game | str, **parameters: Any) -> Any:
-    """Register a game of ours with open_spiel, and return it as open_spiel loads it.
+    """Register a game of arena with open_spiel, and return it as open_spiel loads it.
 
-    `game` is an instance, or a name with its `parameters`. From then on `pyspiel.load_game` knows it too, in this process, as
-    `arena_kuhn_poker`, or with parameters that are not the default ones `arena_pig_target_20`. Seats that act at once act in
-    turns there. Actions are indices of `action_space`, else of the legal actions; outcomes of chance are indices of
-    `chance_outcomes`. Raises ArenaError for puzzles, and MissingExtra if open_spiel is not installed.
+    `game` is an instance, or a name with its `parameters`. From then on, `pyspiel.load_game` in this process also knows the game,
+    for example as `arena_kuhn_poker`, or as `arena_pig_target_20` if a parameter differs from its default. In open_spiel, seats
+    that act at the same time act in turns. Actions are indices of `action_space`, or if there is none, of the legal actions.
+    Outcomes of chance are indices of `chance_outcomes`. Raises ArenaError for puzzles, and MissingExtra if open_spiel is not
+    installed.
     """
     spiel = pyspiel()
     from arena_bridges.openspiel.python_game import register_rules
 
     rules = load_plugins().game(game)(**parameters) if isinstance(game, str) else game
     if isinstance(rules, Puzzle):
-        raise ArenaError(f"{rules.name} is a puzzle, and open_spiel has no goals; register a game")
+        raise ArenaError(f"{rules.name} is a puzzle, but open_spiel has no puzzles; register a game")
     name = short_name(rules)
     if name not in spiel.registered_names():
         register_rules(rules, name)
@@ -45,7 +46,9 @@ def register(game: Game | str, **parameters: Any) -> Any:
 
 
 def short_name(game: Game) -> str:
-    """Return the name of a game in open_spiel, with its parameters that are not the default ones."""
-    defaults = {name: parameter.default for name, parameter in parameters_of(type(game)).items()}
+    """Return the name of a game in open_spiel, with the parameters that differ from their defaults."""
+    from arena.api.spec import Parameters  # slow to import, and all processes load this plugin
+
+    defaults = {name: parameter.default for name, parameter in Parameters(type(game)).known.items()}
     given = [f"{name}_{value}" for name, value in settings(game).items() if value != defaults[name]]
     return re.sub(r"\W+", "_", "_".join(["arena", game.name, *given]))

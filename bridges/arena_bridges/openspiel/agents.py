@@ -10,28 +10,28 @@ from pydantic import Field
 
 from arena import Action, Agent, ArenaError, Game, Hints, Search, Simultaneous, tell_progress
 from arena.api.errors import GameTooLarge, import_extension
-from arena.api.games import OpenTurn, scale_return
+from arena.api.games import OpenTurn, Returns
 from arena_bridges.openspiel.game import OpenSpiel
 from arena_bridges.openspiel.library import load_game, pyspiel
 from arena_bridges.openspiel.state import Observation
 
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 DEFAULT_SIMULATIONS = 1_000
-"""The default number of simulations without `simulations` and a budget."""
+"""The number of simulations if there are neither `simulations` nor a budget."""
 MEMORY_MB = 256
-"""The memory limit of a decision's tree."""
+"""The memory limit for the tree of a decision."""
 SEARCH_SHARE = 0.9
-"""The share of a decision's seconds for the search, which checks the clock after each simulation."""
+"""The share of a decision's seconds that the search may use. It checks the clock after each simulation."""
 Policy = Mapping[str, Sequence[tuple[int, float]]]
-"""Each action with its probability, by the text of a seat's information."""
+"""A mapping from the text of a seat's information to its actions, each with its probability."""
 
 
 class OpenSpielMCTS(Agent):
-    """open_spiel's Monte-Carlo tree search, in C++: UCT with random rollouts and proven values, a new tree for every decision.
+    """open_spiel's Monte-Carlo tree search, in C++: UCT with random rollouts and proven values. Every decision builds a new tree.
 
-    A decision takes `simulations`; without this option as many as the budget allows, and 1,000 without a budget. A simulation
-    counts as one node, however long its `rollouts` are. `exploration` is the constant c of UCT, on the scale of its returns.
-    L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006.
+    `simulations` is the number of simulations in a decision; without this option, there are as many as the budget allows, or
+    1,000 without a budget. A simulation counts as one node, however long its `rollouts` are. `exploration` is the constant c of
+    UCT, on the scale of the returns of the game in open_spiel. L. Kocsis, C. Szepesvari, Bandit Based Monte-Carlo Planning, 2006.
     """
 
     name = "openspiel-mcts"
@@ -54,18 +54,18 @@ class OpenSpielMCTS(Agent):
         self.solve_values = solve
 
     def choose(self, game: Game, state: Any, search: Search) -> Action:
-        """Return the most visited action, or one that is proven to be best."""
+        """Return the most visited action, or an action that is proven to be best."""
         legal = game.actions(state)
         if len(legal) == 1:
             return legal[0]
         root = self._bot(state.text, search).mcts_search(state.spiel)
         best = root.best_child()
-        search.report(best.action, value=scale_return(game, best.total_reward / max(1, best.explore_count)))
+        search.report(best.action, value=Returns(game).scale(best.total_reward / max(1, best.explore_count)))
         search.count(min(root.explore_count, search.limits.nodes or root.explore_count))
         return best.action
 
     def _bot(self, text: str, search: Search) -> Any:
-        """Return a bot whose random numbers follow from those of the seat."""
+        """Return a bot whose random numbers are derived from those of the seat."""
         spiel, game, limits = pyspiel(), load_game(text), search.limits
         if not type(game).__module__.startswith("pyspiel"):
             raise ArenaError(f"{self.name} cannot play {text}: open_spiel's search in C++ crashes on its games in Python")
@@ -87,11 +87,12 @@ class OpenSpielMCTS(Agent):
 
 
 class OpenSpielCFR(Agent):
-    """Plays the average policy of `iterations` of open_spiel's CFR+, in C++, drawn from the seat's own stream.
+    """Plays the average policy that CFR+ of open_spiel, in C++, has found after `iterations` iterations.
 
-    The games must have perfect recall and a tree of at most a million states. The policy approaches an equilibrium if the game is
-    zero-sum for two seats. A process solves a game once, at its first use, and no limit of a decision ends this early. O.
-    Tammelin, Solving Large Imperfect Information Games Using CFR+, 2014.
+    The game must have perfect recall and a tree of at most a million states. In zero-sum games of two seats, the policy
+    approaches an equilibrium. The actions are drawn with the seat's own random numbers. A process solves a game only once, when
+    the policy is first needed. The limits of a decision do not interrupt the solving. O. Tammelin, Solving Large Imperfect
+    Information Games Using CFR+, 2014.
     """
 
     name = "openspiel-cfr"
@@ -108,7 +109,7 @@ class OpenSpielCFR(Agent):
         return search.rng.choices(game.actions(state), self.policy(game, state))[0]
 
     def policy(self, game: Game, observation: Any) -> Sequence[float]:
-        """Return the probabilities of the actions in their order; equal ones if the policy never reaches the observation."""
+        """Return the probabilities of the actions, in order. They are equal if the policy never reaches the observation."""
         assert isinstance(game, OpenSpiel)
         actions = game.actions(observation)
         seat = game.to_move(observation)
@@ -122,10 +123,10 @@ class OpenSpielCFR(Agent):
 
 @lru_cache(maxsize=16)
 def _solve(text: str, iterations: int) -> Policy:
-    """Return the policy of a game; raises ArenaError if it cannot be solved."""
+    """Return the policy for a game. Raises ArenaError if it cannot be solved."""
     spiel, game = pyspiel(), load_game(text)
     if not game.get_type().provides_information_state_string:
-        raise ArenaError(f"openspiel-cfr cannot solve {text}: open_spiel does not tell there all that a seat has seen and done")
+        raise ArenaError(f"openspiel-cfr cannot solve {text}: its observations leave out part of what a seat has seen and done")
     ours = OpenSpiel(game=text)
     if ours.perfect_recall is False:
         raise ArenaError(f"openspiel-cfr cannot solve {text}: it has imperfect recall")

@@ -1,4 +1,4 @@
-"""All games of open_spiel as one game of arena, whose traits follow from the game in its parameter."""
+"""All games of open_spiel as one game of arena, whose traits follow from the game that the parameter `game` names."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +15,11 @@ from arena_bridges.openspiel.state import COLOR, OVER, Observation, State, act, 
 FORGETFUL = "_ir"
 """The suffix of the names of games with imperfect recall."""
 IN_TURNS = "turn_based_simultaneous_game"
-"""The name prefix of open_spiel for simultaneous games that are converted to turns."""
+"""The prefix that open_spiel gives to names of simultaneous games that are played in turns."""
 MAX_LISTED_STATES = 400_000
-"""The approximate maximum number of states of a game for a list of all states."""
+"""The states of a game are listed unless their estimated number is larger than this."""
 DESCENTS = 100
-"""The number of random plays for the estimate of the number of states."""
+"""The number of random plays from which the number of states is estimated."""
 Key = tuple[int, tuple[int, ...], str]
 """The observer, the seats that act, and the text of the observer's information."""
 Seen = State | Observation
@@ -28,9 +28,9 @@ Seen = State | Observation
 class OpenSpiel(Game):
     """A game of open_spiel, named by its parameter `game`, such as `kuhn_poker` or `hex(board_size=5)`.
 
-    M. Lanctot et al., OpenSpiel: A Framework for Reinforcement Learning in Games, 2019. Traits follow from the game. Actions are
-    open_spiel's numbers, with open_spiel's texts; the number is appended to texts that are not unique single lines. Text
-    notation: the numbers of the actions so far, `-` at first.
+    The traits follow from the named game. M. Lanctot et al., OpenSpiel: A Framework for Reinforcement Learning in Games, 2019.
+    Actions are open_spiel's numbers and are written as open_spiel's texts; the number is appended if a text is not unique or not
+    a single line. Text notation: the numbers of the actions so far, or `-` at the start.
     """
 
     name = "openspiel"
@@ -38,8 +38,8 @@ class OpenSpiel(Game):
     game: str
 
     def __new__(cls, *, game: str = "tic_tac_toe") -> Self:
-        """Make a game of the class with the traits of this one; raises ValueError if open_spiel has no playable game of this
-        name.
+        """Create the game as an instance of a class that has its traits. Raises ValueError if open_spiel has no playable game of
+        this name.
         """
         if cls is not OpenSpiel:
             return super().__new__(cls, game=game)
@@ -48,8 +48,8 @@ class OpenSpiel(Game):
         chance = kind.chance_mode == words.ChanceMode.EXPLICIT_STOCHASTIC
         hidden, at_once = _hides(spiel), _at_once(spiel)
         rewarded = kind.reward_model == words.RewardModel.REWARDS
-        alone = spiel.num_players() == 1 and not chance  # only its seat acts
-        resamples = not alone and is_listed(game) if hidden else at_once  # only simultaneous choices are hidden
+        alone = spiel.num_players() == 1 and not chance  # neither chance nor another seat acts
+        resamples = not alone and is_listed(game) if hidden else at_once  # here, only choices made at the same time are hidden
         return super().__new__(_kind(chance, hidden, at_once, rewarded, resamples=resamples), game=game)
 
     def __init__(self, *, game: str = "tic_tac_toe") -> None:
@@ -68,11 +68,11 @@ class OpenSpiel(Game):
         return partial(OpenSpiel, game=self.game), ()
 
     def initial(self, rng: random.Random) -> State:
-        """Return the state before the first action; random parts follow as chance moves."""
+        """Return the state before the first action. Chance draws all random parts later."""
         return state_of(self.game, ())
 
     def to_move(self, state: Seen) -> int:
-        """Return the seat whose turn it is, CHANCE if chance moves, 0 at the end."""
+        """Return the seat whose turn it is, CHANCE when chance moves, or 0 at the end."""
         seat = state.seat
         return seat if seat >= CHANCE else 0
 
@@ -90,16 +90,16 @@ class OpenSpiel(Game):
         return successor
 
     def is_terminal(self, state: Seen) -> bool:
-        """Return whether play is over."""
+        """Return whether the game is over."""
         return state.seat == OVER
 
     def returns(self, state: State) -> Sequence[float]:
-        """Return what each seat gets."""
+        """Return the result of each seat."""
         returns: list[float] = state.spiel.returns()
         return returns
 
     def dialects(self) -> Mapping[str, Dialect]:
-        """Return the dialects for go and chess; none for other games."""
+        """Return the dialects for go and chess; empty for other games."""
         return dialects_of(load_game(self.game))
 
     def render(self, state: Seen) -> str:
@@ -107,19 +107,19 @@ class OpenSpiel(Game):
         return COLOR.sub("", str(state.spiel))
 
     def format_state(self, state: Seen) -> str:
-        """Return `4 0 8`, `-` at first; of an observation a JSON list."""
+        """Return the text notation, such as `4 0 8`, or `-` at the start. For an observation, return a JSON list."""
         return state.notation()
 
     def parse_state(self, text: str) -> Seen:
-        """Return the state of `4 0 8`; raises ValueError if an action is not legal."""
+        """Parse a text such as `4 0 8`. Raises ValueError if an action is not legal."""
         return parse(self.game, text)
 
     def format_action(self, state: Seen, action: int) -> str:
-        """Return the game's own text of an action."""
+        """Return the game's own text for an action."""
         return state.texts(state.seat)[action]
 
     def _observe(self, state: Seen, seat: int) -> Observation:
-        """Return the information of a seat: its whole history if the game gives it, else its current observation."""
+        """Return the information of a seat: its whole history if the game provides it, otherwise its current observation."""
         if isinstance(state, Observation):
             return state
         movers, seen = state.movers, seen_text(state.spiel, seat, knows=self._knows)
@@ -127,7 +127,7 @@ class OpenSpiel(Game):
 
 
 class _Chance(OpenSpiel):
-    """One in which chance moves."""
+    """A game in which chance moves."""
 
     def actions(self, state: Seen) -> Sequence[int]:
         """Return the numbers of the legal actions, or of the possible outcomes of chance."""
@@ -143,15 +143,15 @@ class _Chance(OpenSpiel):
 
 
 class _Hidden(OpenSpiel):
-    """One in which a seat does not see the whole state."""
+    """A game in which a seat does not see the whole state."""
 
     def observation(self, state: Seen, seat: int) -> Observation:
-        """Return what the seat knows."""
+        """Return the information of the seat."""
         return self._observe(state, seat)
 
 
 class _AtOnce(Simultaneous, OpenSpiel):
-    """One in which several seats act at once."""
+    """A game in which several seats act at the same time."""
 
     format_state = OpenSpiel.format_state
     parse_state = OpenSpiel.parse_state
@@ -161,7 +161,7 @@ class _AtOnce(Simultaneous, OpenSpiel):
         return OpenSpiel.initial(self, rng)
 
     def movers(self, state: Seen) -> Sequence[int]:
-        """Return who acts now."""
+        """Return the seats that act now."""
         return state.movers
 
     def legal(self, state: Seen, seat: int) -> Sequence[int]:
@@ -170,7 +170,7 @@ class _AtOnce(Simultaneous, OpenSpiel):
         return legal
 
     def joint(self, state: State, actions: Sequence[int]) -> State:
-        """Return the state after all have acted; seats that cannot act count as 0."""
+        """Return the state after all seats have acted. open_spiel gets action 0 for seats that cannot act."""
         if not state.spiel.is_simultaneous_node():
             return OpenSpiel.result(self, state, actions[0])
         successor = State()
@@ -178,27 +178,27 @@ class _AtOnce(Simultaneous, OpenSpiel):
         return successor
 
     def payoffs(self, state: State) -> Sequence[float]:
-        """Return what each seat gets."""
+        """Return the result of each seat."""
         return OpenSpiel.returns(self, state)
 
     def format_action(self, state: Any, action: int) -> str:
-        """Return the game's own text of an action, which may depend on the seat."""
+        """Return the game's own text for an action, which may depend on the seat."""
         own: Seen = self.settled(state)
         return own.texts(self.to_move(state))[action]
 
-    format_action.adapted = True  # type: ignore[attr-defined]  # it can be called in turns in which some seats have chosen
+    format_action.adapted = True  # type: ignore[attr-defined]  # not wrapped: it handles turns in which some seats have chosen
 
 
 class _Unseen(_AtOnce):
-    """One in which several seats act at once, and a seat does not see the whole state, either."""
+    """A game in which several seats act at the same time and a seat does not see the whole state."""
 
     def seen(self, state: Seen, seat: int) -> Observation:
-        """Return what the seat knows."""
+        """Return the information of the seat."""
         return self._observe(state, seat)
 
 
 class _Rewarded(OpenSpiel):
-    """One in which seats get rewards during play."""
+    """A game in which seats get rewards during play."""
 
     def standing(self, state: State) -> Sequence[float]:
         """Return the rewards of each seat so far."""
@@ -206,10 +206,10 @@ class _Rewarded(OpenSpiel):
 
 
 class _Resampling(OpenSpiel):
-    """One whose states can be sampled from an observation."""
+    """A game whose states can be sampled from an observation."""
 
     def resample(self, observation: Seen, seat: int, rng: random.Random) -> State:
-        """Return a state drawn from the states consistent with the observation."""
+        """Return a state drawn from the states that are consistent with the observation."""
         return draw_state(self.game, self._knows, observation, seat, rng) if isinstance(observation, Observation) else observation
 
 
@@ -219,13 +219,13 @@ def _at_once(spiel: Any) -> bool:
 
 def _hides(spiel: Any) -> bool:
     kind = spiel.get_type()
-    turned = spiel.num_players() == 1 and kind.short_name == IN_TURNS  # no other seat needs hidden choices
+    turned = spiel.num_players() == 1 and kind.short_name == IN_TURNS  # with one seat, no choice has to be hidden
     return bool(kind.information == pyspiel().GameType.Information.IMPERFECT_INFORMATION and not turned)
 
 
 @cache
 def _kind(chance: bool, hidden: bool, at_once: bool, rewarded: bool, *, resamples: bool) -> type:
-    """Return the class of games with these traits, because the methods of a class determine its traits."""
+    """Return a class of games with these traits. The methods of a class determine its traits, so each combination has a class."""
     turns = (_Unseen if hidden else _AtOnce) if at_once else _Hidden if hidden else OpenSpiel
     optional = [*[_Rewarded] * rewarded, *[_Resampling] * resamples, turns]
     given: dict[str, Any] = {"__doc__": OpenSpiel.__doc__}
@@ -246,12 +246,14 @@ def dialects_of(game: Any) -> Mapping[str, Dialect]:
 
 
 def _speak_gtp(size: int, komi: float) -> Gtp:
-    """Return the dialect of go. It is scored by area with every stone on the board alive (J. Tromp, B. Taylor), so an engine has
-    to capture dead stones.
+    """Return the dialect of go.
+
+    Games are scored by area, and every stone on the board counts as alive (J. Tromp, B. Taylor). So an engine has to capture dead
+    stones.
     """
 
     def vertex_of(spiel: Any, seat: int, action: int) -> str:
-        """The vertex of `B d4`; `pass` of `B PASS`."""
+        """Return the vertex for a text such as `B d4`, or `pass` for `B PASS`."""
         text: str = spiel.action_to_string(seat, action).split()[1].upper()
         return "pass" if text == "PASS" else text
 
@@ -262,7 +264,7 @@ def _speak_gtp(size: int, komi: float) -> Gtp:
         for action in state.spiel.legal_actions():
             if write_vertex(state, action).lower() == text.lower():
                 return int(action)
-        raise ValueError(f"expected a free vertex where one may play, or pass, got {text!r}")
+        raise ValueError(f"expected a free vertex with a legal move, or pass, got {text!r}")
 
     def list_stones(state: Any) -> Sequence[tuple[int, str]]:
         return [(one.player, vertex_of(state.spiel, one.player, one.action)) for one in state.spiel.full_history()]
@@ -291,7 +293,7 @@ def _speak_uci() -> Uci:
     return Uci(write_fen, write_move, read_move)
 
 
-# Indistinguishable states, in games small enough for a list of all states; open_spiel samples them only in few games
+# For small games, list all states that a seat cannot distinguish, because open_spiel can sample them only in few games
 
 
 class InformationSet(NamedTuple):
@@ -303,7 +305,7 @@ class InformationSet(NamedTuple):
 
 @lru_cache(maxsize=256)
 def is_listed(text: str) -> bool:
-    """Return whether a game has few enough states, by an estimate from random descents (D. E. Knuth, 1975)."""
+    """Return whether a game has few enough states to list them, estimated from random descents (D. E. Knuth, 1975)."""
     rng = random.Random(0)
     total = 0
     for _ in range(DESCENTS):
@@ -320,12 +322,10 @@ def is_listed(text: str) -> bool:
 
 
 def draw_state(text: str, knows: bool, observation: Observation, seat: int, rng: random.Random) -> State:
-    """Return a state of a game with this observation of `seat`, drawn by its probability under the rules if all others act at
-    random.
+    """Draw one of the states in which `seat` makes this observation.
 
-    Raises ValueError if there is none. `knows` is the parameter of `seen_text`.
-
-    The first call in a process lists all states.
+    The probabilities are those that the states have if all seats act at random. Raises ValueError if there is no such state.
+    `knows` is passed to `seen_text`. The first call for a game lists all of its states.
     """
     found = _information_sets(text, knows).get((seat, observation.movers, observation.seen))
     if found is None:
@@ -348,7 +348,7 @@ def _information_sets(text: str, knows: bool) -> dict[Key, InformationSet]:
 
 
 def _states(text: str) -> Iterator[tuple[Any, float]]:
-    """Every unfinished state, with its probability if all act at random."""
+    """Yield every unfinished state, with its probability if all seats act at random."""
     waiting = [(load_game(text).new_initial_state(), 1.0)]
     while waiting:
         spiel, weight = waiting.pop()

@@ -1,4 +1,4 @@
-"""Games of open_spiel by their text, such as `hex(board_size=5)`: loaded once for each process, or refused with the reason."""
+"""Games of open_spiel by their texts, such as `hex(board_size=5)`: each is loaded once per process, or refused with a reason."""
 
 import os
 import re
@@ -13,26 +13,26 @@ from arena_bridges.extras import library
 EXTRA = "openspiel"
 MAX_SEATS = 10
 SOURCE = re.compile(r"^/\S+\.(?:cc|h):\d+ ")
-"""The prefix of its error messages: source paths of the machine that compiled it."""
+"""The prefix of open_spiel's error messages: source paths on the machine that compiled it."""
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", dict: "a game, as in kuhn_poker()"}
 
 
 def pyspiel() -> Any:
-    """Return open_spiel's module; raises MissingExtra if it is not installed."""
+    """Return the module of open_spiel. Raises MissingExtra if it is not installed."""
     return library("pyspiel", EXTRA)
 
 
 def with_python_games() -> Any:
-    """Return open_spiel's module with its games written in Python, whose import takes a while."""
+    """Return the module of open_spiel with its games written in Python, whose import is slow."""
     library("open_spiel.python.games", EXTRA)
     return pyspiel()
 
 
 @lru_cache(maxsize=256)
 def load_game(text: str) -> Any:
-    """Return the game of open_spiel with this text; raises ValueError with the reason if it cannot be played."""
+    """Return the game of open_spiel with this text. Raises ValueError with the reason if it cannot be played."""
     spiel = pyspiel()
-    with _silence():  # it also writes its errors to stderr
+    with _silence():  # open_spiel also writes its errors to stderr
         try:
             parameters = spiel.game_parameters_from_string(text)
         except Exception as error:
@@ -48,16 +48,16 @@ def load_game(text: str) -> Any:
     if reason:
         raise ValueError(f"{text} cannot be played here: {reason}")
     at_once = game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
-    return spiel.convert_to_turn_based(game) if at_once and game.num_players() == 1 else game  # one seat always acts in turn
+    return spiel.convert_to_turn_based(game) if at_once and game.num_players() == 1 else game  # a single seat always acts in turn
 
 
 def unplayable(game: Any) -> str | None:
     """Return why a game of open_spiel cannot be played here; None if it can."""
     kind, spiel = game.get_type(), pyspiel()
     if kind.dynamics == spiel.GameType.Dynamics.MEAN_FIELD:
-        return "it is a mean-field game, which has a population in the place of seats"
+        return "it is a mean-field game, with a population instead of seats"
     if kind.chance_mode == spiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
-        return "it draws what chance does by itself, and does not tell the outcomes with their probabilities"
+        return "it draws chance events itself and does not list the outcomes with their probabilities"
     if kind.action_structs_only:
         return "its actions have no numbers"
     if not 1 <= game.num_players() <= MAX_SEATS:
@@ -69,15 +69,15 @@ def unplayable(game: Any) -> str | None:
 
 
 def _find_start_fault(game: Any) -> str | None:
-    """Return why a game has no first state, because some wrong parameters fail only there."""
+    """Return why a game has no first state. Some wrong parameters cause an error only when this state is made."""
     with _silence():
         try:
             first = game.new_initial_state()
             movers = range(game.num_players()) if first.is_simultaneous_node() else [first.current_player()]
             stuck = not (first.is_terminal() or any(first.legal_actions(mover) for mover in movers))
-        except Exception as error:  # as above
+        except Exception as error:  # its type depends on the game, too
             return _read_fault(error)
-    return "nobody has an action in its first state" if stuck else None
+    return "its first state has no actions" if stuck else None
 
 
 def _read_fault(error: Exception) -> str:
@@ -86,7 +86,7 @@ def _read_fault(error: Exception) -> str:
 
 
 def _check(parameters: Mapping[str, Any], text: str) -> None:
-    """Raise ValueError for an unknown name or parameter, in the text or in a game within it."""
+    """Raise ValueError for an unknown name or parameter, in the text or in a nested game."""
     name = parameters.get("name")
     if not name:
         raise ValueError(f"expected the name of a game of open_spiel, with parameters as in hex(board_size=5), got {text!r}")
@@ -112,7 +112,7 @@ def _check(parameters: Mapping[str, Any], text: str) -> None:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Suppress messages that the extension writes to stderr before it raises them."""
+    """Suppress messages that open_spiel writes to stderr before it raises them as exceptions."""
     kept = os.dup(2)
     try:
         nothing = os.open(os.devnull, os.O_WRONLY)

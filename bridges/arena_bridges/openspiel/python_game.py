@@ -7,22 +7,22 @@ from typing import Any
 import pyspiel
 
 from arena import CHANCE, Action, ArenaError, Game, State
-from arena.api.games import bounds, gives
+from arena.api.games import Returns, gives
 
 MAX_ACTIONS = 1_024
-"""The maximum number of legal actions of a state in a game without `action_space`."""
+"""The maximum number of legal actions of a state, for games without `action_space`."""
 MAX_OUTCOMES = 100_000
 """The maximum number of outcomes of a chance node."""
 MAX_PLAY_ACTIONS = 100_000
-"""The maximum number of actions of a play."""
+"""The maximum number of actions in a play."""
 
 
-class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel nobody knows its classes
-    """A state of a game of arena. open_spiel copies the attributes of an object, so the rules belong to the class."""
+class PlayedState(pyspiel.State):  # type: ignore[misc]  # its type is unknown if open_spiel is not installed
+    """A state of a game of arena. The rules belong to the class, because open_spiel copies the attributes of an object."""
 
     rules: Game
     places: dict[Action, int]
-    """The number of every action; empty if a game has no `action_space`."""
+    """The numbers of all actions; empty if a game has no `action_space`."""
 
     def __init__(self, game: Any) -> None:
         super().__init__(game)
@@ -37,12 +37,12 @@ class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel no
         return int(pyspiel.PlayerId.CHANCE) if seat == CHANCE else seat
 
     def _legal(self) -> dict[int, Action]:
-        """Return the numbers of the legal actions in ascending order."""
+        """Return the legal actions. The keys are their numbers, in ascending order."""
         legal = self.rules.actions(self.position)
         if self.places:
             return dict(sorted([(self.places[action], action) for action in legal]))
         if len(legal) > MAX_ACTIONS:
-            raise ArenaError(f"{self.rules.name} has {len(legal):,} actions in one state; give it action_space")
+            raise ArenaError(f"{self.rules.name} has {len(legal):,} actions in one state; define its method action_space")
         return dict(enumerate(legal))
 
     def _legal_actions(self, player: int) -> list[int]:
@@ -66,11 +66,11 @@ class PlayedState(pyspiel.State):  # type: ignore[misc]  # without open_spiel no
         return self.rules.format_action(self.position, self._action(player, number))
 
     def is_terminal(self) -> bool:
-        """Return whether play is over."""
+        """Return whether the game is over."""
         return bool(self.rules.is_terminal(self.position))
 
     def returns(self) -> list[float]:
-        """Return what each seat gets, 0 before the end."""
+        """Return the result of each seat; 0 before the end."""
         return [float(value) for value in self.rules.returns(self.position)] if self.is_terminal() else [0.0] * self.rules.players
 
     def __str__(self) -> str:
@@ -86,20 +86,22 @@ class TextObserver:
         self._recalls = recalls
 
     def set_from(self, state: PlayedState, player: int) -> None:
-        """Do nothing: there are no numbers."""
+        """Do nothing, because the observation is only a text."""
 
     def string_from(self, state: PlayedState, player: int) -> str:
-        """Return the text of the observation; if the game hides nothing, the text of the state, or of all actions so far."""
+        """Return the text of the observation. If nothing is hidden, it is the text of all actions so far, or of
+        the state if open_spiel does not ask for perfect recall.
+        """
         if gives(state.rules, "observation"):
             return f"{player}: {state.rules.format_state(state.rules.observation(state.position, player))}"
         return f"{player}: {'; '.join(state.played) if self._recalls else state.rules.format_state(state.position)}"
 
 
 def register_rules(rules: Game, name: str) -> None:
-    """Register a game under an unused name."""
+    """Register a game under a name that is not in use."""
     space: Sequence[Action] = rules.action_space() if gives(rules, "action_space") else ()
     kind = _game_type(rules, name)
-    low, high = bounds(rules)
+    low, high = Returns(rules).range
     info = pyspiel.GameInfo(
         num_distinct_actions=len(space) or MAX_ACTIONS,
         max_chance_outcomes=MAX_OUTCOMES if gives(rules, "chance_outcomes") else 0,
@@ -112,7 +114,7 @@ def register_rules(rules: Game, name: str) -> None:
     state = type("State", (PlayedState,), {"rules": rules, "places": {action: place for place, action in enumerate(space)}})
 
     class PlayedGame(pyspiel.Game):  # type: ignore[misc]  # as above
-        """The rules."""
+        """The rules of a game of arena, for open_spiel."""
 
         def __init__(self, params: Any = None) -> None:
             super().__init__(kind, info, params or {})

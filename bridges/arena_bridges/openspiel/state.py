@@ -12,18 +12,18 @@ from arena_bridges.openspiel.library import load_game
 NOTHING = "-"
 """The text of a state without any actions."""
 OVER = -4
-"""The seat at the end of a play, as open_spiel numbers it."""
+"""The number that open_spiel uses as the seat at the end of a game."""
 MAX_KEPT_STATES = 16
-"""The number of cached states, because the successor of one of them is often needed next."""
+"""The number of cached states. The successor of a recent state is often needed next."""
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
-"""Terminal colours, which some games put into their texts."""
+"""Terminal colours, which some games use in their texts."""
 _kept: dict[tuple[str, tuple[int, ...]], Any] = {}
 
 
 class State:
     """A state of a game of open_spiel. It is immutable, and the game's text and the history define it.
 
-    States of the same game with the same history are equal, and pickles have only these two. All other parts are computed at the
+    States of the same game with the same history are equal, and only these two parts are pickled. All other parts are computed on
     first access.
     """
 
@@ -32,17 +32,19 @@ class State:
     text: str
     """The game, as in `hex(board_size=5)`."""
     history: tuple[int, ...]
-    """The numbers of all actions so far, including chance; if several seats have acted at once, one for every seat."""
+    """The numbers of all actions so far, including chance. If several seats act at the same time, there is one number for every
+    seat.
+    """
     seat: int
-    """The seat to move, or CHANCE; other numbers below 0 if several seats act at once, and at the end."""
+    """The seat to move, or CHANCE. At the end, or if several seats act at the same time, it is another negative number."""
     movers: tuple[int, ...]
-    """The seats that act now: several if they act at once, (CHANCE,) if chance does, () at the end."""
+    """The seats that act now: several if they act at the same time, (CHANCE,) when chance moves, () at the end."""
     spiel: Any
     """open_spiel's own state, which must not be changed."""
     _texts: dict[int, Mapping[int, str]]
 
     def __getattr__(self, name: str) -> Any:
-        """Compute a missing part."""
+        """Compute a part that is missing."""
         if name not in _PARTS:
             raise AttributeError(name)
         found = _PARTS[name](self)
@@ -50,9 +52,7 @@ class State:
         return found
 
     def texts(self, mover: int) -> Mapping[int, str]:
-        """Return open_spiel's texts of the legal actions of a mover, each in one line; equal texts get the number of the
-        action.
-        """
+        """Return open_spiel's texts for the legal actions of a mover, each in one line. Equal texts get the action's number."""
         found = self._texts.get(mover)
         if found is None:
             actions = self.spiel.legal_actions(mover)
@@ -75,12 +75,12 @@ class State:
         return f"{self.text}: {self.notation()}"
 
     def notation(self) -> str:
-        """Return the history with spaces, `-` if it is empty."""
+        """Return the history separated by spaces, or `-` if it is empty."""
         return " ".join(map(str, self.history)) or NOTHING
 
 
 def state_of(text: str, history: tuple[int, ...]) -> State:
-    """Return the state of a game after a history, which is checked only when a part is needed."""
+    """Return the state of a game after a history. The history is checked only when a part is needed."""
     state = State()
     state.text, state.history = text, history
     return state
@@ -95,7 +95,7 @@ def movers_of(spiel: Any) -> tuple[int, ...]:
 
 
 def act(spiel: Any, movers: Sequence[int], actions: Sequence[int]) -> Any:
-    """Return open_spiel's state after all movers have acted; seats that cannot act count as 0."""
+    """Return open_spiel's state after all movers have acted. open_spiel gets action 0 for seats that cannot act."""
     if not spiel.is_simultaneous_node():
         return spiel.child(actions[0])
     chosen = dict(zip(movers, actions, strict=True))
@@ -105,7 +105,7 @@ def act(spiel: Any, movers: Sequence[int], actions: Sequence[int]) -> Any:
 
 
 def seen_text(spiel: Any, seat: int, *, knows: bool) -> str:
-    """Return the text of a seat's whole history if the game `knows` it, else of its current observation."""
+    """Return the text of a seat's whole history if the game provides it (`knows`), otherwise of its current observation."""
     return COLOR.sub("", spiel.information_state_string(seat) if knows else spiel.observation_string(seat))
 
 
@@ -116,42 +116,42 @@ _PARTS: dict[str, Callable[[State], Any]] = {
     "movers": lambda state: movers_of(state.spiel),
     "_texts": lambda _: {},
 }
-"""Functions that compute a part of a state from the others."""
+"""Functions that compute one part of a state from other parts."""
 
 
 class Observation(NamedTuple):
-    """The observation of a seat in a game that hides something. It has the interface of a state and of open_spiel's state, as far
-    as the seat knows.
+    """The observation of a seat in a game with hidden information. Of the attributes and methods of a state, and of
+    open_spiel's own state, it has those that need only the knowledge of the seat.
     """
 
     observer: int
     movers: tuple[int, ...]
     """The seats that act now, as in a state."""
     seen: str
-    """The game's own text of the seat's information: its whole history, else its current observation."""
+    """The game's own text of the seat's information: its whole history, or else its current observation."""
     legal: tuple[tuple[int, str], ...]
-    """If the seat acts now: its legal actions, each with its text."""
+    """If the seat acts now, its legal actions, each with its text."""
 
     @property
     def spiel(self) -> "Observation":
-        """The object in the role of open_spiel's state: the observation itself."""
+        """The observation itself, in the role of open_spiel's state."""
         return self
 
     @property
     def seat(self) -> int:
-        """The seat to move, as in a state."""
+        """The seat to move, as for a state."""
         return self.movers[0] if self.movers else OVER
 
     def legal_actions(self, mover: int | None = None) -> list[int]:
-        """Return the numbers of the seat's own legal actions."""
+        """Return the numbers of the legal actions of the seat itself."""
         return [action for action, _ in self.legal]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return nothing, because the seat does not know the next outcomes of chance."""
+        """Return an empty list, because the seat does not know the next outcomes of chance."""
         return []
 
     def texts(self, mover: int) -> Mapping[int, str]:
-        """Return the texts of the seat's own legal actions."""
+        """Return the texts of the legal actions of the seat itself."""
         return dict(self.legal)
 
     def __str__(self) -> str:
@@ -163,7 +163,7 @@ class Observation(NamedTuple):
 
 
 def replay(text: str, history: tuple[int, ...]) -> Any:
-    """Return open_spiel's state after a history; raises ValueError if the history is not possible in the game.
+    """Return open_spiel's state after a history. Raises ValueError if the history is not possible in the game.
 
     The latest states are cached, because the successor of a state is often needed next.
     """
@@ -184,9 +184,9 @@ def _after(spiel: Any, history: Sequence[int]) -> Any:
     while place < len(history):
         together = spiel.num_players() if spiel.is_simultaneous_node() else 1
         actions = history[place : place + together]
-        # open_spiel does not check their legality, and may abort the process
+        # open_spiel does not check whether actions are legal, and may abort the process
         if spiel.is_terminal() or len(actions) < together:
-            raise ValueError(f"{' '.join(map(str, actions))} is no whole turn that may follow {spiel.history()}")
+            raise ValueError(f"{' '.join(map(str, actions))} is not a complete turn that may follow {spiel.history()}")
         at_once = spiel.is_simultaneous_node()
         for seat, action in enumerate(actions):
             legal = spiel.legal_actions(seat if at_once else spiel.current_player())
@@ -201,7 +201,7 @@ def _after(spiel: Any, history: Sequence[int]) -> Any:
 
 
 def parse(text: str, notation: str) -> State | Observation:
-    """Parse the notation of a state or an observation of the game with this `text`; raises ValueError if it is invalid."""
+    """Parse the notation of a state or an observation of the game `text`. Raises ValueError if it is invalid."""
     words = notation.split()
     if words[:1] and words[0].startswith("["):
         try:

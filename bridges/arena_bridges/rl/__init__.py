@@ -1,4 +1,4 @@
-"""Games as environments for learners, and learned policies as agents."""
+"""Games as environments for reinforcement learning, and learned policies as agents."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -16,19 +16,20 @@ AnyEncoding = str | Callable[..., Any] | None
 
 @hookimpl
 def arena_agents() -> Sequence[type[Agent]]:
-    """The agent that plays a learned policy."""
+    """Return the agent that plays a learned policy."""
     return [Policy]
 
 
 def aec_env(game: AnyGame, encoding: AnyEncoding = None, *, moves: int | None = None, render_mode: str | None = None) -> Any:
     """Return a game as a `pettingzoo.AECEnv`, with agents `player_0`, `player_1` and so on.
 
-    `game` is an instance, a name, or a mapping with `name` and parameters. `encoding` is a name or a decorated object; without it
-    the first of the game is taken, else the bytes of its text. An observation is `{"observation": ..., "action_mask": ...}`;
-    action k is the k-th of `action_space`, or of the legal actions of a game without one. Chance is drawn from the seed of
-    `reset`. The reward is 0.0 until the end, then the return of the seat; after `moves` decisions, by default as in a match, play
-    is truncated, and the reward is the standing. An illegal action ends the play: its seat loses, and its info says `illegal`.
-    `render_mode` is "ansi" or None. Raises MissingExtra without PettingZoo, and ValueError or ArenaError for invalid arguments.
+    `game` is an instance, a name, or a mapping with `name` and parameters. `encoding` is a name, or an object decorated with
+    `encoding`; the default is the first encoding of the game, or the bytes of its text if it has none. An observation is
+    `{"observation": ..., "action_mask": ...}`; action k is the k-th of `action_space`, or of the legal actions of a game without
+    one. Chance is drawn from the seed of `reset`. The reward is 0.0 before the end, and then the return of the seat. After
+    `moves` decisions (by default, the limit of a match), the play is truncated, and the reward is the result so far. An illegal
+    action ends the play: its seat loses, and its info contains `illegal`. `render_mode` is "ansi" or None. Raises MissingExtra if
+    PettingZoo is not installed, and ValueError or ArenaError for invalid arguments.
     """
     library("pettingzoo", "rl")
     from arena_bridges.rl.coder import make_game
@@ -38,10 +39,10 @@ def aec_env(game: AnyGame, encoding: AnyEncoding = None, *, moves: int | None = 
 
 
 def parallel_env(game: AnyGame, encoding: AnyEncoding = None, *, moves: int | None = None, render_mode: str | None = None) -> Any:
-    """Return a game as a `pettingzoo.ParallelEnv`: all seats that move at once act in one step.
+    """Return a game as a `pettingzoo.ParallelEnv`. All seats that move at the same time act in one step.
 
     `game`, `encoding`, `moves` and `render_mode` are the same as in `aec_env`, and so are observations, rewards and illegal
-    actions. A seat that is not to move has a mask of zeros, and its action is ignored: in a game with turns, one seat acts in
+    actions. A seat that is not to move has a mask of zeros, and its action is ignored. In a game with turns, one seat acts in
     each step.
     """
     library("pettingzoo", "rl")
@@ -62,12 +63,12 @@ def gym_env(
 ) -> Any:
     """Return a puzzle, or one `seat` of a game, as a `gymnasium.Env` with `action_masks()`.
 
-    `opponents` play the other seats in their order: instances, names, or mappings with `agent`, options, `limits` and
-    `heuristic`, as in a spec; all but instances are constructed again for every play. A list among them is a pool, from which
-    each play draws one. A warning names opponents that have no limit and may search for ever. The `seat` "random" is drawn for
-    each play; the info of `reset` has it. `game`, `encoding`, `moves` and `render_mode` are the same as in `aec_env`, and so are
-    observations, rewards and illegal actions. Raises MissingExtra without Gymnasium, and ValueError for a wrong number of
-    opponents.
+    `opponents` play the other seats in their order. Each opponent is an instance of an agent, a name, or a mapping with `agent`,
+    options, `limits` and `heuristic`, as in a spec. Names and mappings make a new agent for every play. A list among the
+    opponents is a pool, from which one opponent is drawn for each play. A warning names opponents that may search without end
+    because they have no limit. With "random", `seat` is drawn for each play; the info of `reset` contains it. `game`, `encoding`,
+    `moves` and `render_mode` are the same as in `aec_env`, and so are observations, rewards and illegal actions. Raises
+    MissingExtra if Gymnasium is not installed, and ValueError for a wrong number of opponents.
     """
     library("gymnasium", "rl")
     from arena_bridges.rl.coder import make_game

@@ -6,13 +6,12 @@ from typing import Any
 
 from arena import Action, ArenaError, Game, State, load_plugins
 from arena.api.errors import abbreviate
-from arena.api.games import BoundEncoding, bind_encoding, encodings_of, gives, name_of
-from arena.api.spec import format_path, validate_parameters
+from arena.api.games import BoundEncoding, gives, name_of
 
 MAX_TEXT_BYTES = 1024
-"""The number of bytes of an observation's text, if a game has no encoding."""
+"""The number of bytes for the text of an observation, if a game has no encoding."""
 MAX_ACTIONS = 1024
-"""The maximum number of legal actions if a game has no `action_space`; an action is then its index among the legal ones."""
+"""The maximum number of legal actions if a game has no `action_space`. Actions are then numbered among the legal ones."""
 
 
 def make_game(game: Game | str | Mapping[str, Any]) -> Game:
@@ -25,11 +24,13 @@ def make_game(game: Game | str | Mapping[str, Any]) -> Game:
     given = {"name": game} if isinstance(game, str) else game
     if not isinstance(given, Mapping) or "name" not in given:
         raise ValueError(f"expected a game, its name, or a mapping with its name and parameters, got {abbreviate(game)}")
+    from arena.api.spec import Parameters, format_path  # slow to import, and all processes load this plugin
+
     faults: list[str] = []
     kind = load_plugins().game(given["name"])
     parameters = {name: value for name, value in given.items() if name != "name"}
-    valid = validate_parameters(
-        kind, parameters, (), lambda path, told: faults.append(f"{format_path(path)}: {told}" if path else told)
+    valid = Parameters(kind).validate(
+        parameters, (), lambda path, told: faults.append(f"{format_path(path)}: {told}" if path else told)
     )
     if valid is None:
         raise ValueError(f"{given['name']}: {'; '.join(faults)}")
@@ -37,11 +38,11 @@ def make_game(game: Game | str | Mapping[str, Any]) -> Game:
 
 
 class Coder:
-    """A game as a learner sees it: numbers for actions, arrays for observations.
+    """A game as a learning agent sees it: with numbers for actions and arrays for observations.
 
-    Action k is the k-th of `action_space`, or the k-th legal action of the state if the game has none. Observations are float32,
-    or bytes from 0 to 255 of the text of a game without an encoding. `encoding` is a name, a decorated object, or None for the
-    first.
+    Action k is the k-th of `action_space`, or the k-th legal action of the state if the game has none. Observations are arrays of
+    float32. Without an encoding, they are the bytes (0 to 255) of their text. `encoding` is a name, a decorated object, or None
+    for the first encoding.
     """
 
     def __init__(self, game: Game, encoding: str | Callable[..., Any] | None = None) -> None:
@@ -51,12 +52,12 @@ class Coder:
         self.encoding = choose_encoding(game, encoding)
         self.shape = self.encoding.shape
         self.numbers = prod(self.shape)
-        """The numbers of an observation."""
+        """The length of an observation, as a flat array."""
         self.dtype: Any = np.uint8 if self.encoding.name == "text" else np.float32
         self._space = tuple(game.action_space()) if gives(game, "action_space") else None
         self._index = {} if self._space is None else {action: number for number, action in enumerate(self._space)}
         self.actions = MAX_ACTIONS if self._space is None else len(self._space)
-        """The number of all actions."""
+        """The number of different actions."""
         self._array, self._zeros, self._encode = np.array, np.zeros, self.encoding.encode
 
     def spaces(self) -> tuple[Any, Any]:
@@ -68,13 +69,11 @@ class Coder:
         return spaces.Dict({"observation": numbers, "action_mask": mask}), spaces.Discrete(self.actions)
 
     def encode_observation(self, observation: State, seat: int) -> Any:
-        """Return the array of an observation of a seat."""
+        """Return an observation of a seat as an array."""
         return self._array(self._encode(observation, seat), self.dtype).reshape(self.shape)
 
     def number_actions(self, legal: Sequence[Action]) -> Sequence[int]:
-        """Return the numbers of the legal actions of a state, in their order; raises ArenaError for an action outside
-        `action_space`.
-        """
+        """Return the numbers of the legal actions, in order. Raises ArenaError for an action that is not in `action_space`."""
         if self._space is None:
             if len(legal) > MAX_ACTIONS:
                 raise ArenaError(f"{name_of(self.game)}: expected at most {MAX_ACTIONS:,} legal actions, got {len(legal):,}")
@@ -91,7 +90,7 @@ class Coder:
         return mask
 
     def action(self, number: Any, legal: Sequence[Action]) -> Action | None:
-        """Return the action of a number; None if it is not legal. Raises ValueError for a number without an action."""
+        """Return the action with a number; None if it is not legal. Raises ValueError for a number without an action."""
         try:
             place = number.__index__()
         except (AttributeError, TypeError):
@@ -105,21 +104,21 @@ class Coder:
 
 
 def choose_encoding(game: Game, encoding: str | Callable[..., Any] | None) -> BoundEncoding:
-    """Return an encoding by its name, or the first one of a game; the bytes of the text if the game has none."""
+    """Return an encoding by its name, or the first one of a game, or the bytes of the text if the game has none."""
     if encoding is None:
-        first = next(iter(encodings_of(game)), None)
-        return text_bytes(game) if first is None else bind_encoding(first, game)
-    return bind_encoding(encoding, game)
+        first = next(iter(BoundEncoding.find_all(game)), None)
+        return text_bytes(game) if first is None else BoundEncoding.bind(first, game)
+    return BoundEncoding.bind(encoding, game)
 
 
 def text_bytes(game: Game) -> BoundEncoding:
-    """Return the bytes of an observation's text, padded with zeros; raises ArenaError if it is too long."""
+    """Return the bytes of the text of an observation, padded with zeros. Raises ArenaError if it is too long."""
 
     def encode(observation: State, seat: int) -> Any:
         text = game.format_state(observation).encode()
         if len(text) > MAX_TEXT_BYTES:
             raise ArenaError(
-                f"{name_of(game)}: a text of {len(text):,} bytes, more than {MAX_TEXT_BYTES:,}: give the game an @encoding"
+                f"{name_of(game)}: a text of {len(text):,} bytes, more than {MAX_TEXT_BYTES:,}: define an @encoding for the game"
             )
         return list(text) + [0] * (MAX_TEXT_BYTES - len(text))
 

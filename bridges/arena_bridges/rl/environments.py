@@ -1,4 +1,4 @@
-"""Environments of PettingZoo, for games of any number of seats. This module needs the extra."""
+"""Environments of PettingZoo, for games with any number of seats. Importing this module needs the extra `rl`."""
 
 import random
 from typing import Any
@@ -13,7 +13,7 @@ from arena_bridges.rl.episode import Episode
 
 
 class _Seats:
-    """The base of both kinds of PettingZoo environments: seats by name, and their spaces."""
+    """The common part of both kinds of PettingZoo environments: the names of the seats, and their spaces."""
 
     def _sit(self, game: Game, encoding: Any, moves: int | None, render_mode: str | None) -> None:
         self.metadata = {
@@ -39,11 +39,11 @@ class _Seats:
         self.agents = self.possible_agents[:]
 
     def observation_space(self, agent: str) -> Any:
-        """Return the space of `{"observation", "action_mask"}`; the same object at every call."""
+        """Return the space of `{"observation", "action_mask"}`. Every call returns the same object."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """Return the space of the numbers of actions; the same object at every call."""
+        """Return the space of the action numbers. Every call returns the same object."""
         return self.action_spaces[agent]
 
     def render(self) -> str:
@@ -51,17 +51,17 @@ class _Seats:
         return self.coder.game.render(self._episode.state)
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, because there is nothing to close."""
 
 
 class TurnEnvironment(_Seats, AECEnv):  # type: ignore[misc]
-    """A game in turns, as PettingZoo's AEC interface has it."""
+    """A game in turns, with PettingZoo's AEC interface."""
 
     def __init__(self, game: Game, encoding: Any, moves: int | None, render_mode: str | None) -> None:
         self._sit(game, encoding, moves, render_mode)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new play; without a `seed` the random stream goes on. `options["position"]` is a text to begin with."""
+        """Begin a new play. Without `seed`, the random stream continues. `options["position"]` is a position as text."""
         self._begin(seed, options)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -72,11 +72,11 @@ class TurnEnvironment(_Seats, AECEnv):  # type: ignore[misc]
         self._select()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return what a seat sees now; its mask is all zeros if it is not its turn."""
+        """Return the current observation of a seat. The mask is all zeros if it is another seat's turn."""
         return self._episode.observe(self._seat_of[agent])
 
     def step(self, action: int | None) -> None:
-        """Play for the seat whose turn it is; None once play is over. An illegal action ends the play, and its seat loses."""
+        """Play an action for the seat to move, or None after the end. An illegal action ends the play, and its seat loses."""
         if self._episode.returns is not None:
             self._was_dead_step(action)
             return
@@ -100,18 +100,18 @@ class TurnEnvironment(_Seats, AECEnv):  # type: ignore[misc]
 
 
 class JointEnvironment(_Seats, ParallelEnv):  # type: ignore[misc]
-    """A game as PettingZoo's parallel interface has it: all seats to move act in one step, the others wait."""
+    """A game with PettingZoo's parallel interface: all seats to move act in one step, and the others wait."""
 
     def __init__(self, game: Game, encoding: Any, moves: int | None, render_mode: str | None) -> None:
         self._sit(game, encoding, moves, render_mode)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a new play, as in the other environment; return the observations and the infos of all."""
+        """Begin a new play, as in `TurnEnvironment`. Return the observations and the infos of all seats."""
         self._begin(seed, options)
         return self._observe_all(), {agent: {} for agent in self.agents}
 
     def step(self, actions: dict[str, int]) -> tuple[dict[str, Any], ...]:
-        """Play the actions of the seats to move; other actions are ignored.
+        """Play the actions of the seats to move. Other actions are ignored.
 
         Return observations, rewards, terminations, truncations and infos. An illegal action ends the play, and its seat loses.
         """
@@ -133,7 +133,7 @@ class JointEnvironment(_Seats, ParallelEnv):  # type: ignore[misc]
         return observed, rewards, ended, dict.fromkeys(everyone, episode.truncated), infos
 
     def _movers(self) -> list[int]:
-        """The seats that act in the next step."""
+        """Return the seats that act in the next step."""
         episode, game = self._episode, self.coder.game
         if episode.returns is not None:
             return []
@@ -143,7 +143,7 @@ class JointEnvironment(_Seats, ParallelEnv):  # type: ignore[misc]
         return [episode.seat]
 
     def _observe_all(self) -> dict[str, Any]:
-        """The observations of all seats, with the masks of the seats that act in the next step."""
+        """Return the observations of all seats, with the masks of the seats that act in the next step."""
         episode, game = self._episode, self.coder.game
         found = {agent: episode.observe(seat) for seat, agent in enumerate(self.agents)}
         if isinstance(game, Simultaneous):

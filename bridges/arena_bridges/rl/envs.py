@@ -1,6 +1,7 @@
-"""Registers every game and puzzle with Gymnasium when it is imported, such as `arena/connect-four-v0`.
+"""Importing this module registers every game and puzzle with Gymnasium, under names such as `arena/connect-four-v0`.
 
-`gymnasium.make("arena_bridges.rl.envs:arena/connect-four-v0")` imports it by itself. Keywords go to `gym_env`.
+`gymnasium.make("arena_bridges.rl.envs:arena/connect-four-v0")` imports the module automatically. Keyword arguments go to
+`gym_env`.
 """
 
 from collections.abc import Sequence
@@ -14,9 +15,9 @@ from arena_bridges.rl.coder import make_game
 
 
 def make_environment(game: AnyGame, opponents: Sequence[Opponent | Sequence[Opponent]] | None = None, **keywords: Any) -> Any:
-    """Return `gym_env` of a game, by default with random opponents; `keywords` are the same as in `gym_env`.
+    """Return the environment from `gym_env` for a game, by default with random opponents. `keywords` are arguments of `gym_env`.
 
-    Keywords that `gym_env` lacks are parameters of the game.
+    All other keyword arguments are parameters of the game.
     """
     own = {name: keywords.pop(name) for name in ("encoding", "seat", "moves", "render_mode") if name in keywords}
     rules = make_game({"name": game, **keywords}) if isinstance(game, str) else make_game(game)

@@ -1,11 +1,11 @@
-"""One play of a game by a learner: chance moves automatically, and an illegal action ends the play."""
+"""One play of a game by a learning agent. Chance moves automatically, and an illegal action ends the play."""
 
 import random
 from collections.abc import Sequence
 from typing import Any
 
 from arena import Action, ArenaError
-from arena.api.games import Chance, check_returns, gives, move_limit, returns_of_loss, standing
+from arena.api.games import Chance, Returns, gives, move_limit
 from arena_bridges.rl.coder import Coder
 
 
@@ -27,17 +27,17 @@ class Episode:
         raise AttributeError(name)
 
     def begin(self, rng: random.Random, position: str | None = None) -> None:
-        """Draw a position and the first chance moves; `position` is the text of a position instead."""
+        """Draw a position and the first chance moves. `position` is a text that replaces the drawn position."""
         self.rng = rng
         self._dice = Chance(self.game, lambda _: rng)
         self.left = self._moves
-        """The number of decisions until the move limit."""
+        """The number of decisions that are left until the move limit."""
         self.returns: Sequence[float] | None = None
-        """The returns of all seats; None while play goes on."""
+        """The returns of all seats; None while the play continues."""
         self.truncated = False
-        """True if the move limit has ended it."""
+        """Whether the play ended at the move limit."""
         self.at_fault: int | None = None
-        """The seat whose illegal action has ended it."""
+        """The seat whose illegal action ended the play."""
         self._arrive(self.game.initial(rng) if position is None else self.game.parse_state(position))
 
     def _arrive(self, state: Any) -> None:
@@ -46,10 +46,10 @@ class Episode:
             state = after
         self.state = state
         if game.is_terminal(state):
-            self._end(check_returns(game, game.returns(state)))
+            self._end(Returns(game).check(game.returns(state)))
         elif not self.left:
             self.truncated = True
-            self._end(standing(game, state))
+            self._end(Returns(game).standing(state))
         else:
             self.seat = game.to_move(state)
             self.legal: Sequence[Action] = game.actions(state)
@@ -58,11 +58,11 @@ class Episode:
         self.returns, self.seat, self.legal = returns, -1, ()
 
     def play(self, number: Any) -> None:
-        """Play the action of a number for the seat to move; one that is not legal ends the play, which that seat loses."""
+        """Play the action with a number for the seat to move. If it is not legal, the play ends and this seat loses."""
         action = self.coder.action(number, self.legal)
         if action is None:
             self.at_fault = self.seat
-            self._end(returns_of_loss(self.game, self.seat, self.state))
+            self._end(Returns(self.game).of_loss(self.seat, self.state))
         else:
             self.advance(action)
 
@@ -72,7 +72,7 @@ class Episode:
         self._arrive(self.game.result(self.state, action))
 
     def observe(self, seat: int) -> dict[str, Any]:
-        """Return the observation for a learner in a seat; the mask is all zeros if it is not its turn."""
+        """Return the observation for a learning agent in a seat. The mask is all zeros if it is another seat's turn."""
         legal = self.legal if seat == self.seat else ()
         return {
             "observation": self.coder.encode_observation(self.game.observation(self.state, seat), seat),

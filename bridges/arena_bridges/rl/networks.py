@@ -1,4 +1,4 @@
-"""Networks from files: arrays of numpy, weights of PyTorch, or a model of ONNX. No file can run code."""
+"""Networks from files: arrays of numpy, weights of PyTorch, or a model of ONNX. Reading a file never runs code from it."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -18,13 +18,14 @@ class Network(NamedTuple):
     inputs: int
     outputs: int
     logits: Callable[[Any], Any]
-    """Takes a flat array of float32, returns an array of the logits."""
+    """Takes a flat array of float32 and returns an array of the logits."""
 
 
 def network_of(file: str, activation: str) -> Network:
-    """Return the network in a file, by its ending: `.npz`, `.pt` or `.pth`, `.onnx`; raises ValueError if it is invalid.
+    """Return the network in a file: `.npz`, `.pt` or `.pth`, or `.onnx`. Raises ValueError if the file is invalid.
 
-    `activation` is the function between the layers of the first two, relu or tanh. Raises MissingExtra if a library is missing.
+    `activation` is the function between layers, relu or tanh; ONNX models do not use it. Raises MissingExtra if a library is
+    missing.
     """
     path = Path(file).expanduser()
     try:
@@ -76,7 +77,7 @@ def _from_torch(path: Path, activation: str) -> Network:
 
 
 def _perceptron(path: Path, layers: list[tuple[Any, Any]], activation: str) -> Network:
-    """A multi-layer perceptron; ValueError if the shapes of its arrays do not fit each other."""
+    """Return a multi-layer perceptron. Raises ValueError if the shapes of its arrays do not fit together."""
     import numpy as np
 
     width = layers[0][0].shape[:1]
@@ -108,7 +109,7 @@ def _from_onnx(path: Path, activation: str) -> Network:
         session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         (given,), (found, *_) = session.get_inputs(), session.get_outputs()
         (_, inputs), (_, outputs) = given.shape, found.shape
-    except Exception as error:  # the runtime's own errors, and shapes of another kind
+    except Exception as error:  # errors of the runtime, and shapes of another type
         raise ValueError(
             f"weights: {path}: expected an ONNX model of one input (batch, numbers) and an output (batch, actions), "
             f"got {describe(error)}"

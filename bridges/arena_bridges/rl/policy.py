@@ -12,12 +12,13 @@ from arena_bridges.rl.networks import network_of
 
 
 class Policy(Agent):
-    """Plays the policy of a network: a logit for each action, of which the legal ones count.
+    """Plays the policy of a network, which returns a logit for each action. Only the logits of legal actions are used.
 
-    `encoding` turns an observation into the input of the network, by default the first one of the game. `weights` is
-    a file: `.npz` with the arrays w0, b0, w1, b1, ... of a perceptron and `activation` between its layers, the `state_dict` of a
-    perceptron in PyTorch (`.pt`), or an ONNX model. With `temperature: 0` the largest logit is played, the first of equals, else
-    actions are drawn by the softmax of logits divided by `temperature`. A store records the hash of the file, as for code.
+    `encoding` names the encoding that turns an observation into the input of the network; the default is the first encoding of
+    the game. `weights` is a file: `.npz` with the arrays w0, b0, w1, b1, ... of a perceptron, the `state_dict` of a perceptron in
+    PyTorch (`.pt`), or an ONNX model. `activation` is the function between the layers of a perceptron; an ONNX model does not use
+    it. With `temperature: 0`, the action with the largest logit is played, the first of equal ones. Otherwise, actions are drawn
+    by the softmax of the logits divided by `temperature`. A store records the hash of the file, as it does for code.
     """
 
     name = "policy"
@@ -46,7 +47,7 @@ class Policy(Agent):
         return None
 
     def choose(self, game: Game, state: State, search: Search) -> Action:
-        """Return the action of the largest logit, or a drawn one."""
+        """Return the action with the largest logit, or an action drawn at random."""
         actions, shares = game.actions(state), self.policy(game, state)
         return actions[shares.index(1.0)] if 1.0 in shares else search.rng.choices(actions, shares)[0]
 
@@ -64,16 +65,16 @@ class Policy(Agent):
         return [float(share) for share in shares / shares.sum()]
 
     def _coder(self, game: Game) -> Coder:
-        """The coder of a game, the same for all decisions; raises ValueError if the sizes of the network differ."""
-        key = (type(game), repr(settings(game)), self.encoding)  # the given object is the view of one decision
+        """Return the coder of a game, the same for all decisions. Raises ValueError if the sizes of the network do not fit."""
+        key = (type(game), repr(settings(game)), self.encoding)  # `game` is a view for a single decision, so it cannot be the key
         if key not in _CODERS:
             _CODERS[key] = Coder(type(game)(**settings(game)), self.encoding)
         coder = _CODERS[key]
         network = self._network
         if (network.inputs, network.outputs) != (coder.numbers, coder.actions):
             raise ValueError(
-                f"weights: {self.weights} takes {network.inputs} numbers and gives {network.outputs} logits; "
-                f"{name_of(game)} with {coder.encoding.name} has {coder.numbers} numbers and {coder.actions} actions"
+                f"weights: {self.weights} takes {network.inputs} numbers and gives {network.outputs} logits, but "
+                f"{name_of(game)} in the encoding {coder.encoding.name} has {coder.numbers} numbers and {coder.actions} actions"
             )
         return coder
 

@@ -1,4 +1,4 @@
-"""Environments of Gymnasium, for puzzles and games of one seat, and for one seat among opponents. This module needs the extra."""
+"""Environments of Gymnasium, for puzzles, games of one seat, and one seat among opponents. This module needs the extra `rl`."""
 
 import random
 import warnings
@@ -18,13 +18,13 @@ from arena_setup.single import seat_of
 
 Entry = Agent | str | Mapping[str, Any]
 MAX_TRIES = 1000
-"""The maximum number of plays in a row that end before the learner's turn."""
+"""The number of consecutive plays that may end before the learning agent has a turn."""
 
 
 class SeatEnvironment(gymnasium.Env):  # type: ignore[misc]
-    """One seat of a game, or a puzzle; the other seats are played by agents of arena, in the order of the seats.
+    """One seat of a game, or a puzzle. Agents of arena play the other seats, in the order of the seats.
 
-    A seat with several entries, a pool, draws one of them for each play.
+    If a seat has several entries (a pool), one of them is drawn for each play.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class SeatEnvironment(gymnasium.Env):  # type: ignore[misc]
                 warnings.warn(message, stacklevel=4)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a new play up to the first turn of the learner; `options["position"]` is a text to begin with.
+        """Begin a new play, up to the first turn of the learning agent. `options["position"]` is a position as text.
 
-        The info says the `seat` of the learner.
+        The info contains the `seat` of the learning agent.
         """
         super().reset(seed=seed)
         rng = random.Random(int(self.np_random.integers(2**63)))
@@ -84,9 +84,7 @@ class SeatEnvironment(gymnasium.Env):  # type: ignore[misc]
         raise ArenaError(f"{name_of(self.coder.game)}: play is over before seat {self._own} has a turn")
 
     def step(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Play an action, and the others' actions until the learner's next turn. An illegal action ends the play, and the learner
-        loses.
-        """
+        """Play an action, and the others' actions until the next turn. An illegal action ends the play, and its seat loses."""
         episode = self._episode
         if episode.returns is not None:
             raise ArenaError("play is over: call reset")
@@ -102,12 +100,12 @@ class SeatEnvironment(gymnasium.Env):  # type: ignore[misc]
         return self.coder.mask(self._episode.legal).astype(bool)
 
     def render(self) -> str:
-        """Return the learner's view of the state as text for people."""
+        """Return the state from the view of the learning agent as text for people."""
         game = self.coder.game
         return game.render(game.observation(self._episode.state, self._own))
 
     def _wait(self) -> None:
-        """Let the others play until it is the learner's turn, or play is over."""
+        """Let the other seats play until it is the learning agent's turn, or until the play is over."""
         episode = self._episode
         while episode.returns is None and episode.seat != self._own:
             seat, legal = episode.seat, episode.legal

@@ -1,19 +1,21 @@
-// Where agents are handed in: a file, dropped or chosen, and how to do the same from a terminal.
-import { get } from "./api.js";
+// The page for handing in agents. The author drops a file or chooses one. The page also shows how to hand in from a terminal.
+import { at, get } from "./api.js";
 import { h, whole } from "./dom.js";
-import { faultBox, head, main } from "./page.js";
-import { ask, setToken, tokenField } from "./token.js";
+import { faultBox, head, main, moment } from "./page.js";
+import { ask, authorToken, tokenField } from "./token.js";
 
-const KINDS = { python: "a Python file", zip: "a zip of Python files with agent.py at its top", program: "a program that begins with #! and speaks the protocol" };
+const KINDS = { python: "a Python file", zip: "a zip file of Python files with agent.py at the top level", program: "a program that begins with #! and speaks the protocol" };
 
 const faults = faultBox();
 const done = h("div", { role: "status" });
+const until = h("p", { class: "gap-small" });
 let chosen = null;
 
 get("/api/ladder").then(show).catch((error) => faults.show(error.message));
-main.append(head("Hand in an agent", "It is checked first, and plays at once if it passes."), faults.box);
+main.append(head("Hand in an agent", "The ladder checks the agent first. If it passes, it plays at once."), until, faults.box);
 
 function show(rules) {
+  if (rules.closes) until.textContent = `${new Date(rules.closes) > new Date() ? "Submissions are taken until" : "Submissions closed at"} ${moment(rules.closes)}.`;
   main.append(h("div", { class: "columns columns-two" }, form(rules), h("div", {}, howTo(rules), rules.open ? register() : null)));
 }
 
@@ -21,7 +23,7 @@ function form(rules) {
   const file = h("input", { type: "file", id: "file", onchange: () => choose(file.files[0]) });
   const named = h("p", { class: "dim" }, "No file yet.");
   const name = h("input", { type: "text", maxlength: 40, pattern: "[a-z][a-z0-9\\-]*", autocomplete: "off" });
-  const drop = h("div", { class: "drop", ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); }, ondragleave: () => drop.classList.remove("over"), ondrop: dropped }, h("label", { class: "field" }, h("span", {}, "The file, dropped here or chosen"), file), named);
+  const drop = h("div", { class: "drop", ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); }, ondragleave: () => drop.classList.remove("over"), ondrop: dropped }, h("label", { class: "field" }, h("span", {}, "The file: drop it here or choose it"), file), named);
   const send = h("button", { type: "submit", class: "primary" }, "Hand in");
   return h(
     "form",
@@ -29,10 +31,10 @@ function form(rules) {
     h("h2", {}, "The agent"),
     tokenField(),
     h("div", { class: "gap" }, drop),
-    h("label", { class: "field gap" }, h("span", {}, "Its name (may be empty)"), name, h("small", {}, "By default what its code calls it. Small letters, digits and dashes.")),
+    h("label", { class: "field gap" }, h("span", {}, "Name of the agent (may be empty)"), name, h("small", {}, "If it is empty, the agent keeps its name in the code. Use small letters, digits and dashes.")),
     h("div", { class: "row gap" }, send),
     done,
-    h("p", { class: "dim small gap" }, `Taken: ${rules.kinds.map((kind) => KINDS[kind]).join("; ")}. At most ${whole(rules.size_kb)} KiB, ${whole(rules.per_day)} a day; the latest ${whole(rules.keep)} versions of an agent play.`),
+    h("p", { class: "dim small gap" }, `Accepted: ${rules.kinds.map((kind) => KINDS[kind]).join("; ")}. At most ${whole(rules.size_kb)} KiB, ${whole(rules.per_day)} submissions per day; the latest ${whole(rules.keep)} versions of an agent play.${rules.packages === null ? "" : ` Packages that it may import: ${rules.packages.join(", ") || "none"}.`}`),
   );
 
   function choose(found) {
@@ -51,7 +53,7 @@ async function submit(send, name) {
   faults.show(null);
   done.replaceChildren();
   if (!chosen) {
-    faults.show("No file: choose one first.");
+    faults.show("Choose a file first.");
     return;
   }
   const body = new FormData();
@@ -60,7 +62,7 @@ async function submit(send, name) {
   send.disabled = true;
   try {
     const { id } = await ask("/api/submissions", { method: "POST", body });
-    done.replaceChildren(h("p", { class: "note gap" }, `Taken as ${id}. `, h("a", { href: "/yours" }, "See what becomes of it"), "."));
+    done.replaceChildren(h("p", { class: "note gap" }, `Accepted as ${id}. `, h("a", { href: at("/yours") }, "See its status"), "."));
   } catch (error) {
     faults.show(error.message);
   } finally {
@@ -69,17 +71,17 @@ async function submit(send, name) {
 }
 
 function howTo(rules) {
-  const address = location.origin;
+  const address = `${location.origin}${at("")}`;
   return h(
     "section",
     { class: "card", "aria-label": "how to begin" },
     h("h2", {}, "How to begin"),
     h("ol", { class: "steps" },
-      h("li", {}, "Take the ", h("a", { href: "/starter.py", download: "my_agent.py" }, "starter file"), `: an agent for ${rules.games.join(", ")} that plays as it stands.`),
-      h("li", {}, "Try it at home: ", h("code", {}, "pip install fairarena"), " and ", h("code", {}, "arena try my_agent.py"), "."),
+      h("li", {}, "Take the ", h("a", { href: at("/starter.py"), download: "my_agent.py" }, "starter file"), `: an agent for ${rules.games.join(", ")} that plays without changes.`),
+      h("li", {}, "Try it on your machine: ", h("code", {}, rules.install ?? (rules.wheel ? `pip install ${address}/dist/${rules.wheel}` : "pip install fairarena")), " and ", h("code", {}, "arena try my_agent.py"), "."),
       h("li", {}, "Hand it in here, or from a terminal:")),
     h("pre", { class: "code gap-small", tabindex: "0" }, `export ARENA_TOKEN=...\narena submit my_agent.py --to ${address}`),
-    h("p", { class: "gap-small dim small" }, "Programs may use the API: ", h("a", { href: "/openapi.json" }, "its description"), "."),
+    h("p", { class: "gap-small dim small" }, "Programs can use the API: ", h("a", { href: at("/openapi.json") }, "its description"), "."),
   );
 }
 
@@ -90,7 +92,7 @@ function register() {
     "form",
     { class: "card", "aria-label": "register", onsubmit: join },
     h("h2", {}, "No token yet?"),
-    h("label", { class: "field" }, h("span", {}, "Your name here"), name, h("small", {}, "Small letters, digits and dashes. Everybody sees it.")),
+    h("label", { class: "field" }, h("span", {}, "Your name here"), name, h("small", {}, "Small letters, digits and dashes. The name is public.")),
     h("div", { class: "row gap" }, h("button", { type: "submit" }, "Register")),
     told,
   );
@@ -100,7 +102,7 @@ function register() {
     faults.show(null);
     try {
       const answer = await ask("/api/authors", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ name: name.value.trim() }) });
-      setToken(answer.token);
+      authorToken.set(answer.token);
       document.querySelector("input[type=password]").value = answer.token;
       told.replaceChildren(h("p", { class: "note gap" }, "Your token, shown this once: ", h("code", {}, answer.token)));
     } catch (error) {

@@ -1,6 +1,7 @@
-// An agent of a ladder: its rating over time with its band, its score against each, its latest matches.
-import { get } from "./api.js";
-import { h, s, whole } from "./dom.js";
+// The page of an agent of a ladder: its rating over time with the interval, its score against each other agent, and its latest
+// matches. For a puzzle, it shows the solved share and the latest attempts.
+import { at, get } from "./api.js";
+import { figure as written, h, s, whole } from "./dom.js";
 import { entryAddress, faultBox, figure, head, main, matchesAddress } from "./page.js";
 
 const WIDTH = innerWidth < 640 ? 340 : 1040, HEIGHT = 220, EDGE = { left: 52, right: 12, top: 12, bottom: 28 }, LATEST = 12;
@@ -10,28 +11,29 @@ const label = new URLSearchParams(location.search).get("name") ?? "";
 const query = new URLSearchParams({ name: label });
 const faults = faultBox();
 document.title = `${label} | arena`;
-main.append(head(label, null, h("a", { class: "button", href: matchesAddress(key, { agent: label }) }, "Its matches"), h("a", { class: "button", href: "/" }, "Standings")), faults.box);
+main.append(head(label, null, h("a", { class: "button", href: matchesAddress(key, { agent: label }) }, "Its matches"), h("a", { class: "button", href: at("/") }, "Standings")), faults.box);
 
 Promise.all([get(`/api/t/${key}/entry?${query}`), get("/api/live"), get(`/api/t/${key}/matches?${new URLSearchParams({ agent: label })}`)])
   .then(show)
   .catch((error) => faults.show(error.message));
 
-async function show([entry, live, found]) {
+function show([entry, live, found]) {
   const row = live.boards.flatMap((board) => board.rows).find((one) => one.agent === label);
   main.querySelector(".head h1").after(h("p", {}, row ? `In play at ${live.name}.` : `Not in play at ${live.name} any more; its matches stay.`));
-  main.append(h("div", { class: "stack" }, entry.boards.map((board) => boardOf(board, entry.course.filter((point) => point.board === board.number), live)), await latest(found)));
+  main.append(h("div", { class: "stack" }, entry.boards.map((board) => boardOf(board, entry.course.filter((point) => point.board === board.number), live)), latest(found, live.hidden)));
 }
 
 function boardOf(board, course, live) {
   const row = live.boards.find((one) => one.title === board.title)?.rows.find((one) => one.agent === label);
+  const puzzle = board.kind === "puzzle";
   return h(
     "section",
     { class: "card", "aria-label": board.title },
     h("h2", {}, board.title),
-    row ? standing(row) : null,
-    course.length > 1 ? [h("h3", { class: "gap gap-small-below" }, "Rating over time, in Elo"), chart(course)] : null,
-    h("h3", { class: "gap gap-small-below" }, "Against each"),
-    board.meetings.length ? met(board) : h("p", { class: "dim" }, "No games yet."),
+    row ? (puzzle ? solving(row) : standing(row)) : null,
+    course.length > 1 ? [h("h3", { class: "gap gap-small-below" }, puzzle ? "Solved share over time, in percent" : "Rating over time, in Elo"), chart(course, puzzle)] : null,
+    puzzle ? null : h("h3", { class: "gap gap-small-below" }, "Results against each opponent"),
+    puzzle ? null : board.meetings.length ? met(board) : h("p", { class: "dim" }, "No games yet."),
   );
 }
 
@@ -49,8 +51,25 @@ function standing(row) {
   );
 }
 
-// The rating in front of its interval, over the games.
-function chart(points) {
+function solving(row) {
+  const share = (value) => (value === null ? "?" : `${(100 * value).toFixed(1)} %`), number = (value) => (value === null ? "-" : written(value));
+  return h(
+    "dl",
+    { class: "figures figures-small" },
+    figure("Rank", String(row.rank)),
+    figure("Solved", share(row.solved)),
+    figure("95 % interval", `${share(row.solved_low)} to ${share(row.solved_high)}`),
+    figure("Attempts", whole(row.attempts)),
+    figure("Mean cost", number(row.mean_cost ?? row.mean_moves)),
+    figure("Nodes", number(row.nodes_per_attempt)),
+    figure("Seconds", number(row.seconds_per_attempt)),
+    figure("Faults", whole(row.failures)),
+  );
+}
+
+// Draw the rating, or the solved share, in front of its interval, over the number of games.
+function chart(points, puzzle) {
+  const noun = puzzle ? "attempts" : "games", value = puzzle ? "solved share" : "rating";
   const bound = (point, part) => point[part] ?? point.elo;
   const least = Math.min(...points.map((point) => bound(point, "low"))), most = Math.max(...points.map((point) => bound(point, "high")));
   const first = points[0], end = points.at(-1), span = Math.max(1, end.games - first.games), room = Math.max(most - least, 1);
@@ -62,13 +81,13 @@ function chart(points) {
     { class: "values" },
     s(
       "svg",
-      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": `rating of ${label}: ${Math.round(first.elo)} after ${whole(first.games)} games, ${Math.round(end.elo)} after ${whole(end.games)}` },
+      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": `${value} of ${label}: ${Math.round(first.elo)} after ${whole(first.games)} ${noun}, ${Math.round(end.elo)} after ${whole(end.games)}` },
       s("polygon", { class: "chart-band", points: band.join(" ") }),
       [least, most].flatMap((value) => [s("line", { class: "chart-zero", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y(value), y2: y(value) }), s("text", { class: "chart-text chart-end", x: EDGE.left - 6, y: y(value) }, String(Math.round(value)))]),
       s("polyline", { class: "chart-line chart-own", points: points.map((point) => `${x(point)},${y(point.elo)}`).join(" ") }),
       s("circle", { class: "interval-value", cx: x(end), cy: y(end.elo), r: 4 }),
-      s("text", { class: "chart-text", x: EDGE.left, y: HEIGHT - 8 }, `${whole(first.games)} games`),
-      s("text", { class: "chart-text chart-end", x: WIDTH - EDGE.right, y: HEIGHT - 8 }, `${whole(end.games)} games`),
+      s("text", { class: "chart-text", x: EDGE.left, y: HEIGHT - 8 }, `${whole(first.games)} ${noun}`),
+      s("text", { class: "chart-text chart-end", x: WIDTH - EDGE.right, y: HEIGHT - 8 }, `${whole(end.games)} ${noun}`),
     ),
     h("figcaption", { class: "gap-small" }, "The band is the 95 % interval at that time."),
   );
@@ -96,13 +115,12 @@ function table(named, columns, rows) {
   );
 }
 
-// The matches of the last page are the latest.
-async function latest(found) {
-  const last = found.pages > 1 ? await get(`/api/t/${key}/matches?${new URLSearchParams({ agent: label, page: String(found.pages - 1) })}`) : found;
-  const rows = last.matches.toReversed().slice(0, LATEST).map((one) => {
+// The list begins with the latest matches. While positions are hidden, attempts have no pages.
+function latest(found, hidden) {
+  const rows = found.matches.slice(0, LATEST).map((one) => {
     const seat = one.labels.indexOf(label), got = one.returns[seat], other = one.returns[1 - seat];
-    const result = one.termination === "void" ? "void" : got > other ? "won" : got < other ? "lost" : "drawn";
-    return h("tr", {}, h("th", { scope: "row" }, h("a", { href: `/t/${key}/match/${one.id}?${new URLSearchParams({ agent: label })}` }, one.labels.join(" – "))), h("td", { class: "number" }, result), h("td", { class: "number" }, one.termination), h("td", { class: "number" }, one.moves === null ? "-" : whole(one.moves)));
+    const result = one.solved !== null ? (one.solved ? "solved" : "unsolved") : one.termination === "void" ? "void" : got > other ? "won" : got < other ? "lost" : "drawn";
+    return h("tr", {}, h("th", { scope: "row" }, hidden ? `position ${one.round}` : h("a", { href: at(`/t/${key}/match/${one.id}?${new URLSearchParams({ agent: label })}`) }, one.labels.join(" – "))), h("td", { class: "number" }, result), h("td", { class: "number" }, one.termination), h("td", { class: "number" }, one.moves === null ? "-" : whole(one.moves)));
   });
   return h("section", { class: "card", "aria-label": "latest matches" }, h("h2", {}, "Latest matches"), rows.length ? table("list of the latest matches", ["Match", "Result", "Ending", "Moves"], rows) : h("p", { class: "dim" }, "None yet."));
 }

@@ -1,15 +1,18 @@
-// What a submission has printed and how it lost matches by its own faults: read when its author opens it, and again while it plays.
+// Shows the log of a submission: its output, and the matches that it lost by its own faults. The log is requested when the author
+// opens its box, and again while the submission plays.
+import { at } from "./api.js";
 import { h } from "./dom.js";
 import { ask } from "./token.js";
 
 const LIVE = ["queued", "checking", "playing"];
 const boxes = new Map();
 
-// The box of a submission, one and the same whatever is drawn around it: what was opened stays open. `open` where it is to be at first, and when the status changes.
+// Return the box of a submission. The same box is used whenever the page is drawn again, so an open box stays open. `open` says
+// whether it is open at first and after the status changes.
 export function logBox(row, open) {
   if (!boxes.has(row.id)) {
     const body = h("div", {});
-    const box = h("details", { class: "gap-small", open, ontoggle: () => refresh(row.id) }, h("summary", {}, "Log: its faults in matches, and what it printed"), body);
+    const box = h("details", { class: "gap-small", open, ontoggle: () => refresh(row.id) }, h("summary", {}, "Log: faults in matches, and output"), body);
     boxes.set(row.id, { box, body, row: null, seen: "", told: "" });
   }
   const one = boxes.get(row.id);
@@ -18,7 +21,7 @@ export function logBox(row, open) {
   return one.box;
 }
 
-// Read those again that are open, and of which there may be more.
+// Read the open logs again if more may have been added to them.
 export function refreshLogs() {
   for (const id of boxes.keys()) refresh(id);
 }
@@ -44,17 +47,18 @@ async function refresh(id) {
 function content(told, row) {
   const ways = Map.groupBy(told.lost, (one) => JSON.stringify([one.termination, one.message, one.traceback]));
   return [
-    row.version === null ? "" : told.lost.length ? h("h3", { class: "gap-small" }, "The latest matches that it lost by its own fault") : h("p", { class: "dim gap-small" }, "It has lost no match by its own fault."),
+    row.version === null ? "" : told.lost.length ? h("h3", { class: "gap-small" }, "The latest matches that the agent lost by its own fault") : h("p", { class: "dim gap-small" }, "The agent has not lost any match by its own fault."),
     told.lost.length ? h("ul", { class: "failures" }, [...ways.values()].map((matches) => way(matches, row))) : "",
-    told.log ? h("h3", { class: "gap-small gap-small-below" }, row.version === null ? "What it printed in its check" : "What it printed last, in its check and in matches") : h("p", { class: "dim gap-small" }, "It has printed nothing."),
-    told.log ? h("pre", { class: "code log", tabindex: "0", "aria-label": "what it printed" }, told.log) : "",
+    told.hidden ? h("p", { class: "note gap-small" }, "Messages and output of matches are hidden until the ladder is final, because they could show hidden positions.") : "",
+    told.log ? h("h3", { class: "gap-small gap-small-below" }, told.hidden ? "Output of the agent in its check" : row.version === null ? "Output of the agent in its check" : "Latest output of the agent, in its check and in matches") : h("p", { class: "dim gap-small" }, "The agent has printed nothing."),
+    told.log ? h("pre", { class: "code log", tabindex: "0", "aria-label": "output of the agent" }, told.log) : "",
   ];
 }
 
-// The matches that were lost in the same way: what happened is told once.
+// Return one item for all matches that were lost in the same way: the description, and a link to each match.
 function way(matches, row) {
   const { termination, message, traceback } = matches[0];
-  const link = (one) => h("a", { href: `/t/${document.body.dataset.key}/match/${one.match}?${new URLSearchParams({ agent: row.agent })}` }, one.labels.join(" – "));
+  const link = (one) => h("a", { href: at(`/t/${document.body.dataset.key}/match/${one.match}?${new URLSearchParams({ agent: row.agent })}`) }, one.labels.join(" – "));
   return h(
     "li",
     {},

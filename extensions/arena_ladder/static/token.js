@@ -1,22 +1,31 @@
-// The token of an author: kept for this tab alone, and sent with what is his.
-import { h } from "./dom.js";
+// The tokens of an author and of the host. They are kept only in this tab, and sent with requests for their data.
+import { at } from "./api.js";
+import { h, prose } from "./dom.js";
 
-const KEY = "arena-ladder-token";
+export const authorToken = kept("arena-ladder-token", "Your token", "The host of the ladder has given it to you. It stays in this tab.");
+export const hostToken = kept("arena-ladder-host", "The token of the host", "`arena ladder admin SPEC host-token` prints it. It stays in this tab.");
+
+function kept(key, label, hint) {
+  return {
+    label,
+    hint,
+    get: () => sessionStorage.getItem(key) ?? "",
+    set(value) {
+      if (value) sessionStorage.setItem(key, value);
+      else sessionStorage.removeItem(key);
+    },
+  };
+}
 
 export function token() {
-  return sessionStorage.getItem(KEY) ?? "";
+  return authorToken.get();
 }
 
-export function setToken(value) {
-  if (value) sessionStorage.setItem(KEY, value);
-  else sessionStorage.removeItem(KEY);
-}
-
-// Ask with the token; an Error has the ladder's own words.
-export async function ask(path, options = {}) {
+// Send a request with the token. If it fails, throw an Error with the message of the ladder.
+export async function ask(path, options = {}, whose = authorToken) {
   let response;
   try {
-    response = await fetch(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${token()}` } });
+    response = await fetch(at(path), { ...options, headers: { ...options.headers, authorization: `Bearer ${whose.get()}` } });
   } catch {
     throw new Error("the ladder does not answer");
   }
@@ -25,8 +34,8 @@ export async function ask(path, options = {}) {
   return answer;
 }
 
-// A field for the token.
-export function tokenField(onchange) {
-  const input = h("input", { type: "password", autocomplete: "current-password", value: token(), oninput: () => { setToken(input.value.trim()); onchange?.(); } });
-  return h("label", { class: "field" }, h("span", {}, "Your token"), input, h("small", {}, "The host of the ladder has given it to you. It stays in this tab."));
+// Return a field for a token.
+export function tokenField(onchange, whose = authorToken) {
+  const input = h("input", { type: "password", autocomplete: "current-password", value: whose.get(), oninput: () => { whose.set(input.value.trim()); onchange?.(); } });
+  return h("label", { class: "field" }, h("span", {}, whose.label), input, h("small", {}, prose(whose.hint)));
 }

@@ -1,5 +1,7 @@
-// What an author has handed in, what the checks found, what became of it, and its log: for him alone.
+// The page with the submissions of an author, which only the author can see: what the checks found, the results, and the logs.
+import { at } from "./api.js";
 import { h } from "./dom.js";
+import { feedbackBox } from "./feedback.js";
 import { entryAddress, faultBox, head, main, moment } from "./page.js";
 import { logBox, refreshLogs } from "./submission_log.js";
 import { ask, token, tokenField } from "./token.js";
@@ -10,23 +12,27 @@ const TAGS = { playing: "tag tag-live", refused: "tag tag-bad", suspended: "tag 
 const key = document.body.dataset.key;
 const faults = faultBox();
 const list = h("div", { class: "stack" });
+const letters = h("div", { class: "gap" });
 const name = h("p", {});
 let waiting = null, told = "";
 
-main.append(head("Yours", "What you have handed in, what the checks found, what it printed, and how it failed. Nobody else sees this.", h("a", { class: "button primary", href: "/hand-in" }, "Hand in an agent")), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look), name), h("div", { class: "gap" }, list));
+main.append(head("Yours", "Your submissions, the results of their checks, feedback on their matches, their output and their failures. Only you can see this page.", h("a", { class: "button primary", href: at("/hand-in") }, "Hand in an agent")), faults.box, h("section", { class: "card", "aria-label": "who you are" }, tokenField(look), name), letters, h("div", { class: "gap" }, list));
 look();
 
 async function look() {
   clearTimeout(waiting);
   if (!token()) {
     list.replaceChildren(h("p", { class: "empty" }, "Your token opens this page."));
+    letters.replaceChildren();
     name.textContent = told = "";
     return;
   }
   try {
-    const { author, rows } = await ask("/api/submissions");
+    const { author, id, name: own, team, rows, messages } = await ask("/api/submissions");
     faults.show(null);
-    name.textContent = `You are ${author}.`;
+    const shown = author === id ? "" : ` Tables and pages call ${team ? "your team" : "you"} ${author}.`;
+    name.textContent = `You are ${own ? `${own} (${id})` : id}${team ? ` of the team ${team}` : ""}.${shown}`;
+    letters.replaceChildren(messages.length ? h("section", { class: "card", "aria-label": "messages of the host" }, h("h2", {}, "Messages of the host"), h("ul", { class: "failures" }, messages.map((one) => h("li", {}, h("span", { class: "dim" }, `${moment(one.time)} `), one.text)))) : "");
     const text = JSON.stringify(rows);
     if (text !== told) {
       const open = new Set([...list.querySelectorAll("details[open]")].map((one) => one.dataset.id));
@@ -39,6 +45,7 @@ async function look() {
   } catch (error) {
     faults.show(error.message);
     list.replaceChildren();
+    letters.replaceChildren();
     told = "";
   }
 }
@@ -53,6 +60,7 @@ function card(row, open, unwell) {
     row.reason ? h("p", { class: row.status === "withdrawn" ? "note gap-small" : "fault gap-small" }, row.reason) : null,
     row.faults && row.status === "playing" ? h("p", { class: "bad gap-small" }, `It has lost its last ${row.faults === 1 ? "match" : `${row.faults} matches`} by its own fault.`) : null,
     row.findings.length ? findings(row, open) : null,
+    feedbackBox(row),
     logBox(row, unwell),
     ["playing", "queued", "checking"].includes(row.status) ? h("div", { class: "row gap-small" }, h("button", { type: "button", onclick: () => withdraw(row.id) }, "Withdraw")) : null,
   );
@@ -64,7 +72,7 @@ function findings(row, open) {
     "details",
     { class: "gap-small", "data-id": row.id, open: open.has(row.id) || (broken.length > 0 && row.status === "refused") },
     h("summary", {}, broken.length ? `${broken.length} of ${row.findings.length} checks failed` : `${row.findings.length} checks`),
-    h("ul", { class: "failures" }, row.findings.map((one) => h("li", {}, h("strong", { class: one.kept ? "" : "bad" }, one.kept ? (one.reached ? "ok " : "not reached ") : "failed "), `${one.game}, ${one.check}: ${one.promise}`, one.found ? h("pre", { class: "code gap-small", tabindex: "0" }, one.found) : null))),
+    h("ul", { class: "failures" }, row.findings.map((one) => h("li", {}, h("strong", { class: one.kept ? "" : "bad" }, one.kept ? (one.reached ? "ok " : "not checked ") : "failed "), `${one.game}, ${one.check}: ${one.promise}`, one.found ? h("pre", { class: "code gap-small", tabindex: "0" }, one.found) : null))),
   );
 }
 

@@ -1,1 +1,1 @@
-"""The report of a store: one page with leaderboards, plots and every match, or each plot as a file of its own."""
+"""The report of a store: one page with leaderboards, plots and all matches, or a separate file for each plot."""

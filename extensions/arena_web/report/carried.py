@@ -1,4 +1,6 @@
-"""The matches that a report contains with all their positions, compressed so that a page with thousands stays small."""
+"""The matches that a report contains, each with all its positions. They are compressed, so that a page with thousands of matches
+stays small.
+"""
 
 import base64
 import json
@@ -14,51 +16,57 @@ from arena import Game, Record, Registry
 from arena.api.errors import describe
 from arena.api.games import list_ignored
 from arena.api.match import FAULTS
-from arena.api.results import make_known_game
 from arena.api.spec import list_named_code
 from arena.api.store import Run, Store
 from arena_catalog.board_files import BoardModule, load_board_module
+from arena_web.panels import collect_panels
 from arena_web.report.evidence import Evidence, Findings, MatchSummary
 from arena_web.views import MatchView, text_view, view
 
 MAX_PACK_MATCHES = 40
-"""The maximum number of matches in a pack; the page unpacks one pack at a time."""
+"""The maximum number of matches in a pack (matches that are compressed together). The page unpacks one pack at a time."""
 FULL_PACK_CHARACTERS = 4_000_000
-"""The number of characters that closes a pack before it has the maximum number of matches."""
+"""The number of characters at which a pack is closed, even with fewer than the maximum number of matches."""
 MAX_POSITIONS = 200_000
-"""The maximum number of positions of all contained matches; replaying that many takes seconds."""
+"""The maximum number of positions in all contained matches; replaying so many takes some seconds."""
 MAX_CHARACTERS = 12_000_000
-"""The maximum size of all packs."""
+"""The maximum size of all packs together."""
 FRAME = ("number", "state", "rendered", "grid", "action", "seat", "nodes", "evaluations", "depth", "value", "seconds")
-"""The values of a frame in a pack, as a list in this order; the label follows from the seat."""
+"""The values of a frame in a pack, which are stored as a list in this order. The label is left out, because the seat determines
+it.
+"""
 _read_frame = attrgetter(*FRAME)
 
 
 FAILED, DECISIVE, OTHER = range(3)
-"""The ranks of matches: lost by a fault, void or unsolved; decisive or solved; draws."""
+"""The ranks of matches: FAILED for matches that were lost by a fault, void or unsolved, DECISIVE for decisive or solved matches,
+and OTHER for draws.
+"""
 
 
 class Chosen(NamedTuple):
-    """A match of a board."""
+    """A chosen match and its board."""
 
     board: int
     match: MatchSummary
 
 
 class _Turn(NamedTuple):
-    """The sort key of a match: by rank, and within a rank all pairings of all boards in turn."""
+    """The sort key of a match. Matches are sorted by rank; within a rank, all pairings of all boards take turns."""
 
     rank: int
     turn: int
     board: int
     place: int
-    """Negative, so that the newest come first."""
+    """The negative place of the match, so that the newest match comes first."""
 
 
 def choose_matches(boards: Sequence[Evidence], most: int, positions: int) -> list[Chosen]:
-    """Choose matches within limits on their number and positions: failures first, then decisive ones, the newest of each first.
+    """Choose matches until the limits on the numbers of matches and positions are reached: failures first, then decisive matches,
+    then draws. In each of these groups, all pairings take turns; for each pairing, the newest match comes first.
 
-    Failures get half of the room and the unused part of the other half, so that other matches are always shown too.
+    At first, failures get only half of the room, so that a report with many failures also shows other matches. If the other
+    matches do not fill their half, failures get the rest.
     """
     seen: Counter[tuple[int, int, tuple[int, ...]]] = Counter()
     turns: list[tuple[_Turn, MatchSummary]] = []
@@ -79,7 +87,7 @@ def choose_matches(boards: Sequence[Evidence], most: int, positions: int) -> lis
 
 
 def _within(wanted: Sequence[Chosen], most: int, positions: int) -> list[Chosen]:
-    """Choose the first ones that have room."""
+    """Choose matches in the given order, as long as there is room."""
     kept: list[Chosen] = []
     for one in wanted[: max(0, most)]:
         positions -= _positions([one])
@@ -94,7 +102,7 @@ def _positions(matches: Sequence[Chosen]) -> int:
 
 
 def rank_of(match: MatchSummary) -> int:
-    """FAILED, DECISIVE or OTHER."""
+    """Return FAILED, DECISIVE or OTHER."""
     if match.void or match.termination in FAULTS or match.solved is False:
         return FAILED
     return DECISIVE if match.solved or len(set(match.returns)) > 1 else OTHER
@@ -102,25 +110,30 @@ def rank_of(match: MatchSummary) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """The data of matches for the list, the filters and the views of the page."""
+    """The data of matches that the list, the filters and the views of the page need."""
 
     listed: tuple[dict[str, Any], ...]
     packs: tuple[str, ...]
-    """Base64 of the zlib stream of a JSON list of matches; `pack` and `at` in `listed` say where each is."""
+    """The packs. Each is a JSON list of matches, compressed by zlib and encoded in Base64. `pack` and `at` in `listed` give the
+    place of a match.
+    """
     of: int
-    """The number of matches on the boards."""
+    """The number of matches on all boards."""
     trouble: str | None
-    """The reason why matches are not shown on boards; None if they are."""
+    """The reason why matches are shown without boards; None if they have boards."""
     boards: Mapping[str, str]
-    """The sources of the modules that draw games, by the names of the games."""
+    """The source of the module that draws each game, by the name of the game."""
     notes: tuple[str, ...]
-    """Boards and grids that cannot be used."""
+    """Faults of board modules and grids that cannot be used."""
+    panels: Mapping[str, str]
+    """The scripts of the panels of matches, by the name of the panel."""
 
 
 def carry_matches(store: Store, found: Findings, most: int, registry: Registry) -> Carried:
-    """Pack up to the requested number of matches, as far as there is room, with the games of a registry."""
+    """Pack at most `most` matches, and fewer if they would take too much room. The registry describes their games."""
     games = _games(found.run, registry)
     packs = _Packs()
+    scripts: dict[str, str] = {}
     wanted = choose_matches(found.boards, most, MAX_POSITIONS)
     for start in range(0, len(wanted), MAX_PACK_MATCHES):
         part = wanted[start : start + MAX_PACK_MATCHES]
@@ -134,23 +147,28 @@ def carry_matches(store: Store, found: Findings, most: int, registry: Registry) 
             line = {
                 "id": record.id,
                 "board": one.board,
-                "seats": match.seats,  # the numbers of its entries
+                "seats": match.seats,  # the numbers of the entries
                 "returns": match.returns,
                 "solved": match.solved,
                 "termination": match.termination,
                 "rank": rank_of(match),
                 "moves": match.moves,
             }
-            packs.add(line, _show(games, record, found.boards[one.board].sheet.game, one.board))
+            shown = _show(games, record, found.boards[one.board].sheet.game, one.board)
+            panels = collect_panels(registry, "match", store, record.id, in_report=True)
+            if panels:
+                scripts |= {panel["name"]: panel["script"] for panel in panels if panel["script"] is not None}
+                shown["panels"] = [panel if panel["script"] is None else {**panel, "script": panel["name"]} for panel in panels]
+            packs.add(line, shown)
         if packs.size > MAX_CHARACTERS:
             break
     of = sum(len(evidence.matches) for evidence in found.boards)
     boards = {name: module.source for name, module in games.modules.items() if module.source is not None}
-    return Carried(tuple(packs.listed), tuple(packs.finish()), of, games.trouble, boards, tuple(games.notes))
+    return Carried(tuple(packs.listed), tuple(packs.finish()), of, games.trouble, boards, tuple(games.notes), scripts)
 
 
 class _Packs:
-    """Packs as they fill."""
+    """The packs that are being filled."""
 
     def __init__(self) -> None:
         self.listed: list[dict[str, Any]] = []
@@ -178,18 +196,18 @@ class _Packs:
 
 @dataclass(slots=True)
 class _Games:
-    """The games of the boards, by their numbers."""
+    """The games on the boards, by the numbers of the boards."""
 
     of: Mapping[int, Game] = field(default_factory=dict)
     modules: Mapping[str, BoardModule] = field(default_factory=dict)
-    """The modules that draw the games, by their names."""
+    """The modules that draw the games, by the names of the games."""
     notes: dict[str, None] = field(default_factory=dict)
-    """All faults, in the order of discovery."""
+    """All faults, in the order in which they were found."""
     trouble: str | None = None
-    """The reason why some are missing."""
+    """The reason why some games are missing."""
 
     def describe(self, game: dict[str, Any]) -> dict[str, Any]:
-        """Return the description of a game for a view, with its board module, and note faults of the module or the grid."""
+        """Return the description of a game for a view, with its board module. Faults of the module or the grid are noted."""
         name, note = game["name"], game["note"]
         if note is not None:
             self.notes[f"game {name}: {note}"] = None
@@ -198,8 +216,9 @@ class _Games:
 
 
 def _games(run: Run, registry: Registry) -> _Games:
-    """Return the games known here. Plugins that are only named by a store are not loaded."""
-    games = {number: game for number, sheet in enumerate(run.boards) if (game := make_known_game(sheet, registry)) is not None}
+    """Return the games that are known here. A plugin that only the store names is not loaded."""
+    made = {number: sheet.make_game(registry, run.document.folder) for number, sheet in enumerate(run.boards)}
+    games = {number: game for number, game in made.items() if game is not None}
     kinds = {game.name: type(game) for game in games.values()}
     modules = {name: load_board_module(kind) for name, kind in kinds.items()}
     notes = [
@@ -219,21 +238,21 @@ def _games(run: Run, registry: Registry) -> _Games:
 
 
 def _show(games: _Games, record: Record, described: Mapping[str, Any], board: int) -> dict[str, Any]:
-    """A match for the player of the views."""
+    """Return a match in the form that the player on the page needs."""
     game = games.of.get(board)
     if game is None or game.name != record.game:
         return _compact(text_view(record, described))
     try:
         shown = view(game, record, drawn=games.modules[record.game].source is not None)
         return {**_compact(shown), "game": games.describe(shown.game)}
-    except Exception as error:  # a plugin's own fault: the other matches go on
+    except Exception as error:  # a fault of a plugin must not stop the other matches
         return _compact(text_view(record, described, [f"the match cannot be shown: {describe(error)}"]))
 
 
 def _compact(shown: MatchView) -> dict[str, Any]:
-    """A view without the keys of its frames. Times are rounded, because further digits do not compress."""
+    """Return a view whose frames are lists without keys. Times are rounded, because further digits do not compress."""
     frames = []
     for frame in shown.frames:
         *values, seconds = _read_frame(frame)
         frames.append([*values, None if seconds is None else float(f"{seconds:.3g}")])
-    return {**{one.name: getattr(shown, one.name) for one in fields(shown)}, "frames": frames}  # asdict would copy deeply
+    return {**{one.name: getattr(shown, one.name) for one in fields(shown)}, "frames": frames}  # asdict would make a deep copy

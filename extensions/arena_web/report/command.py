@@ -1,4 +1,4 @@
-"""The command report: a store as a page, or as a file for each plot."""
+"""The command `report`: writes a store as a page, or each plot as a file."""
 
 import re
 from collections.abc import Sequence
@@ -14,21 +14,23 @@ from arena.api.store import Store
 from arena_web.panels import collect_panels
 from arena_web.report.carried import carry_matches
 from arena_web.report.drawing import USUAL, Layout, plots_of, require, whole
-from arena_web.report.evidence import choose, findings, read
+from arena_web.report.evidence import Evidence, choose, findings
+from arena_web.report.latex_report import FILE, latex_report
 from arena_web.report.output_files import check_place, folder_for, write_output
 from arena_web.report.page import key_of, page
+from arena_web.report.plot import Plot
 
 MAX_TITLE_LENGTH = 60
-"""The maximum number of characters of a board's title in a file name."""
+"""The maximum number of characters of the title of a board in a file name."""
 
 
 class Inches(click.ParamType[tuple[float, float | None]]):
-    """A width in inches, or a width and a height, as in 7x4."""
+    """A width, or a width and a height such as 7x4, in inches."""
 
     name = "WIDTH[xHEIGHT]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float | None]:
-        """Return the width and the height, which is None if it is not given; sides are from 1 to 40 inches."""
+        """Return the width and the height. The height is None if it is not given; each side is between 1 and 40 inches."""
         width, given, height = str(value).partition("x")
         try:
             sides = float(width), float(height) if given else None
@@ -41,32 +43,40 @@ class Inches(click.ParamType[tuple[float, float | None]]):
 
 @click.command()
 @click.argument("store")
-@click.option("-o", "--output", "out", metavar="FILE|DIR", required=True, help="The page, or the folder for the plots.")
-@click.option("--format", "style", type=click.Choice(["html", "png", "svg", "pdf"]), default="html", show_default=True)
-@click.option("--matches", type=click.IntRange(0, 10**6), default=2000, show_default=True, help="How many the page carries.")
-@click.option("--agents", multiple=True, metavar="LABEL", help="Of plots as files: those that are drawn. May be repeated.")
-@click.option("--columns", type=click.IntRange(1, 8), help="Of plots as files: the columns of the legend.")
-@click.option("--size", type=Inches(), help="Of plots as files, in inches: the width, as in 3.5, or both, as in 7x4.")
-@click.option("--font", metavar="FAMILY", help="Of plots as files, as in serif or 'Times New Roman'.")
-@click.option("--font-size", type=click.FloatRange(4, 30), help="Of plots as files, in points.")
+@click.option(
+    "-o", "--output", "out", metavar="FILE|DIR", required=True, help="The file of the page, or the folder of the plots."
+)
+@click.option("--format", "style", type=click.Choice(["html", "png", "svg", "pdf", "tex"]), default="html", show_default=True)
+@click.option(
+    "--matches", type=click.IntRange(0, 10**6), default=2000, show_default=True, help="Largest number of matches on the page."
+)
+@click.option("--agents", multiple=True, metavar="LABEL", help="For plots as files: draw only this agent; may be repeated.")
+@click.option("--columns", type=click.IntRange(1, 8), help="For plots as files: the number of columns of the legend.")
+@click.option("--size", type=Inches(), help="For plots as files: the width in inches, as in 3.5, or width and height, as in 7x4.")
+@click.option("--font", metavar="FAMILY", help="For plots as files: the font, as in serif or 'Times New Roman'.")
+@click.option("--font-size", type=click.FloatRange(4, 30), help="For plots as files: the size of the font, in points.")
 @plugin_option
 def report(store: str, out: str, style: str, matches: int, plugins: tuple[str, ...], **layout: Any) -> int:
-    """Write what STORE holds as one page to look at, or each of its plots as a file."""
+    """Write a report of STORE as one HTML page, or each of its plots as a file, or as LaTeX with its plots."""
     require()
     agents = layout.pop("agents")
     given = {name: value for name, value in layout.items() if value is not None}
     if style == "html" and (agents or given):
-        raise click.UsageError("--agents, --columns, --size, --font and --font-size are of plots as files: add --format pdf")
+        raise click.UsageError(
+            "--agents, --columns, --size, --font and --font-size apply only to plots as files: add --format pdf"
+        )
+    if style == "html" and (ending := Path(out).suffix[1:]) in ("png", "svg", "pdf", "tex"):
+        raise click.UsageError(f"-o {out}: without --format, a report is an HTML page; write --format {ending} -o FOLDER")
     with results_alone():  # output of plugins must not look like a result on stdout
         if style == "html":
             _write_page(Path(store), Path(out), matches, plugins)
             return 0
-        _write_plots(Path(store), Path(out), style, agents, _read_layout(given))
+        _write_plots(Path(store), Path(out), style, agents, _read_layout(given), plugins)
     return 0
 
 
 def _read_layout(given: dict[str, Any]) -> Layout:
-    """Return the layout of the options that were given; raises BadParameter for a font that is not installed."""
+    """Return the layout that the options describe; raises BadParameter for a font that is not installed."""
     from matplotlib.font_manager import findfont
 
     width, height = given.pop("size", (USUAL.width, None))
@@ -78,26 +88,33 @@ def _read_layout(given: dict[str, Any]) -> Layout:
     return Layout(width, height, **given)
 
 
-def _write_plots(store: Path, folder: Path, style: str, agents: Sequence[str], layout: Layout) -> None:
-    found = read(store)
+def _write_plots(store: Path, folder: Path, style: str, agents: Sequence[str], layout: Layout, plugins: tuple[str, ...]) -> None:
+    with Store.open(store) as opened, opened.snapshot():
+        found = findings(opened)
+        panels = collect_panels(load(plugins), "report", opened, None) if style == "tex" else []
     labels = list(dict.fromkeys([label for evidence in found.boards for label in evidence.sheet.labels]))
     for label in agents:
         if label not in labels:
             raise UnknownName(f"entry of {store}", label, labels)
     folder_for(folder)
+    suffix = "pdf" if style == "tex" else style
     files: dict[str, bytes] = {}
-    for evidence in found.boards:
+    boards: list[tuple[Evidence, list[tuple[str, Plot]]]] = []
+    for board in found.boards:
+        evidence = choose(board, agents) if agents else board
+        boards.append((evidence, []))
         title = re.sub(r"[^a-z0-9]+", "-", evidence.board.title.lower()).strip("-")[:MAX_TITLE_LENGTH]
-        for plot in plots_of(choose(evidence, agents) if agents else evidence):
-            name = f"{evidence.number + 1}-{title}-{plot.name}.{style}"
-            files[name] = whole(plot, style, layout)
+        for plot in plots_of(evidence):
+            name = f"{evidence.number + 1}-{title}-{plot.name}.{suffix}"
+            boards[-1][1].append((name, plot))
+            files[name] = whole(plot, suffix, layout)
             if plot.left_out:
-                say(
-                    f"note: {name} leaves out {plot.left_out:,} agents for want of room; --agents LABEL chooses those that it has"
-                )
+                say(f"note: {name} leaves out {plot.left_out:,} agents because there is no room; --agents LABEL chooses others")
     for name, content in files.items():
         write_output(folder / name, content)
-    say(f"{folder}: {len(files)} plots")
+    if style == "tex":
+        write_output(folder / FILE, latex_report(found, boards, panels, folder.name).encode("utf-8", "backslashreplace"))
+    say(f"{folder}: {f'{FILE} and ' if style == 'tex' else ''}{len(files)} plots")
 
 
 def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) -> None:

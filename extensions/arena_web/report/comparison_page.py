@@ -1,4 +1,4 @@
-"""The page of a comparison: the text and tables of `arena compare`, and plots of the compared entries."""
+"""The page that compares entries, with the text and the tables of `arena compare`, and plots of the compared entries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,27 +18,28 @@ from arena_web.report.ratings import ratings_plot
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """The content security policy: the page has no script."""
 MAX_SUMMARY_NAMES = 6
-"""The maximum number of entries named below the title."""
+"""The maximum number of entries that are named below the title."""
 MAX_SCATTER_PLOTS = 6
-"""The maximum number of pairs of entries with a scatter plot."""
+"""The maximum number of pairs of entries that get a scatter plot."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedBoard:
-    """A board with its comparisons as `arena compare` gives them to a page."""
+    """A board with its comparisons, as `arena compare` passes them to a page."""
 
     number: int
     names: Sequence[str]
     """The compared entries."""
     legend: str
-    """The legend of the cells of the matrix."""
+    """The legend for the matrix, which has a row and a column for each compared entry."""
     pairs: Sequence[Mapping[str, Any]]
-    """Each with `one` and `other`, its `text` (blocks of sentences and HTML tables), and `cells`: the squares of the matrix with
-    the one and with the other as the row."""
+    """Each comparison has `one` and `other`, its `text` (blocks of sentences and HTML tables), and `cells`: the two squares of
+    the matrix, one with `one` as the row and the other with `other` as the row.
+    """
 
 
 def comparison_page(found: Findings, boards: Sequence[ComparedBoard]) -> bytes:
-    """The whole page as UTF-8. The same findings and texts give the same bytes."""
+    """Return the whole page in UTF-8. The same findings and texts always give the same bytes."""
     from markupsafe import Markup
 
     names = list(dict.fromkeys([name for board in boards for name in board.names]))
@@ -53,7 +54,7 @@ def comparison_page(found: Findings, boards: Sequence[ComparedBoard]) -> bytes:
             title=" and ".join(names) if len(names) == 2 else f"{len(names)} entries compared",
             summary=", ".join(names) if 2 < len(names) <= MAX_SUMMARY_NAMES else "",
             boards=[_board(found.boards[board.number], board) for board in boards],
-            way_back=Markup(WAY_BACK),  # noqa: S704 - arena's own
+            way_back=Markup(WAY_BACK),  # noqa: S704 - a constant of arena
             origin=origin(found),
         )
     )
@@ -61,7 +62,7 @@ def comparison_page(found: Findings, boards: Sequence[ComparedBoard]) -> bytes:
 
 
 def _board(evidence: Evidence, compared: ComparedBoard) -> dict[str, Any]:
-    """A board with its comparisons: a matrix if there are several, and each comparison with a heading, a verdict and its
+    """Return a board with its comparisons: a matrix if there are several, and each comparison with a heading, a verdict and its
     parts.
     """
     title, key = evidence.board.title, key_of(evidence)
@@ -76,27 +77,29 @@ def _board(evidence: Evidence, compared: ComparedBoard) -> dict[str, Any]:
             cells[row, column] = {"text": text, "detail": detail, "lead": lead, "place": place}
         heading, first, *blocks = pair["text"].split("\n\n")
         verdict, _, rest = first.partition("\n")
-        parts = [part for block in [rest, *blocks] if (part := _part(heading, block))]
+        parts = [part for block in [rest, *blocks] if (part := read_part(heading, block))]
         pairs.append({"place": place, "heading": heading.removeprefix(f"{title}: "), "verdict": verdict, "parts": parts})
     stacks = stacks_of(comparison_plots(among(evidence, compared.names)))
     matrix = {name: [cells.get((name, other)) for other in names] for name in names} if len(pairs) > 1 else None
     return {"key": key, "title": title, "legend": compared.legend, "matrix": matrix, "pairs": pairs, "stacks": stacks}
 
 
-def _part(heading: str, block: str) -> Table | str:
-    """A block of a comparison: a table if it is one."""
+def read_part(heading: str, block: str) -> Table | str:
+    """Return a block of a comparison as a table, or as text if it is not a table."""
     rows = _Cells(block).rows if block.startswith("<table>") else []
     if not rows:
         return block
     (corner, *headings), *cells = rows
     kinds: list[Kind] = ["agent"]
     kinds += ["number" for _ in headings]
-    shown = [corner or "Figure", *headings]  # screen readers need a text in every heading
+    shown = [corner or "Figure", *headings]  # screen readers need text in every heading
     return Table(f"{shown[0]} of {heading}", shown, kinds, cells)
 
 
 def comparison_plots(evidence: Evidence) -> list[Plot]:
-    """The plots of some entries: of a puzzle, two by two and by budget; of a game, their ratings and scores."""
+    """Return the plots for some entries. For a puzzle, these are scatter plots of two entries and a plot of the solved share by
+    budget; for a game, plots of ratings and scores.
+    """
     if evidence.sheet.kind == "versus":
         found = [ratings_plot(evidence.board), cross_plot(evidence.board)]
     elif evidence.sheet.kind == "score":
@@ -109,7 +112,9 @@ def comparison_plots(evidence: Evidence) -> list[Plot]:
 
 
 class _Cells(HTMLParser):
-    """The texts of the cells of a table of tabulate, row by row; only texts are used, and the template escapes them again."""
+    """The texts of the cells in a table that tabulate has written, row by row. Only the text is used; the template escapes it
+    again.
+    """
 
     def __init__(self, table: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The heat map of scores of each agent against each."""
+"""The heat map of the score of each agent against each other agent."""
 
 from typing import TYPE_CHECKING
 
@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MIN_FONT_POINTS = 4.2
-"""The minimum font size, in points, for shares in their squares."""
+"""The minimum font size, in points, for a share inside a square."""
 MAX_NUMBERED_COLUMNS = 14
-"""The maximum number of agents for which columns are numbered."""
+"""Up to this number of agents, every column is numbered; with more agents, every fifth column."""
 MARGIN_POINTS = 16.0
 """The width of the margins of a plot, in points."""
 DIGIT_WIDTH_EM = 0.64
-"""The width of a digit, as a part of the size of its font."""
+"""The width of a digit as a fraction of the font size."""
 MAX_OPACITY = 0.6
-"""The opacity of the colour for a score of 100 %, on which the number must stay readable."""
+"""The opacity of the colour for a score of 100 %. The number on it must stay readable."""
 
 Scores = tuple[tuple[float | None, ...], ...]
 
 
 def cross_plot(board: Leaderboard) -> Plot | None:
-    """The heat map of the score of each agent against each other; None if no two have met."""
+    """Return the heat map of the score of each agent against each other agent; None if no two agents have met."""
     if board.cross is None or not any(share is not None for row in board.cross for share in row):
         return None
     labels = [row["agent"] for row in board.rows]
@@ -33,8 +33,8 @@ def cross_plot(board: Leaderboard) -> Plot | None:
     return Plot(
         "cross",
         "Cross-table",
-        "The share of the points that each row took from each column: blue above one half, vermillion below, "
-        f"stronger the further from it. Columns stand in the order of the rows.{note}",
+        "The share of the points that each row took from each column. Cells are blue above one half and vermillion below, and "
+        f"the colour is stronger farther away from one half. The columns have the same order as the rows.{note}",
         ("Agent", *labels),
         tuple([(label, *row) for label, row in zip(labels, board.cross, strict=True)]),
         row_height([labels[k] for k in kept]) + 0.05 * len(kept),
@@ -44,7 +44,9 @@ def cross_plot(board: Leaderboard) -> Plot | None:
 
 
 def _size(axes: "Axes", labels: list[str]) -> float:
-    """The font size in points with which a share of five characters fits its square beside these labels, at most the default."""
+    """Return the font size, in points, at which a share with five characters fits into a square of the heat map. The labels take
+    the rest of the width. The result is at most the default size.
+    """
     from matplotlib import rcParams
     from matplotlib.textpath import TextPath
 

@@ -1,4 +1,4 @@
-"""All plots of a board, and how matplotlib draws them: as SVG in the colours of a page, or as a file of its own."""
+"""All plots of a board. matplotlib draws them as SVG in the colours of a page, or as separate files."""
 
 import io
 import re
@@ -13,18 +13,19 @@ from arena import ArenaError
 from arena.api.cli import install_command
 from arena_web.report.cross import cross_plot
 from arena_web.report.evidence import Evidence
+from arena_web.report.frontier import frontier_plots
 from arena_web.report.palette import PAGE, PAPER, VARIABLES, Palette
 from arena_web.report.plot import FONT_POINTS, WIDTH_INCHES, Plot, arrange_legend, printable
 from arena_web.report.puzzle_plots import budget_plot, cactus_plot, scatter_plot
 from arena_web.report.ratings import convergence_plot, ratings_plot
 
 FORMATS = ("png", "svg", "pdf")
-"""File formats of a plot."""
+"""The file formats of plots."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How large plots are: inches, points, and the columns of legends."""
+    """The size of plots, in inches; the size of their font, in points; and the number of columns of legends."""
 
     width: float = WIDTH_INCHES
     height: float | None = None
@@ -32,7 +33,7 @@ class Layout:
     font: str = "DejaVu Sans"
     font_size: float = FONT_POINTS
     columns: int | None = None
-    """None uses as many columns as there is room for."""
+    """None uses as many columns as fit."""
 
 
 USUAL = Layout()
@@ -40,7 +41,7 @@ _TIMELESS = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def require() -> None:
-    """Raise ArenaError with the command that installs them if matplotlib or Jinja2 is missing."""
+    """Raise ArenaError if matplotlib or Jinja2 is missing. The message has the command that installs them."""
     for name, what in (("matplotlib.figure", "plots need matplotlib"), ("jinja2", "pages need Jinja2")):
         try:
             import_module(name)
@@ -50,9 +51,9 @@ def require() -> None:
 
 
 def plots_of(evidence: Evidence) -> list[Plot]:
-    """The plots of a board that are not empty, in their order on the page."""
+    """Return the plots of a board that are not empty, in the order of the page."""
     if evidence.sheet.kind == "versus":
-        found = [ratings_plot(evidence.board), cross_plot(evidence.board)]
+        found = [ratings_plot(evidence.board), cross_plot(evidence.board), *frontier_plots(evidence.board)]
     elif evidence.sheet.kind == "score":
         found = []
     else:
@@ -63,13 +64,17 @@ def plots_of(evidence: Evidence) -> list[Plot]:
 
 
 def inline(plot: Plot, key: str) -> str:
-    """A plot as an `<svg>` for a page: its colours are CSS variables, its text is text, its ids begin with `key`."""
+    """Return a plot as an `<svg>` element for a page. The colours are CSS variables, labels are text and not shapes, and ids
+    begin with `key`.
+    """
     text = _draw(plot, "svg", PAGE, USUAL).decode()
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], count=1, flags=re.DOTALL)
     text = re.sub(r"\s*<defs>\s*<style.*?</style>\s*</defs>", "", text, count=1, flags=re.DOTALL)  # it would style the whole page
 
     def fit_tag(found: re.Match[str]) -> str:
-        """Give a tag ids that begin with `key`, and the page's colours and font. Text is left as it is."""
+        """Change a tag so that its ids begin with `key` and it uses the colours and the font of the page. Text is
+        left as it is.
+        """
         tag = re.sub(r'( id="| xlink:href="#|url\(#)', rf"\g<1>{key}-", found[0])
         tag = re.sub(r"font-family: [^;\"]*; | transform=\"rotate\(-0 [^\"]*\"", "", tag)
         return re.sub("|".join(VARIABLES), lambda colour: VARIABLES[colour[0]], tag)
@@ -83,7 +88,7 @@ def inline(plot: Plot, key: str) -> str:
 
 
 def whole(plot: Plot, style: str, layout: Layout = USUAL) -> bytes:
-    """A plot as a file of its own, in one of FORMATS, dark on white."""
+    """Return a plot as the content of a separate file in one of FORMATS, dark on white."""
     return _draw(plot, style, PAPER, layout)
 
 
@@ -93,7 +98,7 @@ def _draw(plot: Plot, style: str, palette: Palette, layout: Layout) -> bytes:
 
     out = io.BytesIO()
     with warnings.catch_warnings(), rc_context(_settings(palette, layout)):
-        warnings.simplefilter("ignore")  # about missing glyphs, which the browser finds in other fonts
+        warnings.simplefilter("ignore")  # warnings about missing glyphs, which the browser takes from other fonts
         columns, legend_height, labels = arrange_legend(plot.lines, layout.width, layout.font_size, layout.columns)
         height = layout.height or plot.area_height * max(1.0, layout.font_size / FONT_POINTS) + legend_height
         figure = Figure(figsize=(layout.width, height), layout="constrained")

@@ -1,4 +1,4 @@
-"""The data of a report: the leaderboards of a store and every match behind them, read in one go."""
+"""The data of a report: the leaderboards of a store and all matches behind them, read in one transaction."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from arena.api.errors import StoreError
 from arena.api.match import Reason
-from arena.api.results import BoardInfo, Leaderboard, of_tallies, tallies_of
-from arena.api.store import NANOSECONDS, Run, Store, list_environments, returns_of, seats_of
+from arena.api.results import BoardInfo, Leaderboard, tallies_of
+from arena.api.store import Run, Store
 
 
 class Effort(NamedTuple):
-    """Resources that a seat used in one match."""
+    """The resources that a seat used in one match."""
 
     decisions: int
     nodes: int
@@ -21,12 +21,12 @@ class Effort(NamedTuple):
 
 
 class MatchSummary(NamedTuple):
-    """A match in a few numbers. It is a named tuple because a store may have a million."""
+    """A few numbers about a match. This is a named tuple, because a store may have a million matches."""
 
     place: int
-    """Its number in the schedule."""
+    """The number of the match in the schedule."""
     round: int
-    """In a puzzle, one round is one position."""
+    """The number of the round. In a puzzle, each round is one position."""
     seats: tuple[int, ...]
     """The entry in each seat."""
     returns: tuple[float, ...]
@@ -36,16 +36,18 @@ class MatchSummary(NamedTuple):
     moves: int | None
     cost: float | None
     effort: Effort
-    """The resources of the first seat, which is the only one in a puzzle."""
+    """The resources that the first seat used. A puzzle has no other seat."""
 
     @property
     def positions(self) -> int:
-        """The number of positions to show; an answer, the only ending of a puzzle without a cost, comes at once."""
+        """The number of positions to show. A puzzle that ends with an answer has only two: the first position and the answer.
+        Such a match is recognised by its missing cost.
+        """
         return 2 if self.solved is not None and self.cost is None else 1 + (self.moves or 0)
 
     @property
     def void(self) -> bool:
-        """True if the match is not scored."""
+        """True if the match does not count for the score."""
         return self.termination == "void"
 
 
@@ -60,17 +62,17 @@ class Evidence:
 
     @property
     def ranked(self) -> tuple[int, ...]:
-        """The entries, the best first."""
+        """The entries, from the best to the worst."""
         return tuple([self.sheet.labels.index(row["agent"]) for row in self.board.rows])
 
     @property
     def scored(self) -> Iterator[MatchSummary]:
-        """The matches that are not void."""
+        """Yield the matches that are not void."""
         return (match for match in self.matches if not match.void)
 
 
 def choose(evidence: Evidence, names: Collection[str]) -> Evidence:
-    """The board with the rows of some of its entries, still computed from all matches."""
+    """Return the board with only the rows of some entries. The rows are still computed from all matches."""
     board = evidence.board
     places = [place for place, row in enumerate(board.rows) if row["agent"] in names]
     cross = None if board.cross is None else tuple([tuple([board.cross[one][other] for other in places]) for one in places])
@@ -78,7 +80,7 @@ def choose(evidence: Evidence, names: Collection[str]) -> Evidence:
 
 
 def among(evidence: Evidence, names: Collection[str]) -> Evidence:
-    """The board restricted to some of its entries: their rows and the matches between them."""
+    """Return the board restricted to some entries: their rows, and the matches between them."""
     matches = [match for match in evidence.matches if all(evidence.sheet.labels[entry] in names for entry in match.seats)]
     return replace(choose(evidence, names), matches=tuple(matches))
 
@@ -91,42 +93,42 @@ class Findings:
     run: Run
     boards: tuple[Evidence, ...]
     environments: tuple[Mapping[str, str], ...]
-    """The distinct versions with which the runs of the store were played."""
+    """The distinct versions of Python, arena and other software with which the runs of the store were played."""
 
 
 def findings(store: Store) -> Findings:
-    """The data of a store's last run, even while it is in progress; call it within one `snapshot`.
+    """Return the data of the last run of a store, even while it is in progress; call this function within one `snapshot`.
 
-    Raises StoreError if there is no run, or no match on its boards.
+    Raises StoreError without a run, or without matches on its boards.
     """
-    run = store.last()
+    run = Leaderboard.last_run(store)
     tallies = tallies_of(store, run.boards)
-    seated: dict[str, tuple[int, ...]] = {}  # one object for all matches of a pairing
+    seated: dict[str, tuple[int, ...]] = {}  # all matches of a pairing share one object
     matches: dict[int, list[MatchSummary]] = defaultdict(list)
     for number, place, round_, seats, returns, termination, seat, solved, moves, cost, *used in store.query(_MATCHES):
         matches[number].append(
             MatchSummary(
                 place,
                 round_,
-                seated.get(seats) or seated.setdefault(seats, seats_of(seats)),
-                returns_of(returns),
+                seated.get(seats) or seated.setdefault(seats, Store.seats_of(seats)),
+                Store.returns_of(returns),
                 termination,
                 seat,
                 None if solved is None else bool(solved),
                 moves,
                 cost,
-                Effort(used[0], used[1], used[2] / NANOSECONDS),
+                Effort(used[0], used[1], used[2] / Store.NANOSECONDS),
             )
         )
     if not matches:
         raise StoreError(f"{store.path} holds no match of its last run; play some with `arena run` first")
-    shown = of_tallies(tallies, finished=run.ended is not None, store=str(store.path))
+    shown = Leaderboard.of_tallies(tallies, finished=run.ended is not None, store=str(store.path))
     boards = [Evidence(number, board.sheet, board, tuple(matches.get(number, ()))) for number, board in enumerate(shown)]
-    return Findings(str(store.path), run, tuple(boards), tuple(list_environments(store.runs())))
+    return Findings(str(store.path), run, tuple(boards), tuple(Run.list_environments(store.runs())))
 
 
 def read(path: str | Path) -> Findings:
-    """The data of the store at a path; raises StoreError if it does not exist or is empty."""
+    """Return the data of the store at a path; raises StoreError if it does not exist or is empty."""
     with Store.open(path) as store, store.snapshot():
         return findings(store)
 

@@ -1,4 +1,4 @@
-"""Writes the files of `-o`, if nothing is in the way."""
+"""Writes the files for the option `-o`, unless they would replace something else."""
 
 import errno
 import os
@@ -8,17 +8,17 @@ from pathlib import Path
 
 from arena import ArenaError
 from arena.api.cli import say
-from arena.api.spec import is_database
+from arena.api.spec import Document
 from arena.api.store import write_whole
 
 PLOTS = frozenset({".png", ".svg", ".pdf"})
-"""Suffixes of files with plots."""
+"""The suffixes of files that contain plots."""
 
 
 def write_output(place: Path, content: bytes) -> None:
     """Write a file atomically; raises ArenaError if something is in the way.
 
-    If the place is a symbolic link, its target is replaced, and the link stays.
+    If the path is a symbolic link, the target of the link is replaced and the link stays.
     """
     target = _target(place)
     mask = os.umask(0)
@@ -32,16 +32,16 @@ def write_output(place: Path, content: bytes) -> None:
 def check_place(place: Path) -> None:
     """Raise ArenaError if a file cannot or must not be written, before any work is done.
 
-    A database is never overwritten, because it may be the store of the report. Special files, such as devices and pipes, are not
-    even opened.
+    A database is never overwritten, because it could be the store that the report is about. Special files, such as devices and
+    pipes, are not even opened.
     """
     target = _target(place)
     if not target.parent.is_dir():
         raise ArenaError(f"-o {place}: there is no folder {target.parent}; make it, or name another place")
     if target.is_dir():
-        raise ArenaError(f"-o {place}: a folder; expected the name of a file to write, as in -o report.html")
+        raise ArenaError(f"-o {place} is a folder; expected the name of a file to write, as in -o report.html")
     if _holds_matches(place) or _holds_matches(target):
-        raise ArenaError(f"-o {place}: a database, or part of one, which a report would destroy; name another place")
+        raise ArenaError(f"-o {place} is a database, or part of one, which the report would overwrite; name another place")
     try:
         with tempfile.NamedTemporaryFile(dir=target.parent):
             pass
@@ -50,10 +50,12 @@ def check_place(place: Path) -> None:
 
 
 def _target(place: Path) -> Path:
-    """Return the path of a file after following symbolic links; raises ArenaError if it is not a file."""
+    """Return the path of a file after following symbolic links; raises ArenaError if the path leads to something other than a
+    file.
+    """
     target = Path(os.path.realpath(place))
     try:
-        kind = place.stat().st_mode  # not of the target: the name of a process's own pipe resolves to no path
+        kind = place.stat().st_mode  # not of `target`: a path such as /dev/fd/1 may be a pipe, which has no target
     except FileNotFoundError:
         return target
     except OSError as error:
@@ -74,20 +76,20 @@ _OTHERS = (
 
 
 def _holds_matches(place: Path) -> bool:
-    """True if a place belongs to a database or to the files that SQLite keeps beside one."""
+    """Return True if a path belongs to a database or to one of the files that SQLite keeps beside a database."""
     for ending in ("-wal", "-shm", "-journal"):
         if place.name.endswith(ending) and place.with_name(place.name.removesuffix(ending)).exists():
             return True
-    return is_database(place)
+    return Document.is_database(place)
 
 
 def folder_for(place: Path) -> None:
-    """Make a folder for files in an existing folder, unless it exists; raises ArenaError if something is in the way.
+    """Make a folder for files inside an existing folder, unless it exists already; raises ArenaError if something is in the way.
 
-    A note names plots that it already contains.
+    If the folder already contains plots, a note names them.
     """
     if place.exists() and not place.is_dir():
-        raise ArenaError(f"-o {place}: a file; expected the name of a folder for the plots, as in -o plots")
+        raise ArenaError(f"-o {place} is a file; expected the name of a folder for the plots, as in -o plots")
     if not place.absolute().parent.is_dir():
         raise ArenaError(f"-o {place}: there is no folder {place.absolute().parent}; make it, or name another place")
     try:
@@ -98,7 +100,7 @@ def folder_for(place: Path) -> None:
     check_place(place / "plot")
     if there:
         plots = f"{there:,} {'plot' if there == 1 else 'plots'}"
-        say(f"note: {place} holds {plots} already; those of the same name are replaced, all others stay")
+        say(f"note: {place} holds {plots} already; plots of the same name are replaced, all others stay")
 
 
 def _explain(place: Path, error: OSError) -> ArenaError:
@@ -114,4 +116,4 @@ _REMEDIES = {
     errno.ELOOP: "the links there lead in a circle; name another place",
     errno.ENAMETOOLONG: "give it a shorter name",
 }
-"""Remedies for errors that a writable folder does not solve."""
+"""Remedies for errors that occur even if the folder is writable."""

@@ -1,7 +1,7 @@
-"""The page of a report: one self-contained file that needs no network and no server.
+"""The page of a report: one self-contained file, which needs neither a network nor a server.
 
-Its content is put together here and written by `templates/`. Jinja escapes all text, so labels and messages of plugins never
-become HTML. Only arena's own scripts and styles, and the drawings, are marked as safe HTML.
+This module puts the content together, and `templates/` turns it into HTML. Jinja escapes all text, so labels and messages of
+plugins never become HTML. Only the scripts, styles and drawings of arena are marked as safe HTML.
 """
 
 import re
@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.api.results import bracket_table, document, overall, replay_command
-from arena.api.store import SOFTWARE
+from arena.api.results import Leaderboard
+from arena.api.store import Run
 from arena_web.report.carried import FRAME, Carried
 from arena_web.report.drawing import inline, plots_of
 from arena_web.report.evidence import Evidence, Findings
-from arena_web.report.html_tables import leaderboard_table, numbers_table, overall_table, ties_table
+from arena_web.report.html_tables import leaderboard_table, numbers_table, overall_table, panel_table, ties_table
 from arena_web.report.plot import Plot, printable
 from arena_web.verdict import verdict
 from arena_web.views import STATIC, board_script, bundle, panel_script
@@ -26,22 +26,23 @@ if TYPE_CHECKING:
 
 OWN = Path(__file__).parent
 CAPTION_INCHES = 1.5
-"""The height of a plot's heading and text, in inches."""
+"""The height, in inches, of the heading and the text of a plot."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""The content security policy: the page may run its own scripts and load nothing at all."""
+"""The content security policy: the page may run its own scripts but must not load anything."""
 
 
 def page(found: Findings, matches: Carried, panels: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
-    """The whole page as UTF-8. The same findings, matches and panels give the same bytes.
+    """Return the whole page in UTF-8. The same findings, matches and panels always give the same bytes.
 
-    `panels` has the panels of each board by the prefix of its ids, and the page's own under `report`.
+    `panels` maps the id prefix of each board to the panels of that board, and `report` to the panels of the page itself.
     """
     from markupsafe import Markup
 
     boards = [evidence.board for evidence in found.boards]
-    means = overall(boards)
+    means = Leaderboard.overall(boards)
     panels = {place: some for place, some in panels.items() if some}
     sources = {panel["name"]: panel["script"] for some in panels.values() for panel in some if panel["script"] is not None}
+    sources |= matches.panels
     scripts = [board_script(*board) for board in sorted(matches.boards.items())]
     scripts += [panel_script(*panel) for panel in sorted(sources.items())]
     count = sum(len(evidence.matches) for evidence in found.boards)
@@ -55,9 +56,9 @@ def page(found: Findings, matches: Carried, panels: Mapping[str, Sequence[Mappin
         .render(
             policy=POLICY,
             style=style(),
-            library=Markup(_safe(bundle(*(["panels.js"] if panels else [])))),  # noqa: S704 - arena's own
+            library=Markup(_safe(bundle(*(["panels.js"] if panels or matches.panels else [])))),  # noqa: S704 - from arena
             plugin_scripts=[Markup(_safe(script)) for script in scripts],  # noqa: S704 - made safe
-            script=Markup(_safe((OWN / "static" / "report.js").read_text("utf-8"))),  # noqa: S704 - arena's own
+            script=Markup(_safe((OWN / "static" / "report.js").read_text("utf-8"))),  # noqa: S704 - from arena
             run=found.run,
             summary=f"{', '.join(counts)}; {seed}{commitment}.",
             origin=origin(found),
@@ -66,9 +67,9 @@ def page(found: Findings, matches: Carried, panels: Mapping[str, Sequence[Mappin
             boards=[_board(evidence) for evidence in found.boards],
             drawing=drawing,
             matches=matches,
-            leaderboards=document(found.run, boards, found.environments),
+            leaderboards=Leaderboard.document(found.run, boards, found.environments),
             listing={
-                "replay": replay_command(found.store, ""),
+                "replay": Leaderboard.replay_command(found.store, ""),
                 "boards": [
                     {"title": one.board.title, "labels": one.sheet.labels, "versus": one.sheet.kind == "versus"}
                     for one in found.boards
@@ -80,6 +81,10 @@ def page(found: Findings, matches: Carried, panels: Mapping[str, Sequence[Mappin
                 place: [panel if panel["script"] is None else {**panel, "script": panel["name"]} for panel in some]
                 for place, some in panels.items()
             },
+            panel_tables={
+                place: [panel_table(panel["title"], panel["data"]) for panel in some if panel["script"] is None and panel["data"]]
+                for place, some in panels.items()
+            },
         )
     )
     return text.encode("utf-8", "backslashreplace")
@@ -87,7 +92,7 @@ def page(found: Findings, matches: Carried, panels: Mapping[str, Sequence[Mappin
 
 @cache
 def environment() -> "Environment":
-    """The environment of the templates, which escapes all text."""
+    """Return the environment of the templates, which escapes all text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
@@ -99,34 +104,34 @@ def environment() -> "Environment":
         lstrip_blocks=True,
     )
     made.filters["breakable"] = breakable
-    made.globals |= {"zip": zip, "numbers_table": numbers_table, "replay_command": replay_command}
+    made.globals |= {"zip": zip, "numbers_table": numbers_table, "replay_command": Leaderboard.replay_command}
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return made
 
 
 def breakable(label: object) -> "Markup":
-    """A label that a page may break before a bracket and after a comma, rather than in the middle of a word."""
+    """Return a label that a page may break before a bracket and after a comma, rather than in the middle of a word."""
     from markupsafe import Markup, escape
 
     return Markup("<wbr>").join([escape(printable(part)) for part in re.split(r"(?=\()|(?<=,)", str(label))])
 
 
 def style() -> "Markup":
-    """The style sheets of the views and of the report."""
+    """Return the style sheets of the views and of the report."""
     from markupsafe import Markup
 
     return Markup((STATIC / "style.css").read_text("utf-8") + (OWN / "static" / "report.css").read_text("utf-8"))  # noqa: S704 - arena's own
 
 
 def drawing(plot: Plot, key: str) -> "Markup":
-    """A plot as an element of a page; `key` is the prefix of its ids."""
+    """Return a plot as an element of a page; `key` is the prefix of its ids."""
     from markupsafe import Markup
 
     return Markup(inline(plot, f"{key}-{plot.name}"))  # noqa: S704 - matplotlib escapes its texts
 
 
 def key_of(evidence: Evidence) -> str:
-    """The prefix of a board's ids."""
+    """Return the prefix for the ids of a board."""
     return f"board-{evidence.number + 1}"
 
 
@@ -135,10 +140,10 @@ def _count(count: int, what: str, several: str | None = None) -> str:
 
 
 def origin(found: Findings) -> str:
-    """The store and the run of a page, in a sentence."""
+    """Return a sentence about the store and the run from which a page was made."""
     run = found.run
     ended = f"ended {run.ended}" if run.ended else "not ended yet"
-    versions = ", ".join([f"{name} {run.versions[name]}" for name in SOFTWARE if name in run.versions])
+    versions = ", ".join([f"{name} {run.versions[name]}" for name in Run.SOFTWARE if name in run.versions])
     return f"From {found.store}: a run that started {run.started} and {ended}, with {versions}."
 
 
@@ -150,8 +155,8 @@ def _board(evidence: Evidence) -> dict[str, Any]:
         "store": board.store,
         "has_rows": bool(board.rows),
         "table": leaderboard_table(board),
-        "bracket": None if (bracket := bracket_table(board)) is None else ties_table(bracket, board.title),
-        "remarks": board.remarks,
+        "bracket": None if (bracket := board.bracket_table()) is None else ties_table(bracket, board.title),
+        "remarks": board.explained().remarks,
         "verdict": verdict(board),
         "failures": board.failures,
         "stacks": stacks_of(plots_of(evidence)),
@@ -159,7 +164,7 @@ def _board(evidence: Evidence) -> dict[str, Any]:
 
 
 def stacks_of(plots: Sequence[Plot]) -> list[list[Plot]]:
-    """The plots in two columns of about equal height, so that a tall one leaves no gap beside it."""
+    """Distribute the plots over two columns of about equal height, so that a tall plot leaves no gap beside it."""
     columns: tuple[list[Plot], list[Plot]] = [], []
     for plot in plots:
         min(columns, key=lambda column: sum(one.height + CAPTION_INCHES for one in column)).append(plot)

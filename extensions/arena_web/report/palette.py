@@ -1,6 +1,7 @@
-"""The colours of plots, which colour-blind people can distinguish. Each also has a marker, so that colour is never the only sign.
+"""The colours of plots. They can be distinguished by colour-blind people, and each colour comes with a marker, so that readers do
+not depend on the colour alone.
 
-M. Okabe and K. Ito, Color Universal Design, 2008; without their yellow, which cannot be seen on white.
+M. Okabe and K. Ito, Color Universal Design, 2008; their yellow is left out, because it cannot be seen on white.
 """
 
 from collections.abc import Sequence
@@ -26,10 +27,10 @@ class Palette:
     sky: str = "#56b4e9"
 
     def line(self, number: int) -> dict[str, Any]:
-        """The style of an agent's line: its colour, marker and dash."""
+        """Return the style of the line of an agent: its colour, marker and dash."""
         colours = (self.blue, self.vermillion, self.green, self.purple, self.orange, self.sky, self.ink, self.muted)
         round_, place = divmod(number, len(colours))
-        fill = {} if round_ % 2 == 0 else {"markerfacecolor": "none"}  # the second eight have hollow markers, and other dashes
+        fill = {} if round_ % 2 == 0 else {"markerfacecolor": "none"}  # after eight agents, markers are hollow
         dash = DASHES[(place + round_) % len(DASHES)]
         return {"color": colours[place], "marker": MARKERS[place], "linestyle": dash, **fill}
 
@@ -37,7 +38,7 @@ class Palette:
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: Sequence[Dash] = ("-", (0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)))
 PAPER = Palette()
-"""Dark on white."""
+"""The palette for files: dark on white."""
 PAGE = Palette("#01a0f1", "#01a0f2", "#01a0f3", "#01a0f4", "#01a0f5", "#01a0f6", "#01a0f7", "#01a0f8", "#01a0f9")
-"""Placeholder colours, which are replaced by the CSS variables of a page."""
+"""Placeholder colours, which a page replaces by its CSS variables."""
 VARIABLES = {getattr(PAGE, name): f"var(--plot-{name})" for name in Palette.__slots__}

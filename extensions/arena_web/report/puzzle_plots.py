@@ -1,12 +1,13 @@
-"""The plots of a puzzle board: solved by budget, the cactus plot, and the scatter plot of two entries; all by nodes."""
+"""The plots of a puzzle board: the solved share by budget, the cactus plot, and the scatter plot of two entries. A budget is
+a number of nodes, and the other plots count nodes, too.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, inf, log10
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.api.results import stopped
-from arena.stats import BudgetStep, share_at, solved_by_budget
+from arena_records.budgets import BudgetStep, share_at, solved_by_budget
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import Palette
 from arena_web.report.plot import (
@@ -24,27 +25,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_LINE_POINTS = 150
-"""The maximum number of points of a line; more are not visible."""
+"""The maximum number of points of a line; further points would not be visible."""
 MAX_CACTUS_COLUMNS = 8
-"""The maximum number of columns of the table behind a cactus plot."""
+"""The maximum number of columns in the table behind a cactus plot."""
 MAX_SCATTER_POINTS = 1_000
-"""The maximum number of points of a scatter plot; more are hard to distinguish and make a page slow."""
+"""The maximum number of points in a scatter plot; more points are hard to distinguish and make a page slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One agent's solved share by budget, as far as it is known."""
+    """The solved share of one agent by budget, as far as it is known."""
 
     steps: tuple[BudgetStep, ...]
     end: float
-    """The smallest spending of an attempt that a limit stopped; its result with a larger budget is unknown."""
+    """The smallest number of nodes after which a limit stopped an attempt. It is not known whether such an attempt would succeed
+    with a larger budget.
+    """
 
     def at(self, budget: float) -> float | None:
         return share_at(self.steps, budget) if budget <= self.end else None
 
 
 def budget_plot(evidence: Evidence) -> Plot | None:
-    """The solved share against the nodes of an attempt; None if nothing was solved."""
+    """Return the plot of the solved share against the nodes of an attempt; None if nothing was solved."""
     lines = _budget_lines(evidence)
     budgets = _round_budgets([step.budget for line in lines for step in line.steps], max(line.end for line in lines))
     if not budgets:
@@ -52,11 +55,11 @@ def budget_plot(evidence: Evidence) -> Plot | None:
     kept, note = room_for(evidence.ranked, MAX_LINES)
     labels = evidence.sheet.labels
     if any(line.end < budgets[-1] for line in lines):
-        note = f" A line ends where a limit stopped an attempt: what more would have brought is not known.{note}"
+        note = f" A line ends at the nodes at which a limit stopped an attempt; beyond this, the share is unknown.{note}"
     return Plot(
         "budget-nodes",
         "Solved by budget of nodes",
-        f"The share of positions that each agent solved with at most so many nodes an attempt.{note}",
+        f"The share of positions that each agent solves with at most this many nodes per attempt.{note}",
         ("Agent", *[f"{budget:.10g}" for budget in budgets]),
         tuple([(labels[entry], *[lines[entry].at(budget) for budget in budgets]) for entry in evidence.ranked]),
         2.5,
@@ -67,23 +70,23 @@ def budget_plot(evidence: Evidence) -> Plot | None:
 
 
 def _budget_lines(evidence: Evidence) -> list[_Line]:
-    """The line of every entry, in the order of the sheet."""
+    """Return the line of every entry, in the order of the sheet."""
     labels = evidence.sheet.labels
     used: list[list[float | None]] = [[] for _ in labels]
     ends = [inf for _ in labels]
     for match in evidence.scored:
         entry, nodes = match.seats[0], max(1, match.effort.nodes)
         used[entry].append(nodes if match.solved else None)
-        if not match.solved and stopped(evidence.sheet.limits_of(entry), match.termination, *match.effort):
+        if not match.solved and evidence.sheet.was_stopped(entry, match.termination, *match.effort):
             ends[entry] = min(ends[entry], nodes)
     return [_Line(solved_by_budget(costs), end) for costs, end in zip(used, ends, strict=True)]
 
 
 def _round_budgets(budgets: Sequence[float], most: float) -> tuple[float, ...]:
-    """Powers of ten around all budgets at which a share grows; powers above `most`, up to which shares are known, are replaced by
-    it.
+    """Return powers of ten that enclose all budgets at which a share grows. A power above `most` (the largest budget for which
+    shares are known) is replaced by `most`.
 
-    The result is empty if no share is known to grow.
+    The result is empty when no known share grows.
     """
     if not budgets:
         return ()
@@ -104,7 +107,7 @@ def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines
         style = palette.line(number)
         axes.plot(places, shares, drawstyle="steps-post", markevery=(1, max(1, len(places) // 5)), **style)
     axes.set_xscale("log")
-    near = budgets[-1] / 4  # the label of a power of ten near the last budget would overlap its label
+    near = budgets[-1] / 4  # otherwise the labels of a power of ten and of the last budget could overlap
     axes.set_xticks(budgets, [tick_text(budget) if budget <= near or budget == budgets[-1] else "" for budget in budgets])
     axes.set_xlim(budgets[0], budgets[-1])
     axes.set_xlabel("Nodes")
@@ -113,7 +116,9 @@ def _draw_budget(axes: "Axes", palette: Palette, budgets: Sequence[float], lines
 
 
 def cactus_plot(evidence: Evidence) -> Plot | None:
-    """The cactus plot: the number of positions that each agent solves by nodes for each position; None if nothing was solved."""
+    """Return the cactus plot, which shows how many positions each agent solves if it may use a given number of nodes per
+    position; None if nothing was solved.
+    """
     labels = evidence.sheet.labels
     solved: list[list[int]] = [[] for _ in labels]
     for match in evidence.scored:
@@ -130,8 +135,8 @@ def cactus_plot(evidence: Evidence) -> Plot | None:
     return Plot(
         "cactus-nodes",
         "Positions solved, by nodes",
-        "The solved positions of each agent, sorted by their nodes: the line says with how many nodes each it "
-        f"solves so many of them (a cactus plot). The further right and the lower, the better.{note}",
+        "The solved positions of each agent, sorted by their nodes: the line shows how many of them need at "
+        f"most this many nodes each (a cactus plot). Further right and lower is better.{note}",
         ("Agent", *[f"{count:,} solved" for count in counts]),
         tuple(
             [
@@ -162,7 +167,7 @@ def _draw_cactus(axes: "Axes", palette: Palette, lines: Sequence[list[int]]) -> 
 
 
 class ScatterPoint(NamedTuple):
-    """The nodes of two entries on one position; None if an entry has not solved it."""
+    """The nodes that two entries used on one position; None for an entry that has not solved it."""
 
     round: int
     one: int | None
@@ -170,7 +175,9 @@ class ScatterPoint(NamedTuple):
 
 
 def scatter_plot(evidence: Evidence, one: int, other: int, name: str = "scatter") -> Plot | None:
-    """The nodes of two entries, by their numbers, on each position that either has solved; None without such a position."""
+    """Return a plot of the nodes that two entries, given by number, used on each position that at least one of them solved; None
+    if there is no such position.
+    """
     met: dict[int, dict[int, int | None]] = {one: {}, other: {}}
     for match in evidence.scored:
         if match.seats[0] in met:
@@ -195,18 +202,21 @@ def scatter_plot(evidence: Evidence, one: int, other: int, name: str = "scatter"
 
 
 def _describe_points(points: Sequence[ScatterPoint], labels: tuple[str, str]) -> str:
-    """The counts of points on either side of the diagonal, and at the edges, in words."""
+    """Describe in words how many points lie on either side of the diagonal and at the edges."""
     one, other = labels
     pairs = [(point.one, point.other) for point in points if point.one is not None and point.other is not None]
     fewer = [sum(a < b for a, b in pairs), sum(b < a for a, b in pairs)]
     alone = [sum(point.other is None for point in points), sum(point.one is None for point in points)]
     text = (
-        f"Each point is a position, with the nodes of {one} across and those of {other} up. Of {len(pairs):,} that both solved, "
-        f"{one} took fewer on {fewer[0]:,} (above the line), {other} on {fewer[1]:,} (below it), and {len(pairs) - sum(fewer):,} "
-        "are ties, on the line."
+        f"Each point is a position: the horizontal axis has the nodes of {one}, the vertical axis the nodes of {other}. "
+        f"Of the {len(pairs):,} positions that both solved, {one} took fewer nodes on {fewer[0]:,} (above the line) and {other} "
+        f"on {fewer[1]:,} (below it); on {len(pairs) - sum(fewer):,}, both took equally many (on the line)."
     )
     if any(alone):
-        text += f" Triangles at the edge were solved by one alone: {alone[0]:,} by {one} (top), {alone[1]:,} by {other} (right)."
+        text += (
+            f" Triangles at the edge are positions that only one of them solved: {alone[0]:,} by {one} (top), {alone[1]:,} by "
+            f"{other} (right)."
+        )
     return text
 
 

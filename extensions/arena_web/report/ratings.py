@@ -1,9 +1,9 @@
-"""The plots of ratings with their intervals, and of ratings, solved shares or mean returns over the run."""
+"""Two plots: the ratings with their intervals, and the ratings, solved shares or mean returns over the run."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from arena.api.results import Leaderboard, Row
+from arena.api.results import Leaderboard
 from arena_web.rating_curve import CURVES, Point, curve_of
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import Palette
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 
 def ratings_plot(board: Leaderboard) -> Plot | None:
-    """Every agent's rating with its 95 % interval or bound; None if no agent is rated."""
+    """Return the plot of the rating of every agent with its 95 % interval or bound; None if no agent is rated."""
     rated = [row for row in board.rows if row.get("rating") is not None]
     if not rated:
         return None
     kept, note = room_for(range(len(rated)), MAX_ROWS)
     if board.unrated:
-        note = f" Where the leaderboard has a ?, the interval is too wide for the mark to mean much.{note}"
+        note = f" If the leaderboard shows a ?, the interval is too wide to place the agent.{note}"
     shown = [rated[k] for k in kept]
-    zero = "the field's mean" if board.anchor is None else board.anchor
+    zero = "the mean of all agents" if board.anchor is None else board.anchor
     source = "" if board.method is None else f" ({board.method})"
     return Plot(
         "ratings",
         "Ratings",
-        f"Elo about {zero}. Lines are 95 % intervals from pairs of games{source}; an arrow has no bound on its side, a hollow "
-        f"mark no interval at all.{note}",
+        f"Elo 0 is {zero}. Lines are 95 % intervals from pairs of games{source}. An arrow marks a side without a bound, and a "
+        f"hollow dot marks an agent without an interval.{note}",
         ("Agent", "Elo", "From", "To"),
         tuple([(row["agent"], row["rating"], row["rating_low"], row["rating_high"]) for row in rated]),
         row_height([row["agent"] for row in shown]),
@@ -46,7 +46,7 @@ def ratings_plot(board: Leaderboard) -> Plot | None:
     )
 
 
-def _draw(axes: "Axes", palette: Palette, rows: list[Row], zero: str) -> None:
+def _draw(axes: "Axes", palette: Palette, rows: list[dict[str, Any]], zero: str) -> None:
     seen = [row[key] for row in rows for key in ("rating", "rating_low", "rating_high") if row[key] is not None] + [0.0]
     margin = max(30.0, 0.08 * (max(seen) - min(seen)))
     left, right = min(seen) - margin, max(seen) + margin
@@ -62,8 +62,8 @@ def _draw(axes: "Axes", palette: Palette, rows: list[Row], zero: str) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _draw_interval(axes: "Axes", palette: Palette, row: Row, place: int, ends: tuple[float, float]) -> None:
-    from matplotlib.markers import CARETLEFT, CARETRIGHT  # their tips mark the position
+def _draw_interval(axes: "Axes", palette: Palette, row: dict[str, Any], place: int, ends: tuple[float, float]) -> None:
+    from matplotlib.markers import CARETLEFT, CARETRIGHT  # markers whose tip is at the given place
 
     elo, low, high = row["rating"], row["rating_low"], row["rating_high"]
     known = low is not None or high is not None
@@ -80,7 +80,9 @@ def _draw_interval(axes: "Axes", palette: Palette, row: Row, place: int, ends: t
 
 
 def convergence_plot(evidence: Evidence) -> Plot | None:
-    """The ratings, solved shares or mean returns after each twentieth of the matches; None with fewer than two points."""
+    """Return the plot of the ratings, solved shares or mean returns after each twentieth of the matches; None if there are fewer
+    than two points.
+    """
     kind = evidence.sheet.kind
     points = curve_of(evidence.sheet, tuple(evidence.scored))
     if len(points) < 2:
@@ -90,7 +92,7 @@ def convergence_plot(evidence: Evidence) -> Plot | None:
     kept, note = room_for(known, MAX_LINES)
     what = CURVES[kind]
     versus = kind == "versus"
-    values = "Ratings, fitted anew to all matches until then" if versus else f"{what}s of all attempts until then"
+    values = "Ratings, fitted to all matches so far" if versus else f"{what}s of all attempts so far"
     return Plot(
         "convergence",
         "Ratings over the run" if versus else f"{what} over the run",

@@ -1,34 +1,37 @@
-// What a page is set to stands in its address behind the #, so that a reload, the back button or a link that is sent brings it back.
+// The settings of a page are kept in its address after the #. So they are still there after a reload, after the back button, and
+// when the link is sent to somebody.
 
 const LONGEST = 12000;
 
-// Keep plain values in the address; `shorter` gives others where these are too long.
+// Keep plain values in the address. `shorter` returns other values to be used if these are too long.
 export function keep(values, shorter = () => values) {
   const write = (found) => `#${encodeURIComponent(JSON.stringify(found))}`;
   const whole = write(values);
   history.replaceState(null, "", whole.length > LONGEST ? write(shorter()) : whole);
 }
 
-// The values of the address, null where it has none. Like all input they may be anything; an Error says that they are no values.
+// Return the values in the address, or null if it has none. The values are input and may be anything. Throws an Error if the
+// address cannot be parsed.
 export function kept() {
   if (location.hash.length < 2) return null;
   let found;
   try {
     found = JSON.parse(decodeURIComponent(location.hash.slice(1)));
   } catch {
-    throw new Error("expected what this page has written there");
+    throw new Error("expected data that this page has written");
   }
   return mapping(found, "all of it");
 }
 
-// Give a page what its address says with `restore`, else, or where that cannot be, what is usual; say what was wrong.
+// Set up a page from its address with `restore`. If the address has no values, call `usual`. If the values cannot be used, call
+// `usual` and show the error.
 export async function begin(faults, restore, usual) {
   let message = null;
   try {
     const found = kept();
     if (found !== null) return await restore(found);
   } catch (error) {
-    message = `The address of this page says what cannot be: ${error.message}. So it starts as usual.`;
+    message = `The address of this page has a mistake: ${error.message}. The page starts with its defaults.`;
   }
   await usual();
   if (message !== null) faults.show(message);

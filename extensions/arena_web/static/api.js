@@ -1,4 +1,9 @@
-// Requests to the server. An answer that is no good is an Error with the server's own message.
+// Requests to the server. If a request fails, an Error is thrown with the message of the server.
+
+// Return the address of a path on this server. If a process hosts several ladders, the addresses of a ladder begin with its root.
+export function at(path) {
+  return `${document.body.dataset.root ?? ""}${path}`;
+}
 
 export function get(path, signal) {
   return ask(path, { signal });
@@ -11,7 +16,7 @@ export function post(path, body, signal) {
 async function ask(path, options) {
   let response;
   try {
-    response = await fetch(path, options);
+    response = await fetch(at(path), options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("the server does not answer");
@@ -22,7 +27,7 @@ async function ask(path, options) {
   return answer;
 }
 
-// Whether a request was given up by the page itself.
+// Return true if the page itself gave up a request.
 export function givenUp(error) {
   return error.name === "AbortError";
 }

@@ -1,4 +1,4 @@
-// One leaderboard: its table, whose headings and cells come as text, the scores of each against each, and the failures.
+// Shows one leaderboard: its table, whose headings and cells come as text, the scores between entries, and the failures.
 import { breakable, h, s, whole } from "./dom.js";
 import { entryAddress, matchesAddress } from "./page.js";
 
@@ -10,14 +10,14 @@ export function boardOf(board, number, key) {
     h("h2", {}, board.title),
     board.verdict ? h("p", { class: "verdict" }, board.verdict) : null,
     scroll(`leaderboard of ${board.title}`, table(board, number, key)),
-    versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column; each leads to its games"), scroll(`cross-table of ${board.title}`, cross(board, number, key))] : null,
+    versus && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column; each cell links to its games"), scroll(`cross-table of ${board.title}`, cross(board, number, key))] : null,
     board.bracket_table ? [h("h3", { class: "gap" }, "Bracket"), scroll(`bracket of ${board.title}`, bracket(board.bracket_table))] : null,
     board.remarks.map((line) => h("p", { class: "dim small gap-small" }, line)),
     failures(board, key),
   );
 }
 
-// The rounds of a knockout: a row a tie.
+// The rounds of a knockout, with a row for each tie.
 function bracket({ headings, rows }) {
   return h(
     "table",
@@ -27,7 +27,7 @@ function bracket({ headings, rows }) {
   );
 }
 
-// The table over all games: its cells come as text.
+// The table over all games, whose cells come as text.
 export function overallOf({ headings, rows, note }, key) {
   const kind = (place) => (place === 0 ? null : "number");
   return h(
@@ -66,13 +66,13 @@ function kind({ style, bounds }) {
   return bounds || ["text", "kinds"].includes(style) ? null : "number";
 }
 
-// The ends of the line on which a column draws its intervals.
+// Return the ends of the scale on which a column draws its intervals.
 function spread({ style, bounds }) {
   const values = bounds.flat().filter((value) => value !== null);
   return style === "share interval" || !values.length ? [0, 1] : [Math.min(...values), Math.max(...values)];
 }
 
-// A value with its interval on a line; open ends go to the edge.
+// Draw a value with its interval on a line; an open end reaches to the edge.
 function interval(column, row) {
   const [value, low, high] = column.bounds[row], [least, most] = spread(column);
   if (low === null && high === null) return column.cells[row];
@@ -115,7 +115,7 @@ function cross(board, number, key) {
   );
 }
 
-// A score that leads to its games.
+// Return a cell with a score that links to the games behind it.
 function cell(score, text, link) {
   const node = h("td", { class: "heat" }, score === null ? "" : h("a", link, text));
   if (score !== null) node.style.setProperty("--heat", `${Math.round(Math.abs(score - 0.5) * 90)}%`);

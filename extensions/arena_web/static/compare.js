@@ -1,4 +1,4 @@
-// Waits for a page of comparisons, which takes some seconds to make, and then shows it.
+// Waits for a page of comparisons, which takes some seconds to generate, and then shows it.
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { faultBox, head, main } from "./page.js";

@@ -1,4 +1,5 @@
-// One entry of a tournament: what it is, how it stands on each board, whom it met, how it failed, and the panels of plugins.
+// The page of one entry: its options, its results on each board and against each opponent, its failures, and the panels of
+// plugins.
 import { get } from "./api.js";
 import { breakable, h, prose, whole } from "./dom.js";
 import { faultBox, fillPanels, head, main, matchesAddress } from "./page.js";
@@ -7,7 +8,7 @@ const key = document.body.dataset.key;
 const label = new URLSearchParams(location.search).get("name") ?? "";
 const RESULTS = { wins: "Won", draws: "Drawn", losses: "Lost" };
 const faults = faultBox();
-const about = h("section", { class: "card", "aria-label": "what it is" });
+const about = h("section", { class: "card", "aria-label": "about this agent" });
 const boards = h("div", { class: "stack" }), panels = h("div", { class: "stack" });
 
 main.append(
@@ -23,14 +24,14 @@ function show([entry, state]) {
   main.querySelector(".head h1").after(h("p", {}, `An entry of ${entry.name}.`));
   main.append(about, boards, panels);
   boards.replaceChildren(...entry.boards.map((board) => boardOf(board, state.boards[board.number])));
-  const heading = h("h2", { class: "gap-small-below" }, "What it is");
+  const heading = h("h2", { class: "gap-small-below" }, "About this agent");
   about.replaceChildren(heading, h("p", { class: "dim", role: "status" }, "Loading…"));
   get(`/api/t/${key}/entry/facts?${query}`).then(({ entry: found }) => about.replaceChildren(heading, facts(found))).catch((error) => {
     about.replaceChildren(heading, h("p", { class: "dim" }, `The plugin of this agent could not be loaded: ${error.message}`));
   }).then(() => fillPanels(panels, key, { place: "agent", id: label }));
 }
 
-// Options, heuristic, limits and source: a line for each. If a value differs from board to board, it has the names of its boards.
+// Show options, heuristic, limits and source, one line for each. If a value differs between boards, the boards are named.
 function facts(found) {
   const boards = found.map(pairs);
   return h("dl", { class: "pairs" }, boards[0].flatMap(([name], place) => {
@@ -48,11 +49,11 @@ function pairs({ agent, summary, options, heuristic, limits, moves, isolation, s
   const estimate = heuristic && [heuristic.name, ...Object.entries(heuristic.parameters).map(([name, value]) => `${name}=${value}`)].join(", ");
   return [
     ["Agent", agent],
-    ["What it does", summary],
+    ["How it plays", summary],
     ["Options", list(options) || "none"],
     ["Heuristic", estimate ?? "none"],
-    ["Limits a decision", list(limits) || "none"],
-    ["Moves a match", moves === null ? "" : `at most ${whole(moves)}`],
+    ["Limits per decision", list(limits) || "none"],
+    ["Moves per match", moves === null ? "" : `at most ${whole(moves)}`],
     ["Runs in", isolation === null ? "" : isolation === "none" ? "arena's own process" : isolation === "process" ? "a process of its own" : "a sandbox"],
     ["Source", source],
   ];
@@ -65,13 +66,13 @@ function boardOf(board, state) {
     { class: "card", "aria-label": board.title },
     h("h2", {}, board.title),
     standing(board, state),
-    board.meetings.length ? [h("h3", { class: "gap gap-small-below" }, "Against each"), met(board)] : null,
+    board.meetings.length ? [h("h3", { class: "gap gap-small-below" }, "Results against each opponent"), met(board)] : null,
     h("h3", { class: "gap" }, "Failures"),
     failures.length ? h("ul", { class: "failures" }, failures.map((one) => failed(one, board))) : h("p", { class: "dim" }, "None."),
   );
 }
 
-// Its row of the leaderboard, heading by heading.
+// Show the row of the entry on the leaderboard, with the heading of each column.
 function standing(board, state) {
   const row = state.table.agents.indexOf(label);
   const cells = state.table.columns.filter((column) => column.key !== "agent").map((column) => [RESULTS[column.key] ?? column.heading, column.cells[row]]);

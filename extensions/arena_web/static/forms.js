@@ -1,20 +1,27 @@
-// Parts of forms: a game with its parameters, an agent with its options, limits.
+// Parts of forms: a game with its parameters, an agent with its options, and limits.
 import { mapping, text as textIn } from "./address.js";
 import { get } from "./api.js";
 import { h, prose } from "./dom.js";
+import { main } from "./page.js";
 
-export function inventory() {
-  return get("/api/inventory");
+export async function inventory() {
+  const loading = h("p", { class: "card empty", role: "status" }, "Loading games and agents…");
+  main.append(loading);
+  try {
+    return await get("/api/inventory");
+  } finally {
+    loading.remove();
+  }
 }
 
-// What a game or an agent is, in a line below its fields.
+// Show the summary of a game or an agent in a line below its fields.
 function about(summary) {
   return h("p", { class: "about dim small", hidden: summary === "" }, prose(summary));
 }
 
 let count = 0;
 
-// A field with its label; `note` stands below it.
+// Return a field with its label; `note` is shown below it.
 export function field(name, control, note = null) {
   const id = `field-${++count}`;
   control.id = id;
@@ -31,21 +38,22 @@ export function number(value, { low = null, high = null, step = "1", placeholder
   return h("input", { type: "number", inputmode: step === "1" ? "numeric" : "decimal", value, min: low, max: high, step, placeholder });
 }
 
-// The number in a field; what is none is told by the server.
+// Return the number in a field. If the text is not a number, the server reports that.
 export function numberIn(node, empty = null) {
   if (node.validity.badInput) return "no number";
   return node.value === "" ? empty : Number(node.value);
 }
 
-// Put a value that comes from outside into a control; an Error where that does not take it.
+// Set a control to a value from the address or another page. Throws an Error if the control does not accept it.
 export function put(node, value, what) {
   const text = value === null || value === undefined ? "" : String(value);
   node.value = text;
   if (typeof value === "object" && value !== null || node.value !== text) throw new Error(`${what}: ${JSON.stringify(value)} cannot be chosen`);
 }
 
-// Fields for parameters as the inventory describes them; `values()` holds those that differ from their defaults.
-// With `sweeps` a field takes several values with commas, and a choice each of its values: `{sweep: [...]}`.
+// Fields for parameters, as described by the inventory. `values()` returns the values that differ from their defaults. With
+// `sweeps`, a field for numbers accepts several values separated by commas, and a field with choices can stand for all of its
+// choices; `values()` returns several values as `{sweep: [...]}`.
 export class Parameters {
   constructor(known, onchange, { sweeps = false } = {}) {
     this.known = known;
@@ -63,10 +71,10 @@ export class Parameters {
     return found;
   }
 
-  // Take the values that `values()` has given.
+  // Set the fields to values that `values()` returned.
   set(values) {
     for (const name of Object.keys(mapping(values, "parameters"))) {
-      if (!this.known.some((one) => one.name === name)) throw new Error(`there is no ${name} to be set`);
+      if (!this.known.some((one) => one.name === name)) throw new Error(`there is no option ${name}`);
     }
     this.known.forEach((one, place) => {
       if (Object.hasOwn(values, one.name)) put(this.controls[place], written(one, values[one.name]), one.name);
@@ -101,14 +109,15 @@ function valueOf(one, node) {
 
 const numeric = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
 
-// A value as its control has it.
+// Return a value in the form that its control shows.
 function written(one, value) {
   const sweep = value?.sweep;
   if (!Array.isArray(sweep)) return value;
   return one.kind === "choice" || one.kind === "flag" ? EACH : sweep.length > 1 ? sweep.join(", ") : `${sweep},`;
 }
 
-// A game and its parameters; `onchange(other)` is called when they are other ones, and told whether the game is. `more` stands behind.
+// A game and its parameters. `onchange(other)` is called after every change; `other` says whether a different game was chosen.
+// `more` is shown after the fields.
 export class GameForm {
   constructor(games, chosen, onchange, more = [], { sweeps = false } = {}) {
     Object.assign(this, { games, onchange, more, sweeps });
@@ -140,7 +149,8 @@ export class GameForm {
   }
 }
 
-// An agent that can play a game, with its options and heuristic; with `person`, also somebody at this page. `more` stands behind.
+// An agent that can play a game, with its options and heuristic. With `person`, a person at this page can be chosen too. `more`
+// is shown after the fields.
 export class AgentForm {
   constructor(known, game, { chosen = null, name = "Agent", person = false, more = [], sweeps = false, onchange = () => {} } = {}) {
     Object.assign(this, { known, game, name, person, more, sweeps, onchange });
@@ -171,7 +181,7 @@ export class AgentForm {
     return this.game.default_heuristic ?? this.game.heuristics[0]?.name ?? null;
   }
 
-  // The fields of the heuristic, where the agent uses one and the game has some.
+  // Show the fields for the heuristic if the agent uses one and the game has some.
   #estimates(name) {
     const known = this.game.heuristics.find((one) => one.name === name);
     if (!this.agent.uses_heuristic || !known) return [];
@@ -187,7 +197,7 @@ export class AgentForm {
     return [field("Heuristic", control), ...parameters.fields];
   }
 
-  // Null where a person plays.
+  // Return the value of the form; null if a person plays.
   value() {
     if (!this.agent) return null;
     return { agent: this.agent.name, options: this.options.values(), heuristic: this.#wanted() };
@@ -200,26 +210,26 @@ export class AgentForm {
     return name === this.game.default_heuristic ? null : name;
   }
 
-  // Take a value that `value()` has given.
+  // Set the form to a value that `value()` returned.
   set(value) {
     if (value === null && this.person) return this.choose("");
     const { agent, options, heuristic } = mapping(value, "agent");
-    if (!this.game.agents.includes(agent)) throw new Error(`${JSON.stringify(agent)} is no agent for ${this.game.name}`);
+    if (!this.game.agents.includes(agent)) throw new Error(`${JSON.stringify(agent)} is not an agent for ${this.game.name}`);
     const wanted = typeof heuristic === "string" ? { name: heuristic } : heuristic ?? { name: this.usual };
     this.choose(agent, textIn(mapping(wanted, "heuristic").name ?? "", "heuristic"));
-    if (heuristic && !this.heuristic) throw new Error(`${JSON.stringify(wanted.name)} is no heuristic for ${agent} in ${this.game.name}`);
+    if (heuristic && !this.heuristic) throw new Error(`${JSON.stringify(wanted.name)} is not a heuristic for ${agent} in ${this.game.name}`);
     this.heuristic?.parameters.set(wanted.parameters ?? {});
     return this.options.set(options ?? {});
   }
 }
 
-// Limits of a decision.
+// The limits on a decision.
 export class LimitsForm {
   constructor({ nodes = "", seconds = "", onchange = () => {} } = {}) {
     this.nodes = number(nodes, { low: 1, high: 1e9, placeholder: "no limit" });
     this.seconds = number(seconds, { low: 0.01, high: 60, step: "any", placeholder: "no limit" });
     for (const node of [this.nodes, this.seconds]) node.addEventListener("change", () => onchange());
-    this.fields = [field("Nodes a decision", this.nodes), field("Seconds a decision", this.seconds)];
+    this.fields = [field("Nodes per decision", this.nodes), field("Seconds per decision", this.seconds)];
   }
 
   value() {

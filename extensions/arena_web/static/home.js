@@ -1,4 +1,5 @@
-// The tournaments of the server, of a folder all its stores; where there are none, what else there is.
+// The start page: the tournaments of the server or, for a folder, all stores in it. If there are none, it shows links to the
+// other pages.
 import { get } from "./api.js";
 import { h, whole } from "./dom.js";
 import { faultBox, head, main, moment } from "./page.js";
@@ -9,7 +10,7 @@ const faults = faultBox();
 async function show() {
   const { tournaments, folder } = await get("/api/tournaments");
   if (!tournaments.length) {
-    if (folder !== null) main.append(h("p", { class: "note gap-below" }, `There is no store in the folder ${folder} yet. A reload shows those that have come.`));
+    if (folder !== null) main.append(h("p", { class: "note gap-below" }, `There is no store in the folder ${folder} yet. Reload this page after the first run.`));
     main.append(head("Welcome to the arena", "Agents that play games and solve puzzles: watch them, play them, rank them."), h("div", { class: "columns columns-three" }, doors()));
     return;
   }
@@ -41,9 +42,9 @@ function table(tournaments, places) {
 
 function doors() {
   return [
-    ["/play", "Play", "Sit down against any agent, in any seat, or let two of them play each other."],
-    ["/puzzles", "Puzzles", "Shuffle, solve by hand or by an agent, and compare two agents on one position."],
-    ["/new", "New tournament", "Choose a game and agents, see the spec that it stands for, and watch the ranking grow."],
+    ["/play", "Play", "Play against any agent, in any seat, or let two agents play each other."],
+    ["/puzzles", "Puzzles", "Shuffle a puzzle, solve it by hand or with an agent, and compare two agents on one position."],
+    ["/new", "New tournament", "Choose a game and agents, see the spec that your choice makes, and watch the ranking grow."],
   ].map(([target, name, said]) => h("a", { class: "card door", href: target }, h("h2", {}, name), h("p", { class: "dim" }, said)));
 }
 

@@ -1,4 +1,4 @@
-// The leaderboards of a tournament, as they grow.
+// The page of the leaderboards of a tournament, which is updated while matches are played.
 import { post } from "./api.js";
 import { boardOf, overallOf } from "./board_table.js";
 import { h, whole } from "./dom.js";
@@ -34,7 +34,7 @@ let panelled = null;
 
 const source = new EventSource(`/api/t/${key}/events`);
 source.addEventListener("state", (event) => show(JSON.parse(event.data)));
-source.addEventListener("error", () => faults.show(source.readyState === EventSource.CLOSED ? "The server does not answer any more." : "The connection is lost; trying again."));
+source.addEventListener("error", () => faults.show(source.readyState === EventSource.CLOSED ? "The server does not answer any more." : "The connection was lost; the page tries to connect again."));
 source.addEventListener("open", () => faults.show(null));
 addEventListener("pagehide", () => source.close());
 
@@ -42,7 +42,7 @@ function show(state) {
   document.title = `${state.name} | arena`;
   title.textContent = state.name;
   tag.replaceChildren(stateTag(state.state));
-  const boardsWithPairs = state.boards.filter((board) => board.kind !== "score"); // whose agents have met, or tried the same puzzles
+  const boardsWithPairs = state.boards.filter((board) => board.kind !== "score"); // on these, agents can be compared in pairs
   const compared = document.body.dataset.comparisons === "no" ? [] : boardsWithPairs; // without arena_compare there is no such page
   compare.hidden = !compared.some((board) => board.games > 0 && board.rows.length > 1);
   stop.hidden = !(state.own && ["running", "starting"].includes(state.state));
@@ -64,23 +64,26 @@ function show(state) {
   boards.querySelectorAll(".scroll").forEach((node, number) => { node.scrollLeft = before[number] ?? 0; });
   if (region >= 0) boards.querySelectorAll(".scroll")[region]?.focus({ preventScroll: true });
   if (inside && focused) boards.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
-  if (panelled !== state.state) showPanels(state.boards, state.state);
+  const phase = `${state.state} ${state.started}`; // a store may have one run after the other
+  if (panelled !== phase) showPanels(state.boards, phase);
 }
 
-// The panels of the boards, one board after the other: asked for when the page opens, and when a run begins or ends.
-async function showPanels(found, state) {
-  panelled = state;
+// Show the panels of the boards, one board after the other. They are requested when the page opens, and when a run begins or
+// ends.
+async function showPanels(found, phase) {
+  panelled = phase;
   const filled = [];
   for (const [number, board] of found.entries()) {
     const place = h("div", { class: "stack" });
     await fillPanels(place, key, { place: "board", id: String(number) }, (title) => (found.length > 1 ? `${board.title}: ${title}` : title));
-    if (panelled !== state) return;
+    if (panelled !== phase) return;
     if (place.childElementCount) filled.push(place);
   }
   panels.replaceChildren(...filled);
 }
 
-// How far it is, how fast, and with what it is played; a time that is not known yet is a dash. The length of a sequential test is a forecast.
+// Show the progress of the run, its pace and its conditions. A time that is not known yet is shown as a dash. For a sequential
+// test, the number of matches is a forecast.
 function progress(state) {
   const running = state.state === "running", pace = state.pace ?? null;
   const total = state.total ?? state.expected, about = state.total === null && total ? "about " : "";
@@ -88,7 +91,7 @@ function progress(state) {
   const found = [["Matches", total ? `${whole(state.done)} of ${about}${whole(total)}` : whole(state.done)]];
   if (running) found.push(["Rate", pace === null ? "-" : `${pace.toFixed(pace < 10 ? 1 : 0)} a second`], ["Time left", left]);
   if (!running && state.started) found.push(["Last run", moment(state.started)]);
-  if (state.seed !== undefined) found.push(["Seed", String(state.seed)], ["Limits a decision", state.limits], ["Versions", state.versions]);
+  if (state.seed !== undefined) found.push(["Seed", String(state.seed)], ["Limits per decision", state.limits], ["Versions", state.versions]);
   return found.map(([name, value]) => figure(name, value));
 }
 

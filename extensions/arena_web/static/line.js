@@ -1,16 +1,17 @@
-// Positions that follow one another on a board that takes moves: by hand, by an agent, or from a solution.
+// A line of successive positions, on a board that accepts moves. The moves come from a person, from an agent or from a solution.
 import { post } from "./api.js";
 import { mountPlayer } from "./player.js";
 
 export class Line {
-  // `onChange` is called after every change of the line, `onShow` when another position of it is shown; `onFault(error)` when
-  // something cannot be done; `onChoose(actions)` when a square stands for several. `seen(frame)` is what is shown of a frame, and
-  // with `scored` the last position says who has won.
+  // `onChange` is called after every change of the line, and `onShow` when another position is shown. `onFault(error)` is called
+  // when something fails, and `onChoose(actions)` when one square stands for several actions. `seen(frame)` returns the part of a
+  // frame that is shown. With `scored`, the last position says who has won.
   constructor(element, { labels, keys = false, onChange, onShow = () => {}, onFault, onChoose = () => {}, mine = () => true, seen = (frame) => frame, scored = false }) {
     Object.assign(this, { element, labels, keys, onChange, onShow, onFault, onChoose, mine, seen, scored });
     this.frames = [];
     this.player = null;
     this.asking = null;
+    this.beginning = null;
   }
 
   get at() {
@@ -25,25 +26,31 @@ export class Line {
     return this.frames.at(-1);
   }
 
-  // Begin anew at a position, given by its text or drawn by lot from a seed, with the `actions` of `start` played from there. What
-  // chance does follows from the seed and the number of actions so far, `ply` at the start.
+  // Start again at a position that is given as text or drawn from a seed, and play the `actions` of `start` from there. The
+  // outcomes of chance follow from the seed and the number of actions so far, which is `ply` at the start.
   async begin(game, start) {
-    const { game: known, frames } = await this.#ask("/api/position", { game, ...start });
-    this.game = game;
-    this.seed = start.seed ?? 0;
-    this.described = known;
-    this.frames = frames.map((frame, number) => ({ ...frame, number, label: frame.seat === null ? null : this.labels()[frame.seat] }));
+    const mine = (this.beginning = {});
+    this.element.ariaBusy = "true";
+    try {
+      const { game: known, frames } = await this.#ask("/api/position", { game, ...start });
+      this.game = game;
+      this.seed = start.seed ?? 0;
+      this.described = known;
+      this.frames = frames.map((frame, number) => ({ ...frame, number, label: frame.seat === null ? null : this.labels()[frame.seat] }));
+    } finally {
+      if (this.beginning === mine) this.beginning = this.element.ariaBusy = null;
+    }
     this.#load(this.frames.length - 1);
   }
 
-  // How it came about: where it began and what was played, as far as it was.
+  // Return the first position of the line and the actions played from there, up to an answer.
   get story() {
     const answer = this.frames.findIndex((frame, place) => place > 0 && frame.action === null);
     const played = answer < 0 ? this.frames : this.frames.slice(0, answer);
     return { state: played[0].state, ply: played[0].ply, actions: played.slice(1).map((frame) => frame.action) };
   }
 
-  // Play an action at the position that is shown; whatever came after it is gone.
+  // Play an action at the position that is shown. All later positions are dropped.
   async play(action) {
     const at = this.player.at;
     this.player.stop();
@@ -51,7 +58,7 @@ export class Line {
     this.push({ ...frame, label: this.labels()[frame.seat] }, at);
   }
 
-  // What a request says of where a frame stands.
+  // Return the part of a request that describes the position of a frame.
   place(frame) {
     return { state: frame.state, seed: this.seed, ply: frame.ply ?? 0 };
   }
@@ -61,7 +68,7 @@ export class Line {
     this.#load(at + 1);
   }
 
-  // Put the frames of a solution behind the position that is shown.
+  // Append the frames of a solution after the position that is shown.
   extend(frames) {
     const at = this.player.at;
     const more = frames.map((frame, place) => ({ ...frame, number: frame.number < 0 ? -1 : at + 1 + place }));
@@ -74,7 +81,7 @@ export class Line {
     this.#load(this.frames.length - 1);
   }
 
-  // Give up what is being asked.
+  // Cancel the requests in progress.
   cancel() {
     this.asking?.abort();
   }
@@ -85,7 +92,7 @@ export class Line {
     return post(path, body, this.asking.signal);
   }
 
-  // Show the same positions again, where they are seen by another.
+  // Show the same positions again, for example after the viewer has changed.
   refresh() {
     this.player.load(this.#match(), this.player.at);
   }
@@ -113,8 +120,9 @@ export class Line {
     this.onChange();
   }
 
+  // Play an action that a person has chosen. This does nothing while another position is about to replace the one that is shown.
   async tryPlay(action) {
-    if (!this.mine(this.frame)) return;
+    if (this.beginning || !this.mine(this.frame)) return;
     try {
       await this.play(action);
     } catch (error) {
@@ -122,7 +130,7 @@ export class Line {
     }
   }
 
-  // What can be done at a position of a solution is asked for when somebody stays there.
+  // The legal actions at a position of a solution are requested only if somebody stays at this position.
   #shown(frame) {
     clearTimeout(this.waiting);
     this.onShow(frame);

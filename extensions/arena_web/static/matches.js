@@ -1,5 +1,5 @@
-// The matches of a tournament, some at a time, by who played, how it ended and how long it was.
-import { get } from "./api.js";
+// The list of the matches of a tournament, page by page, filtered by player, ending and length.
+import { at, get } from "./api.js";
 import { h, whole } from "./dom.js";
 import { button, entryAddress, faultBox, main, matchesAddress } from "./page.js";
 import { result } from "./player.js";
@@ -16,7 +16,7 @@ const foot = h("div", { class: "row between gap" });
 let boards = [];
 
 main.append(
-  h("div", { class: "head" }, title, h("a", { class: "button", href: `/t/${key}` }, "Leaderboard")),
+  h("div", { class: "head" }, title, h("a", { class: "button", href: at(`/t/${key}`) }, "Leaderboard")),
   faults.box,
   h("section", { class: "card", "aria-label": "list" }, filters, list, foot),
 );
@@ -41,7 +41,7 @@ async function show() {
   return history.replaceState(null, "", matchesAddress(key, state));
 }
 
-// The boards that are looked at, and all entries of theirs.
+// Return the chosen boards and all their entries.
 function chosen() {
   return state.board === "" ? boards : boards.filter((_, number) => String(number) === state.board);
 }
@@ -55,10 +55,10 @@ function choices() {
   if (games && state.agent) found.push(select("Opponent", "opponent", [["", "all opponents"], ...labels.filter((label) => label !== state.agent).map((label) => [label, label])]));
   found.push(select("Result", "result", results(puzzles, games)));
   found.push(select("Ending", "ending", [["", "any ending"], ["failed", "failures"], ...(puzzles ? [["gave-up", "gave up"], ["out-of-budget", "out of budget"]] : []), ...(games ? [["adjudicated", "adjudicated"]] : []), ["move-limit", "move limit"]]));
-  return [...found, bound("Moves from", "shortest"), bound("Moves to", "longest")];
+  return [...found, bound("Fewest moves", "shortest"), bound("Most moves", "longest")];
 }
 
-// What results are called: of an agent that is chosen, else of the first seat.
+// Name the results as seen by the chosen agent, or by the first seat if none is chosen.
 function results(puzzles, games) {
   const whose = state.agent ? "" : "first seat ";
   const words = games ? { win: `${whose}won`, draw: "drawn", loss: `${whose}lost` } : {};
@@ -99,7 +99,7 @@ function table(matches) {
       {},
       h("td", { class: "number number-of dim" }, whole(match.number)),
       several ? h("td", { class: "of-board" }, match.board) : null,
-      h("th", { scope: "row", class: "match-of" }, h("a", { href: `/t/${key}/match/${match.id}${query ? `?${query}` : ""}` }, match.labels.join(" – "))),
+      h("th", { scope: "row", class: "match-of" }, h("a", { href: at(`/t/${key}/match/${match.id}${query ? `?${query}` : ""}`) }, match.labels.join(" – "))),
       h("td", { class: "result-of" }, ["normal", "adjudicated", "move-limit", "gave-up", "out-of-budget", "stuck"].includes(match.termination) ? result(match) : h("span", { class: "bad" }, result(match))),
       h("td", { class: "number round-of" }, whole(match.round)),
       h("td", { class: `number moves-of${match.moves === null ? " unknown" : ""}` }, whole(match.moves)),

@@ -26,7 +26,7 @@ export class Moves {
     if (inside) this.list.querySelector("button")?.focus();
   }
 
-  // Put the focus on the first of some.
+  // Move the focus to the first of these actions.
   point(actions) {
     [...this.list.querySelectorAll("button")].find((node) => actions.includes(node.textContent))?.focus();
   }

@@ -1,4 +1,4 @@
-// A form for a small tournament, and the spec that it stands for.
+// A form for a small tournament, and the spec that it describes.
 import { begin, keep as remember, list, mapping } from "./address.js";
 import { givenUp, post } from "./api.js";
 import { h, whole } from "./dom.js";
@@ -8,7 +8,7 @@ import { button, faultBox, head, main } from "./page.js";
 const WAIT = 250;
 const MOST = 16;
 
-const SWEEPS = "Several values with commas in between, as in 1, 2, 3, are a sweep: an entry for each, and for a parameter of the game a board for each.";
+const SWEEPS = "Several values separated by commas, such as 1, 2, 3, are a sweep. For an option of an agent, each value makes an entry; for a parameter of the game, each value makes a board.";
 
 const faults = faultBox();
 const name = h("input", { type: "text", value: "My tournament", maxlength: "100" });
@@ -24,7 +24,7 @@ const start = button("Save and start", () => keep("/api/start"), "primary");
 const add = button("Add an agent", () => { addEntry(); changed(); });
 let known, games, formats, agents = [], timer = null, asking = null;
 
-main.append(head("New tournament", "Choose who meets whom; what the spec says is what will be played."), faults.box);
+main.append(head("New tournament", "Choose the game and the agents; the spec below shows what will be played."), faults.box);
 inventory().then(build).catch((error) => faults.show(error.message));
 
 function build(found) {
@@ -49,7 +49,7 @@ function build(found) {
   });
 }
 
-// Fill the form as the address tells it.
+// Fill the form with the values in the address.
 function restore(saved) {
   games.set(saved.game);
   gameChanged();
@@ -82,7 +82,7 @@ function gameChanged() {
 }
 
 function addEntry(chosen = null, called = "") {
-  const label = h("input", { type: "text", value: called, maxlength: "100", placeholder: "by its name", oninput: changed });
+  const label = h("input", { type: "text", value: called, maxlength: "100", placeholder: "name of the agent", oninput: changed });
   const row = h("fieldset", { class: "entry" });
   const entry = { label, row };
   const remove = button("Remove", () => {
@@ -132,7 +132,7 @@ async function preview() {
     if (givenUp(error)) return;
     showFaults(error);
     yaml.classList.add("stale");
-    said.textContent = yaml.textContent === "" ? "There is no spec as long as the form has these faults." : "This is the spec from before these faults.";
+    said.textContent = yaml.textContent === "" ? "Correct these mistakes to see the spec." : "This is the last correct spec; it does not contain the changes with mistakes.";
     save.disabled = start.disabled = true;
   }
 }
@@ -149,7 +149,7 @@ async function keep(path) {
   save.disabled = start.disabled = false;
 }
 
-// The faults beside the spec, with agents by their place in the form and their name rather than by their index.
+// Show the faults beside the spec. An agent is named by its place in the form and its name rather than by its index.
 function showFaults(error) {
   const named = (_, number, dot) => {
     const form = agents[number]?.form;

@@ -1,4 +1,4 @@
-// The choice of two agents of a tournament, and the link to the page that compares them.
+// The choice of two agents of a tournament, with a link to the page that compares them.
 import { h } from "./dom.js";
 
 export function pairChoice(key) {
@@ -7,7 +7,7 @@ export function pairChoice(key) {
   const box = h("section", { class: "card gap", "aria-label": "two agents", hidden: true }, h("h2", {}, "Two agents compared"), h("div", { class: "pair" }, field("Agent", first), field("Against", second), link));
   let boards = [];
 
-  // The agents of the boards; what was chosen stays so.
+  // Offer the agents of the boards; the current choice is kept.
   function show(found) {
     const labels = found.map((board) => board.games > 0 ? board.rows.map((row) => row.agent) : []);
     if (JSON.stringify(labels) === JSON.stringify(boards)) return;
@@ -15,7 +15,7 @@ export function pairChoice(key) {
     arrange();
   }
 
-  // Whoever shares a board with the first can be the second.
+  // Offer as the second agent every agent that shares a board with the first.
   function arrange() {
     const met = (label) => [...new Set(boards.filter((labels) => labels.includes(label)).flat())].filter((other) => other !== label);
     fill(first, [...new Set(boards.flat())].filter((label) => met(label).length));
@@ -31,7 +31,8 @@ function field(name, select) {
   return h("label", { class: "field" }, h("span", {}, name), select);
 }
 
-// Options of a select, in the order of the alphabet so that they stay where they are; its value is kept if it is among them.
+// Fill a select with options. They are sorted alphabetically so that they stay in place, and the value is kept if it is among
+// them.
 function fill(select, labels) {
   const chosen = select.value, sorted = labels.sort((one, other) => one.localeCompare(other, "en"));
   if ([...select.options].map((option) => option.value).join("\n") === sorted.join("\n")) return;

@@ -1,4 +1,4 @@
-// Play against any agent, in any seat, or watch agents play.
+// The page for playing against any agent in any seat, or for watching agents play.
 import { begin as open, keep, list, mapping, text, whole as number } from "./address.js";
 import { givenUp, post } from "./api.js";
 import { duration, h, whole, worth } from "./dom.js";
@@ -24,18 +24,18 @@ const pause = button("Pause", () => setPaused(!paused));
 const undo = button("Undo", takeBack);
 const hint = button("Hint", advise);
 let known, games, seats = [], line = null, paused = false, thinking = null, advice = 0, timer = null, seatNames = [], playing = null;
-let watcher = null; // the person who looks, where several share the screen and information is hidden
+let watcher = null; // the person who is looking at the screen, if several persons share it and information is hidden
 const limits = new LimitsForm({ nodes: "20000", seconds: "5" });
 
 main.classList.add("board-first");
-main.append(head("Play", "Take any seat, or give both to agents and watch."), faults.box);
+main.append(head("Play", "Take any seat, or choose agents for both seats and watch."), faults.box);
 inventory().then(build).catch((error) => faults.show(error.message));
 
 function build(found) {
   known = found;
   games = new GameForm(found.games.filter((game) => !game.puzzle), known.first.game, (other) => {
     if (other) seatForms();
-    begin(); // the board is that of the game that is chosen
+    begin(); // the board belongs to the chosen game
   });
   const above = h("div", { class: "row between above" }, turn, h("div", { class: "row" }, undo, hint, pause));
   const board = h("section", { class: "card", "aria-label": "board" }, above, hintText, curtain, stage, moves.box);
@@ -92,7 +92,7 @@ function sit(seed) {
   watcher = null;
 }
 
-// Go on with a game as the address tells it.
+// Continue a game that is kept in the address.
 async function resume(saved) {
   games.set(saved.game);
   seatForms();
@@ -112,12 +112,13 @@ function remember() {
   keep({ ...found, line: line.story }, () => ({ ...found, line: { state: line.last.state, ply: line.last.ply, actions: [] } }));
 }
 
-// Whether there is something that a person may not see yet: where all seats are agents', and at the end, all is shown.
+// Return true if a person may not see everything yet. Everything is shown at the end of a game, and if agents play all seats.
 function hidden() {
   return Boolean(line.last.seen) && !line.last.over && playing.agents.includes(null);
 }
 
-// The seat of the person who looks, where something is hidden; null while nobody may: it is another person's turn.
+// If something is hidden, return the seat of the person who is looking. Return null while nobody may look, because the turn has
+// passed to another person.
 function viewer() {
   const people = playing.agents.flatMap((agent, seat) => (agent === null ? [seat] : []));
   if (people.length === 1) return people[0];
@@ -126,12 +127,12 @@ function viewer() {
   return watcher;
 }
 
-// Whether the one who looks may see what can be done at a position.
+// Return true if the viewer may see the legal actions at a position.
 function allowed(frame) {
   return !hidden() || frame.to_move === viewer();
 }
 
-// A frame as it is shown: to a person what his seat observes, without what others have done.
+// Return a frame as it is shown. A person sees only the observation of the seat, without the actions of the others.
 function shownOf(frame) {
   if (!hidden()) return frame;
   const seat = viewer();
@@ -145,20 +146,20 @@ function lift() {
   stage.querySelector("[tabindex='0']")?.focus();
 }
 
-// What the seats are called: two of a name are told apart by their seats.
+// Return the names of the seats. If two agents have the same name, the seat is added.
 function named(agents) {
   const names = agents.map((agent) => (agent === null ? "You" : agent.agent));
   return names.map((name, seat) => (names.filter((other) => other === name).length > 1 ? `${name} (${seat + 1})` : name));
 }
 
 function changed() {
-  advice++; // a hint that is on its way is for another position, even where the line comes back to this one
+  advice++; // a hint that has not arrived yet is dropped, even if the line returns to the same position later
   hintText.textContent = "";
   remember();
   go();
 }
 
-// Have an agent move where it is one's turn at the end of the line.
+// Let an agent move if it is its turn at the end of the line.
 function go() {
   clearTimeout(timer);
   const frame = line.frame;
@@ -204,7 +205,7 @@ function ending(frame) {
   return told.replace(/^(a draw|score)/, (first) => first[0].toUpperCase() + first.slice(1));
 }
 
-// Draw the curtain, or have it open.
+// Close the curtain over the board, or open it.
 function draw() {
   const next = line.last.to_move, covered = hidden() && viewer() === null;
   reveal.textContent = `${seatNames[next]}, it is your turn: show my view`;

@@ -1,4 +1,5 @@
-// Puzzles: shuffle, solve by hand or by an agent, step, hint; two agents side by side on the same position.
+// The page of puzzles. A person can shuffle a puzzle, solve it, ask for a hint, or let an agent solve it, also step by step. Two
+// agents can work side by side on the same position.
 import { begin as open, keep, list, mapping, text as textIn } from "./address.js";
 import { givenUp, post } from "./api.js";
 import { duration, figure as written, h, whole } from "./dom.js";
@@ -18,7 +19,7 @@ const limits = new LimitsForm({ seconds: "10", onchange: () => remember() });
 let known, games, panels = [], position = null;
 
 main.classList.add("board-first");
-main.append(head("Puzzles", "Shuffle a board and solve it, or see how agents do it.", button("Shuffle", () => games && shuffle(false), "primary")), faults.box);
+main.append(head("Puzzles", "Shuffle a board and solve it, or watch agents solve it.", button("Shuffle", () => games && shuffle(false), "primary")), faults.box);
 inventory().then(build).catch((error) => faults.show(error.message));
 
 function build(found) {
@@ -41,7 +42,7 @@ function build(found) {
   });
 }
 
-// Set everything up as the address tells it.
+// Set up the page as the address describes it.
 async function restore(saved) {
   games.set(saved.game);
   limits.set(saved.limits ?? {});
@@ -66,8 +67,8 @@ async function shuffle(anew) {
   await place({ seed: lot() });
 }
 
-// Set up a position, the same for everyone. An answer that comes after a later question is of no use.
-let asked = 0;
+// Set up the same position in all panels. If a newer request was sent meanwhile, the answer to the older one is ignored.
+let asked = 0, arriving = 0;
 
 async function place(start) {
   const before = asked;
@@ -83,15 +84,20 @@ async function setUp(start, told = []) {
   const mine = ++asked;
   panels.forEach((panel) => panel.halt());
   const game = games.value();
-  const found = await post("/api/position", { game, ...start });
-  if (mine !== asked) return;
-  position = { game, state: found.frame.state };
-  text.value = found.frame.state;
-  await arrange(true, told);
+  arriving++; // the boards show the previous position meanwhile
+  try {
+    const found = await post("/api/position", { game, ...start });
+    if (mine !== asked) return;
+    position = { game, state: found.frame.state };
+    text.value = found.frame.state;
+    await arrange(true, told);
+  } finally {
+    arriving--;
+  }
   remember();
 }
 
-// `told` are the agents and actions of panels that are to be made.
+// Show as many panels as are wanted. `told` has the agents and the actions for new panels.
 async function arrange(moved = false, told = []) {
   const wanted = compare.checked ? 2 : 1;
   both.hidden = wanted < 2;
@@ -136,7 +142,7 @@ class Panel {
       onShow: (frame) => this.show(frame),
       onFault: (error) => this.fault(error),
       onChoose: (actions) => this.moves.point(actions),
-      mine: () => this.working === null,
+      mine: () => arriving === 0 && this.working === null,
     });
     this.whose = "you";
     this.box = h(
@@ -152,7 +158,7 @@ class Panel {
     this.facts.replaceChildren();
     this.faults.show(null);
     this.whose = "you";
-    this.#allow(false); // the position that is still shown is not the one that would be solved
+    this.#allow(false); // otherwise the position that is still shown would be solved
     try {
       await this.line.begin(position.game, { state: position.state, actions });
     } catch (error) {
@@ -172,13 +178,13 @@ class Panel {
     if (this.working) return;
     if (frame.over === true || frame.number < 0) this.said.textContent = this.over(frame);
     else if (this.line.at < this.line.frames.length - 1) this.said.textContent = this.under(this.line.at, this.line.frames.length - 1);
-    else this.said.textContent = `By hand, or by ${this.agent.agent.name}`;
+    else this.said.textContent = `Solve it by hand, or let ${this.agent.agent.name} solve it`;
   }
 
-  // Where one is on the way of an agent.
+  // Return text that says which move of the solution is shown.
   under(at, last) {
-    const way = this.solved ? "solution" : "way, which is no solution";
-    return `Move ${whole(at)} of ${whole(last)} of ${this.whose}'s ${way}`;
+    const way = this.solved ? "solution" : "failed attempt";
+    return `Move ${whole(at)} of ${whole(last)} (${way} by ${this.whose})`;
   }
 
   over(frame) {
@@ -190,7 +196,7 @@ class Panel {
     const frame = this.line.frame;
     const found = await this.ask("/api/solve", "is working…");
     if (!found) return false;
-    if (this.line.frame !== frame) { // somebody has gone on meanwhile
+    if (this.line.frame !== frame) { // another position was chosen meanwhile
       this.show(this.line.frame);
       return false;
     }
@@ -206,7 +212,7 @@ class Panel {
     return view.frames.length > 1;
   }
 
-  // Solve it and show how: step by step where that does not take for ever.
+  // Solve the puzzle and show the solution, step by step if that does not take too long.
   async run() {
     if (this.buttons.solve.disabled || !(await this.solve())) return;
     const { player, frames } = this.line;
@@ -235,7 +241,7 @@ class Panel {
     }
   }
 
-  // One step of a solution, which is looked for where there is none yet.
+  // Show one step of a solution. If there is none yet, request one.
   async step() {
     const { line } = this;
     if (line.at === line.frames.length - 1 && !(line.frame.over || line.frame.number < 0)) await this.solve();

@@ -1,4 +1,4 @@
-// How a tournament stands, in a word.
+// The state of a tournament, in one word.
 import { h } from "./dom.js";
 
 const KINDS = { running: "tag tag-live", starting: "tag tag-live", failed: "tag tag-bad" };

@@ -6,55 +6,59 @@ from typing import Any, NamedTuple
 
 from arena import CHANCE, Action, Game, Record, State
 from arena.api.errors import call_foreign, describe
-from arena.api.games import gives_grid, name_of, settings
-from arena.api.match import Differs, Step, steps
-from arena.api.spec import make_plain, read_member
+from arena.api.games import name_of, settings
+from arena.api.match import Differs, Step
+from arena.api.spec import Parameters, read_member
 from arena_catalog.grids import GRID, find_cells, find_grid_fault
 from arena_records.rules import compare_with_rules
 
 MAX_FRAMES = 5000
-"""Frames of a match; a longer match is cut to the first ones and the last."""
+"""The maximum number of frames of a match. If a match is longer, its first frames and the last one are kept."""
 MAX_CHARACTERS = 4_000_000
-"""Characters of all frames of a match; beyond them it is cut likewise."""
+"""The maximum number of characters in all frames of a match. Longer matches are cut in the same way."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One position of a match and the decision that led to it. All values are plain, ready for JSON."""
+    """One position of a match and the decision that led to it. All values can be written as JSON."""
 
     number: int
-    """Actions played so far; -1 for an answer."""
+    """The number of actions played so far; -1 for an answer."""
     state: str
     """The position in the notation of the game."""
     rendered: str | None
-    """The rendering of the game for people; None where the position is drawn."""
+    """The text that the game renders for people; None if a board draws the position."""
     grid: list[list[str]] | None
     """The cells of the position, if the game gives a grid and has no board."""
     action: str | None
     seat: int | None
     """The seat that played the action; None for the first position, for an outcome of chance, and for an answer."""
     label: str | None
-    """The label of the entry in that seat; `chance` for an outcome of chance."""
+    """The label of the entry in that seat, or `chance` for an outcome of chance."""
     nodes: int | None
-    """The nodes of the decision, as all that follows; None if the action had no decision of its own."""
+    """The number of nodes of the decision. This field and the following ones are None if the action had no decision
+    of its own.
+    """
     evaluations: int | None
     depth: int | None
     value: float | None
-    """The value to the seat that played, as its agent reported it."""
+    """The value for the seat that played, as reported by its agent."""
     seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class MatchView:
-    """A match with all its frames. All values are plain, ready for JSON by `as_dict`."""
+    """A match with all its frames. All values can be written as JSON, see `as_dict`."""
 
     id: str
     game: dict[str, Any]
-    """The `name`, the `parameters`, the `colors` of the grid, whether it `aims` at actions, a `note` if it cannot be drawn."""
+    """A mapping with the `name`, the `parameters`, the `colors` of the grid, `aims` (whether squares stand for actions), and a
+    `note` if the game cannot be drawn.
+    """
     labels: tuple[str, ...]
     frames: tuple[Frame, ...]
     left_out: int
-    """Number of positions left out before the last one, since the match is too long."""
+    """The number of positions that are left out before the last one, because the match is too long."""
     returns: tuple[float, ...]
     solved: bool | None
     termination: str
@@ -66,7 +70,7 @@ class MatchView:
     totals: tuple[dict[str, Any], ...]
     """A mapping for each seat: label, decisions, nodes, evaluations and seconds."""
     differences: tuple[str, ...]
-    """Differences between the record and a replay by the rules, as sentences."""
+    """The differences between the record and a replay by the rules, as sentences."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the view as plain values."""
@@ -74,27 +78,28 @@ class MatchView:
 
 
 class Depiction(NamedTuple):
-    """A state as a page shows it: nothing if a board draws it, else a grid, else text."""
+    """A state as a page shows it. If a board draws the state, all fields are None; otherwise there is a grid or a text."""
 
     rendered: str | None = None
     grid: list[list[str]] | None = None
     note: str | None = None
-    """The fault of the grid; None for a sound one, and for games without."""
+    """The fault in the grid; None if the grid is valid or the game has none."""
 
 
 def depict(game: Game, state: State, *, drawn: bool = False) -> Depiction:
-    """Return the grid of a state, else its rendering; a grid of another shape gives the rendering and a note.
+    """Return the grid of a state, or its rendering if there is no grid. If the grid has a wrong shape, return the rendering and a
+    note.
 
-    With `drawn` all is None: a board draws states from their notation. Raises what `render` raises.
+    With `drawn`, all fields are None, because a board draws states from their notation. Exceptions of `render` are not caught.
     """
     if drawn:
         return Depiction()
     note = None
-    if gives_grid(type(game)):
+    if read_member(type(game), "grid") is not None:
         try:
             cells = game.grid(state)
             fault = find_grid_fault(cells)
-        except Exception as error:  # the author may mean something else by `grid`
+        except Exception as error:  # the author may use the name `grid` for something else
             fault = describe(error)
         if fault is None:
             return Depiction(grid=[list(row) for row in cells])
@@ -103,40 +108,47 @@ def depict(game: Game, state: State, *, drawn: bool = False) -> Depiction:
 
 
 def aim(game: Game, state: State, actions: Sequence[Action]) -> list[list[tuple[int, int]]]:
-    """Return the cells of the grid that stand for each action, by `Game.cells`; nothing if that is not as it should be."""
+    """Return the cells of the grid that stand for each action, as `Game.cells` gives them; empty if they are not valid."""
     if not aims(type(game)):
         return []
     return call_foreign(lambda: find_cells(game, state, actions, game.grid(state)), lambda _: [])
 
 
 def aims(kind: type[Game]) -> bool:
-    """Return whether a game says which cells of its grid stand for an action."""
-    return gives_grid(kind) and read_member(kind, "cells") is not None
+    """Return True if a class of games defines which cells of its grid stand for an action."""
+    return read_member(kind, "grid") is not None and read_member(kind, "cells") is not None
 
 
 def describe_game(game: Game) -> dict[str, Any]:
-    """Return the name of a game, its parameters, the colours of its grid and whether a click on it plays, as boards take them."""
-    colors = dict(read_member(type(game), "grid_colors")) if gives_grid(type(game)) else {}
-    return {"name": name_of(game), "parameters": make_plain(settings(game)), "colors": colors, "aims": aims(type(game))}
+    """Return the name of a game, its parameters, the colours of its grid and whether clicks on the grid play actions, in the form
+    that boards take.
+    """
+    colors = dict(read_member(type(game), "grid_colors")) if read_member(type(game), "grid") is not None else {}
+    return {
+        "name": name_of(game),
+        "parameters": Parameters.make_plain(settings(game)),
+        "colors": colors,
+        "aims": aims(type(game)),
+    }
 
 
 def view(game: Game, record: Record, *, drawn: bool = False, most: int = MAX_FRAMES) -> MatchView:
-    """Return a view of a record, up to the first action that the rules forbid; `differences` tells of that.
+    """Return a view of a record. It ends before the first action that the rules do not allow, and then `differences` says so.
 
-    A match of more than `most` positions, or of MAX_CHARACTERS characters, is cut to the first ones and the last. With `drawn`
-    frames have neither a rendering nor a grid: a board draws them from the notation.
+    A match with more than `most` positions or MAX_CHARACTERS characters is cut: the first positions and the last one are kept.
+    With `drawn`, frames have neither a rendering nor a grid, because a board draws them from the notation.
     """
     found: list[tuple[Frame, str | None]] = []
     differences: list[str] = []
     left_out, first, last, skipped = 0, None, None, None
     room = MAX_CHARACTERS
     try:
-        for step in steps(game, record):
+        for step in Step.follow(game, record):
             first, last = first or step, step
             if len(found) < most and room > 0:
                 frame, note = _frame(game, record, step, drawn)
                 found.append((frame, note))
-                room -= len(frame.state) + len(frame.rendered or "")  # about the characters of a frame in JSON
+                room -= len(frame.state) + len(frame.rendered or "")  # about the number of characters that the frame has in JSON
                 room -= sum([len(mark) + 3 for row in frame.grid or () for mark in row])
             else:
                 left_out, skipped = left_out + 1, step
@@ -193,13 +205,13 @@ def _view(
 
 
 _USED = ("nodes", "evaluations", "depth", "value", "seconds")
-"""Fields of a decision that its frame has, too."""
+"""The fields that a frame takes from a decision."""
 
 
 def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str] = ()) -> MatchView:
-    """Return a view of a record whose game is not here: one frame, with its position and its actions as text.
+    """Return a view of a record whose game is not installed here: one frame, with its position and its actions as text.
 
-    `game` has the game's name.
+    `game` has the name of the game.
     """
     text = "\n\n".join([record.position, " ".join(record.actions), *([record.answer] if record.answer else [])])
     frame = Frame(0, record.position, text, None, None, None, None, None, None, None, None, None)
@@ -207,7 +219,7 @@ def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str
 
 
 def _frame(game: Game, record: Record, step: Step, drawn: bool) -> tuple[Frame, str | None]:
-    """The frame of a step, and the note on its grid."""
+    """Return the frame of a step, and the note about its grid."""
     used, depiction = step.decision, depict(game, step.state, drawn=drawn)
     frame = Frame(
         number=step.number,

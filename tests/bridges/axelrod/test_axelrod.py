@@ -116,8 +116,8 @@ def test_the_spec_of_the_first_tournament_has_its_strategies(axelrod: Any) -> No
         ("TitForTa", r"strategy: unknown 'TitForTa'; did you mean TitForTat"),
         ("grudger", r"did you mean Grudger\?"),
         ("xyzzy", "lists them"),
-        ("Darwin", "strategy: Darwin cannot play here: it reads the source or the mind of the other"),
-        ("MetaMajority", "a match takes it long"),
+        ("Darwin", "strategy: Darwin cannot play here: it reads the source code or the memory of its opponent"),
+        ("MetaMajority", "its matches take too long"),
     ],
 )
 def test_a_strategy_that_cannot_play_is_a_fault_of_the_spec(axelrod: Any, strategy: str, told: str) -> None:

@@ -1,4 +1,4 @@
-"""Engines written for the tests, and a thread in the place of arena that asks an adapter."""
+"""An engine that was written for the tests, and an adapter in a thread, to which the tests send requests as arena does."""
 
 import json
 import os
@@ -25,7 +25,7 @@ MakeEngine = Callable[..., Path]
 
 @pytest.fixture
 def engine(tmp_path: Path) -> MakeEngine:
-    """A program `engine` that speaks a protocol, and what it was told in `heard`."""
+    """Return a function that writes the program `engine`, which speaks a protocol. It logs all that it receives to `heard`."""
 
     def make(protocol: str, fault: str = "none") -> Path:
         program = tmp_path / "engine"
@@ -38,7 +38,7 @@ def engine(tmp_path: Path) -> MakeEngine:
 
 
 class Talk:
-    """An adapter that runs in a thread, asked as arena would ask it."""
+    """An adapter that runs in a thread. The methods send it the requests that arena would send."""
 
     def __init__(self, protocol: str, command: list[str]) -> None:
         read, write = os.pipe()
@@ -92,7 +92,7 @@ class Talk:
 
 @pytest.fixture
 def talk() -> Iterator[Callable[..., Talk]]:
-    """A maker of adapters that talk, each ended after the test."""
+    """Return a function that starts an adapter. All adapters end after the test."""
     made: list[Talk] = []
 
     def make(protocol: str, *command: object) -> Talk:

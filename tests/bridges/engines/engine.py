@@ -1,6 +1,7 @@
 """An engine for noughts and crosses that speaks UCI or GTP: it takes the first free cell from A1, row by row upwards.
 
-`engine.py PROTOCOL FAULT LOG`: what it is told goes into LOG; FAULT is what it does wrong at its first move, or "none".
+`engine.py PROTOCOL FAULT LOG`: the engine writes all that it receives to LOG. FAULT names what it does wrong at its first move,
+or is "none".
 """
 
 import os
@@ -26,7 +27,7 @@ def say(text: str) -> None:
 
 
 def moved(taken: list[str], resign: str) -> str:
-    """The first free cell, or what is wrong with this engine."""
+    """Return the first free cell, or the faulty answer of this engine."""
     if FAULT == "die":
         sys.exit(3)
     if FAULT == "killed":

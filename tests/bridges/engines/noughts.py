@@ -1,4 +1,4 @@
-"""Noughts and crosses for engines: tic-tac-toe that says how it speaks UCI and GTP."""
+"""Noughts and crosses for engines: tic-tac-toe with dialects for UCI and GTP."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ class Noughts(TicTacToe):
         super().__init__()
 
     def dialects(self) -> Mapping[str, Dialect]:
-        """Return both; UCI has small letters."""
+        """Return both dialects; the one for UCI uses small letters."""
         uci = Uci(self.format_state, lambda state, action: vertex_of(action).lower(), self._read, {"UCI_Variant": "noughts"})
         return {"uci": uci, "gtp": Gtp(3, lambda state, action: vertex_of(action), self._read, 0.5, self._setup)}
 
@@ -35,7 +35,7 @@ class Noughts(TicTacToe):
 
 
 def vertex_of(action: int) -> str:
-    """Return the vertex of a cell, which count from 1 at the upper left, row by row."""
+    """Return the vertex of a cell. Cells are numbered from 1 at the upper left, row by row."""
     return vertex((action - 1) % 3, 2 - (action - 1) // 3)
 
 

@@ -110,7 +110,7 @@ FAULTS = [
     ("uci", "wordless", "engine: expected a move after bestmove, got 'bestmove'"),
     ("gtp", "die", "engine ended with code 3 when an answer to 'genmove black' that begins with = or ? was expected"),
     ("gtp", "chat", "engine: expected an answer to 'genmove black' that begins with = or ?, got 'let me see'"),
-    ("gtp", "resign", "engine resigned, and so lost; matches are played to their end"),
+    ("gtp", "resign", "engine resigned, which counts as a loss, because matches are played to their end"),
 ]
 
 
@@ -150,7 +150,7 @@ STARTS: list[tuple[str, str, dict[str, Any], str]] = [
         "engine: expected an answer to 'protocol_version' that begins with = or ?, got nothing in time",
     ),
     ("uci", "gtp", {"seconds": 0.5}, "engine: expected uciok, as UCI has it, got nothing in time"),
-    ("gtp", "gtp", {"game": "tic-tac-toe"}, "tic-tac-toe does not say how it speaks gtp"),
+    ("gtp", "gtp", {"game": "tic-tac-toe"}, "tic-tac-toe has no dialect for gtp"),
 ]
 
 
@@ -169,7 +169,7 @@ def test_programs_that_are_no_engines(engine: MakeEngine, talk: Any, tmp_path: P
     assert said == {"type": "failed", "message": "nothing cannot be started: No such file or directory"}
     said = talk("gtp", "/bin/cat").start()
     assert said["message"] == "cat: expected an answer to 'protocol_version' that begins with = or ?, got 'protocol_version'"
-    said = talk("uci", "/bin/cat").start(seconds=2.0)
+    said = talk("uci", "/bin/cat").start(seconds=0.5)
     assert said["message"] == "cat: expected uciok, as UCI has it, got nothing in time; the last that it said was 'uci'"
     said = talk("gtp", engine("gtp", "old")).start()
     assert said["message"] == "engine: expected version 2 of GTP, got '1'"

@@ -2,14 +2,18 @@
 
 import json
 import random
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import arena
 from arena.match.record import Record
+from arena.plugins.registry import Registry
 from arena.spec import load_spec
-from arena_bridges.llm.prompts import read_move, replies
+from arena_bridges.llm.prompts import Words, read_move, replies
+from arena_check.game_checks import CODE_WORDS, MAX_RULES_CHARACTERS, MIN_RULES_CHARACTERS
 from arena_games.tic_tac_toe import TicTacToe
 from tests.bridges.llm.stub import Answers, Reply, Stub, first, legal, move, serving
 
@@ -73,17 +77,20 @@ def test_nothing_is_looked_for_in_prose(text: str, expected: str | None) -> None
 def test_illegal_and_unreadable_answers_are_told_apart_and_asked_again_with_the_reason() -> None:
     """Each decision has one of either, and all that was spent; 100 and 10 tokens an answer at 2 and 8 a million are 0.00028."""
     with serving(spoilt(move("99"), Reply("I take the centre"))) as stub:
-        (one, _) = played(stub, price_in=2.0, price_out=8.0)
+        (one, _) = played(stub, price={"in": 2, "out": 8})
         third = max((request["messages"] for request in stub.requests), key=len)
     assert one.termination == "normal"
     own = [decision.spent for decision in one.decisions if decision.spent is not None]
     for amounts in own:
         assert {**amounts, "money": round(amounts["money"], 9)} == {
             "requests": 3,
+            "retries": 2,
             "illegal": 1,
+            "unreadable": 1,
             "truncated": 0,
             "tokens_in": 300,
             "tokens_out": 30,
+            "tokens_cached": 0,
             "money": 0.00084,
         }
     assert [message["role"] for message in third] == ["system", "user", "assistant", "user", "assistant", "user"]
@@ -148,6 +155,15 @@ def told_of(request: dict[str, Any]) -> str:
     return str(text.partition("Moves so far: ")[2].partition("\n")[0])
 
 
+def test_built_in_games_are_described_without_words_of_the_implementation(registry: Registry) -> None:
+    """What a model reads of each: no value or word of Python, as `arena check` looks for in `rules_text`."""
+    for name, kind in registry.games.items():
+        if kind.__module__.startswith("arena_games"):
+            text = Words(kind()).describe()
+            assert not CODE_WORDS.search(text), name
+            assert MIN_RULES_CHARACTERS < len(text) < MAX_RULES_CHARACTERS
+
+
 def test_moves_that_cannot_have_led_here_are_not_found() -> None:
     game = TicTacToe()
     start = game.initial(random.Random(0))
@@ -190,7 +206,7 @@ def test_an_answer_that_is_no_chat_completion_is_nobodys_loss(monkeypatch: pytes
     with serving(lambda _: Reply(body=json.dumps({"choices": []}))) as stub:
         records = played(stub)
     assert {(record.termination, record.seat) for record in records} == {("void", None)}
-    assert all("no chat completion" in (record.message or "") for record in records)
+    assert all("does not have the form of a chat completion" in (record.message or "") for record in records)
 
 
 @pytest.mark.parametrize(
@@ -209,3 +225,112 @@ def test_options_that_are_wrong_are_faults_of_the_spec(options: dict[str, Any], 
     entry = {"agent": "llm", "url": "http://127.0.0.1:1/v1", "model": "m", **options}
     with pytest.raises(arena.SpecError, match=told):
         load_spec({"game": "tic-tac-toe", "agents": [entry, "random"]})
+
+
+TEMPLATE = """{% block system %}{{ rules }}
+{{ form }}{% endblock %}
+{% block user %}{{ board }} You are {{ seat }} of {{ seats }}.{% if legal %}
+Legal moves: {{ legal | join(", ") }}{% endif %}
+{% for line in history %}- {{ line }}
+{% endfor %}{% if fault %}Mind: {{ fault }}{% endif %}{% endblock %}
+"""
+
+
+def test_a_prompt_is_a_template_of_a_file_and_an_axis_of_the_spec(tmp_path: Path) -> None:
+    """Two prompts of a sweep make two entries; a template with `fault` asks anew, another one goes on in the conversation."""
+    (tmp_path / "a.j2").write_text(TEMPLATE)
+    (tmp_path / "b.j2").write_text("{{ game }} {{ position }}\nLegal moves: {{ legal | join(', ') }}")
+    asked: list[list[dict[str, str]]] = []
+
+    def answers(request: dict[str, Any]) -> Reply:
+        messages = request["messages"]
+        asked.append(messages)
+        text = "\n".join(message["content"] for message in messages)
+        told = re.search(r"Legal moves: (.*)", text)
+        return move("99") if not ("Mind:" in text or "not a legal move" in text) or told is None else move(told[1].split(", ")[0])
+
+    with serving(answers) as stub:
+        prompts = {"sweep": [str(tmp_path / name) for name in ("a.j2", "b.j2")]}
+        model = {"agent": "llm", "url": stub.url, "model": "m", "prompt": prompts}
+        results = arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": [model, "random"]}, concurrency=1)
+    assert len(results.spec.boards[0].seats) == 3
+    assert {record.termination for record in results.records} == {"normal"}
+    own = [messages for messages in asked if messages[0]["role"] == "system"]
+    assert {tuple(message["role"] for message in messages) for messages in own} == {("system", "user")}
+    assert own[0][0]["content"].startswith("You play tic-tac-toe (rows=3, columns=3, in_a_row=3).\nTwo sides, x and o")
+    listed = ", ".join(legal({"messages": own[0]}))
+    assert own[1][1]["content"].endswith(f"Mind: '99' is not a legal move here. Legal moves: {listed}")
+    others = [messages for messages in asked if messages[0]["role"] == "user"]
+    assert {tuple(message["role"] for message in messages) for messages in others} == {("user",), ("user", "assistant", "user")}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{{ rule }}", "unknown variable rule; expected one of game, rules"),
+        ("a\n{% if %}", "line 2"),
+        ("", "expected a text"),
+        ("{{ legal.append('x') }}", "prompt:"),
+        ("{{ rules.__class__ }}", "prompt:"),
+        (None, "cannot read"),
+    ],
+)
+def test_a_prompt_that_is_no_template_is_a_fault_of_the_spec(text: str | None, told: str, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "p.j2").write_text(text)
+    entry = {"agent": "llm", "url": "http://127.0.0.1:1/v1", "model": "m", "prompt": str(tmp_path / "p.j2")}
+    with pytest.raises(arena.SpecError, match=told):
+        load_spec({"game": "tic-tac-toe", "agents": [entry, "random"]})
+
+
+def test_legal_moves_may_be_listed_only_after_an_illegal_one() -> None:
+    def answers(request: dict[str, Any]) -> Reply:
+        told = re.search(r"Legal moves: (\S*?),? ", request["messages"][-1]["content"] + " ")
+        return move(told[1] if told else "99")
+
+    with serving(answers) as stub:
+        records = played(stub, legal="on-error")
+    assert {record.termination for record in records} == {"normal"}
+    assert all(one.spent["illegal"] == 1 for record in records for one in record.decisions if one.spent)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"thoughts": "the centre is free", "move": "5"}', "5"),
+        ('{"move": "5"}', "5"),
+        ('I see {"move": "1"} but no. {x} So:\n```json\n{"move": "5"}\n```', "5"),
+        ('{"move": "5"} is best', None),
+        ('{"thoughts": "{", "move": 5}', None),
+        ("{" * 10_000, None),
+    ],
+)
+def test_a_model_that_thinks_has_its_move_in_a_field_or_at_the_end(text: str, expected: str | None) -> None:
+    assert read_move(text, think=True) == expected
+    with serving(lambda _: Reply(text)) as stub:
+        played(stub, think=True, retries=0, fallback="random")
+        schema = stub.requests[0]["response_format"]["json_schema"]["schema"]
+    assert list(schema["properties"]) == schema["required"] == ["thoughts", "move"]
+
+
+def test_the_move_with_most_votes_is_played() -> None:
+    """Of five answers two are the last legal move, one the first, one illegal and one prose; each has a seed of its own."""
+
+    def answers(request: dict[str, Any]) -> Reply:
+        number = asked.setdefault(json.dumps(request["messages"]), 0)
+        asked[json.dumps(request["messages"])] += 1
+        moves = legal(request)
+        return [move(moves[0]), move("99"), Reply("hm"), move(moves[-1]), move(moves[-1])][number % 5]
+
+    asked: dict[str, int] = {}
+    with serving(answers) as stub:
+        records = played(stub, votes=5, temperature=0.7, history="none")
+        assert len({request["seed"] for request in stub.requests}) == len(stub.requests)
+    for record in records:
+        own = [one.spent for one in record.decisions if one.spent]
+        assert {(one["requests"], one["retries"], one["illegal"], one["unreadable"]) for one in own} == {(5, 0, 1, 1)}
+        free = [str(number) for number in range(1, 10)]
+        for ply, action in enumerate(record.actions):
+            assert ply % 2 != record.labels.index("llm") or action == max(set(free) - set(record.actions[:ply]))
+    with pytest.raises(arena.SpecError, match="votes: the answers are all alike at temperature 0"):
+        load_spec({"game": "pig", "agents": ["random", {"agent": "llm", "url": "http://127.0.0.1/v1", "model": "m", "votes": 3}]})

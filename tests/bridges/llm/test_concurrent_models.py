@@ -1,5 +1,6 @@
 """Many matches at the same time in one process: the order of answers changes no record, transcripts are kept by match."""
 
+import itertools
 import json
 import random
 import threading
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import arena
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 from arena.tournament.queue import transcript_file
 from arena.tournament.results import PlayedMatch
@@ -19,7 +20,7 @@ from tests.bridges.llm.stub import Reply, first, legal, move, serving
 
 
 def spec(url: str, **more: Any) -> dict[str, Any]:
-    model = {"agent": "llm", "url": url, "model": "m", "price_in": 1, "price_out": 2}
+    model = {"agent": "llm", "url": url, "model": "m", "price": {"in": 1, "out": 2}}
     others = ["random", {"agent": "mcts", "rollouts": 3}]
     return {"game": "tic-tac-toe", "seed": 5, "rounds": 2, "agents": [model, *others], **more}
 
@@ -34,10 +35,18 @@ def erratic(request: dict[str, Any]) -> Reply:
 
 
 def test_the_order_of_answers_changes_no_record() -> None:
-    """One at a time, and eight at a time in the order in which a server is done with them."""
+    """One request at a time, and up to eight in any order. The first three of these wait until all three have arrived."""
+    meeting, numbers = threading.Barrier(3), itertools.count()
+
+    def wait_for_others(request: dict[str, Any]) -> Reply:
+        if next(numbers) < meeting.parties:
+            meeting.wait(60)
+        return erratic(request)
+
     with serving(erratic) as stub:
         one = arena.run(spec(stub.url), concurrency=1)
         assert stub.most == 1
+        stub.answers = wait_for_others
         many = arena.run(spec(stub.url), concurrency=8)
         assert 3 <= stub.most <= 8
     assert [record.timeless() for record in one.records] == [record.timeless() for record in many.records]
@@ -48,10 +57,10 @@ def test_agents_of_other_processes_and_swiss_rounds_go_with_it() -> None:
     """A schedule that waits for results, a classical agent in a process of its own: as one after the other."""
     with serving(erratic) as stub:
         cup = spec(stub.url, format="swiss")
-        cup["agents"][2]["isolation"] = "process"
         cup["agents"].append("greedy")
-        runs = [[record.timeless() for record in arena.run(cup, concurrency=most).records] for most in (1, 6)]
-    assert runs[0] == runs[1]
+        here = [record.timeless() for record in arena.run(cup, concurrency=1).records]
+        cup["agents"][2]["isolation"] = "process"
+        assert [record.timeless() for record in arena.run(cup, concurrency=6).records] == here
 
 
 def test_transcripts_are_kept_beside_the_store_by_match(tmp_path: Path) -> None:
@@ -78,8 +87,11 @@ def test_transcripts_are_kept_beside_the_store_by_match(tmp_path: Path) -> None:
 def test_transcripts_come_home_from_processes_of_their_own(tmp_path: Path) -> None:
     """As many exchanges, and the same ones, with the model in its own process, alone or with workers."""
     with serving(erratic) as stub:
-        here = arena.run(spec(stub.url)).records
-        apart = arena.run(spec(stub.url, isolation="process"), workers=2, store=tmp_path / "cup.db").records
+        cup = spec(stub.url, rounds=1)
+        cup["agents"] = cup["agents"][:2]
+        here = arena.run(cup).records
+        cup["agents"][0]["isolation"] = "process"
+        apart = arena.run(cup, workers=2, store=tmp_path / "cup.db").records
     told = {record.id: [json.loads(said) for _, said in record.transcript] for record in here if record.transcript}
     lines = [json.loads(line) for line in transcript_file(tmp_path / "cup.db").read_text("utf-8").splitlines()]
     kept = {line["match"]: [{key: each[key] for key in each if key != "seat"} for each in line["exchanges"]] for line in lines}
@@ -110,16 +122,16 @@ def test_who_is_handed_in_writes_no_transcripts(tmp_path: Path) -> None:
 def test_the_board_shows_tokens_and_money_from_a_store_and_from_memory(tmp_path: Path) -> None:
     """100 tokens in and 10 out a request, at 1 and 2 a million; entries that spend nothing have none."""
     with serving(first) as stub:
-        stored = leaderboards(arena.run(spec(stub.url), store=tmp_path / "cup.db"))[0]
+        stored = Leaderboard.of_results(arena.run(spec(stub.url), store=tmp_path / "cup.db"))[0]
         requests = len(stub.requests)
-        here = leaderboards(arena.run(spec(stub.url)))[0]
+        here = Leaderboard.of_results(arena.run(spec(stub.url)))[0]
     for board in (stored, here):
         rows = {row["agent"]: row for row in board.rows}
         assert rows["llm"]["spent"]["requests"] == requests
         assert (rows["llm"]["tokens_in"], rows["llm"]["tokens_out"]) == (100 * requests, 10 * requests)
         assert rows["llm"]["money"] == pytest.approx(requests * (100 + 2 * 10) / 1e6)
         assert rows["random"]["tokens_in"] is None
-    plain = leaderboards(arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}))[0]
+    plain = Leaderboard.of_results(arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}))[0]
     assert not {"spent", "tokens_in", "money"} & plain.rows[0].keys()
 
 

@@ -1,4 +1,4 @@
-"""open_spiel itself, against which the bridge is held."""
+"""The library open_spiel, with which the bridge is compared."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="session", autouse=True)
 def spiel(missing: Callable[[str, str], None]) -> Any:
-    """Its module; without it these tests are skipped."""
+    """Return the module of open_spiel. The tests in this folder are skipped if it is not installed."""
     if find_spec("pyspiel") is None:
         missing("openspiel", "open_spiel is missing: pip install 'fairarena[openspiel]'")
     import pyspiel

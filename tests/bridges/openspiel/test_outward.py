@@ -74,7 +74,7 @@ def test_its_solver_finds_the_value_of_kuhn_poker(spiel: Any, give: Callable[[An
     """-1/18 for the first seat (H. Kuhn, 1950), over the game as a file and as one in Python."""
     game = give(spiel, KuhnPoker())
     solver = spiel.CFRPlusSolver(game)
-    for _ in range(300):
+    for _ in range(200):
         solver.evaluate_and_update_policy()
     policy = solver.tabular_average_policy()
     assert spiel.expected_returns(game.new_initial_state(), policy, -1, True)[0] == pytest.approx(-1 / 18, abs=1e-3)
@@ -115,8 +115,8 @@ def test_the_command_writes_a_game_with_its_parameters(spiel: Any, arena: Callab
     [
         (["kuhn-pokre", "--format", "efg"], "unknown game 'kuhn-pokre'; did you mean 'kuhn-poker'?"),
         (["kuhn-poker", "--format", "efg", "--set", "cards=4"], "--set cards: unknown key"),
-        (["kuhn-poker", "--format", "efg", "--sound"], "--sound goes with a store"),
-        (["cup.db", "--set", "cards=4"], "--set and --plugin go with --format efg"),
+        (["kuhn-poker", "--format", "efg", "--sound"], "--sound works only on a store"),
+        (["cup.db", "--set", "cards=4"], "--set and --plugin need --format efg"),
     ],
 )
 def test_what_does_not_go_together_is_refused(arena: Callable[..., Any], words: list[str], told: str) -> None:

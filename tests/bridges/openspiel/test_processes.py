@@ -2,9 +2,8 @@
 
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,9 @@ import psutil
 import pytest
 from psutil import Process
 
-from arena import run
+from arena import Record
+from arena.store import Store
+from tests.conftest import arena_in
 from tests.extensions.web.conftest import served
 
 FRAGILE = '''
@@ -68,10 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_game_that_ends_the_process_voids_its_match_and_no_other(folder: Path, workers: int) -> None:
-    """Whoever was to move has not lost it; the run goes on, in this process as little as with several workers."""
-    records = run({**SPEC, "plugins": [str(folder / "fragile.py")]}, workers=workers).records
+def assert_no_other_match_is_void(records: Sequence[Record]) -> None:
     crashed = {record.labels: record for record in records if record.termination == "void"}
     assert {record.termination for record in records} == {"normal", "void"}
     assert list(crashed) == [("last", "first")]
@@ -82,12 +80,14 @@ def test_a_game_that_ends_the_process_voids_its_match_and_no_other(folder: Path,
 
 
 def test_the_command_tells_of_the_void_match_and_ends_with_1(folder: Path) -> None:
-    words = [sys.executable, "-m", "arena", "run", "fragile.yaml", "--no-store", "--workers", "1", "--seed", "3"]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    """One worker is a process of its own, too: the command itself goes on."""
+    done = arena_in(folder)("run", "fragile.yaml", "--store", "cup.db", "--workers", "1", "--seed", "3")
     assert done.returncode == 1
     assert "void match " in done.stderr
     assert "SIGABRT" in done.stderr
     assert "first" in done.stdout
+    with Store.open(folder / "cup.db") as store:
+        assert_no_other_match_is_void([record for record, _ in store.records()])
 
 
 def libraries(process: Process) -> set[str]:
@@ -118,12 +118,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     (place / "openspiel.yaml").write_text(spec.read_text("utf-8"))
     path = os.pathsep.join([str(place), *filter(None, [os.environ.get("PYTHONPATH")])])
 
-    def without(*words: str) -> Any:
-        command = [sys.executable, "-m", "arena", *words]
-        environment = {**os.environ, "PYTHONPATH": path}
-        return subprocess.run(command, cwd=place, capture_output=True, text=True, env=environment, check=False, timeout=120)
-
-    return without
+    return partial(arena_in(place), PYTHONPATH=path)
 
 
 def test_without_it_a_spec_has_a_fault_that_says_what_to_install(without: Callable[..., Any]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from arena import ArenaError, play
 from arena.errors import GameTooLarge
-from arena.traits import find_refusal
+from arena.traits import Abilities
 from arena_bridges.openspiel import OpenSpiel, OpenSpielCFR, OpenSpielMCTS
 from arena_solution.best_response import nash_gap
 from arena_solution.sequence_form import sequence_form
@@ -49,11 +49,11 @@ def test_tree_search_takes_as_many_simulations_as_fit_into_its_time() -> None:
 
 def test_agents_are_refused_where_they_cannot_play() -> None:
     assert (
-        find_refusal(OpenSpielMCTS, OpenSpiel(game="kuhn_poker"))
+        Abilities(OpenSpielMCTS).find_refusal(OpenSpiel(game="kuhn_poker"))
         == "openspiel-mcts cannot play openspiel: openspiel has hidden-information"
     )
-    assert "needs hidden-information" in str(find_refusal(OpenSpielCFR, HEX))
-    assert find_refusal(OpenSpielMCTS, OpenSpiel(game="pig")) is None
+    assert "needs hidden-information" in str(Abilities(OpenSpielCFR).find_refusal(HEX))
+    assert Abilities(OpenSpielMCTS).find_refusal(OpenSpiel(game="pig")) is None
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_tree_search_refuses_the_games_on_which_it_would_crash() -> None:
     ("text", "error", "told"),
     [
         ("goofspiel(imp_info=True)", GameTooLarge, "openspiel-cfr takes at most 1,000,000"),
-        ("phantom_ttt_ir", ArenaError, "imperfect recall|does not tell there"),
+        ("phantom_ttt_ir", ArenaError, "imperfect recall|leave out part"),
     ],
 )
 def test_what_cannot_be_solved_is_refused(text: str, error: type[ArenaError], told: str) -> None:

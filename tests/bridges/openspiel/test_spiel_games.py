@@ -9,7 +9,7 @@ import pytest
 from arena import CHANCE, Simultaneous, run
 from arena.simultaneous import OpenTurn
 from arena.testing import check_game
-from arena.traits import find_traits
+from arena.traits import Traits
 from arena_bridges.openspiel import OpenSpiel
 from arena_bridges.openspiel.state import Observation, State
 
@@ -43,7 +43,7 @@ CHEAP = {
 @pytest.mark.parametrize("text", CHEAP)
 def test_games_pass_the_conformance_kit_with_the_traits_that_they_have(text: str) -> None:
     game = OpenSpiel(game=text)
-    assert find_traits(game) == CHEAP[text]
+    assert set(Traits.of(game)) == CHEAP[text]
     assert {"states", "notation", "returns", "pickling", "purity"} <= set(check_game(game, matches=3))
 
 
@@ -146,11 +146,11 @@ def test_seats_that_act_at_once_are_asked_in_turns_and_see_nothing_of_each_other
         ("misere(game=hexx())", "open_spiel has no game 'hexx'; did you mean 'hex'?"),
         ("kuhn_poker(players=11)", "open_spiel cannot load 'kuhn_poker(players=11)': num_players_ "),
         ("go(board_size=40)", "go(board_size=40) cannot be played here: The current Go implementation supports board size"),
-        ("hex(board_size=0)", "hex(board_size=0) cannot be played here: nobody has an action in its first state"),
+        ("hex(board_size=0)", "hex(board_size=0) cannot be played here: its first state has no actions"),
         ("hex(", "expected a name, with parameters as in hex(board_size=5), got 'hex(': "),
         ("", "expected the name of a game of open_spiel"),
-        ("mfg_garnet", "mfg_garnet cannot be played here: it is a mean-field game, which has a population in the place of seats"),
-        ("tarok", "tarok cannot be played here: it draws what chance does by itself"),
+        ("mfg_garnet", "mfg_garnet cannot be played here: it is a mean-field game, with a population instead of seats"),
+        ("tarok", "tarok cannot be played here: it draws chance events itself"),
         ("crossword", "crossword cannot be played here: its actions have no numbers"),
         ("crazy_eights(players=15)", "crazy_eights(players=15) cannot be played here: it has 15 seats; expected 1 to 10"),
     ],
@@ -163,11 +163,14 @@ def test_what_cannot_be_played_is_refused_with_the_reason(text: str, told: str, 
     assert capfd.readouterr().err == ""
 
 
-def test_records_are_the_same_in_another_process_and_agents_in_processes_of_their_own() -> None:
-    """Leduc poker: what a seat sees goes there and back as text."""
-    agents = ["random", {"agent": "openspiel-cfr", "iterations": 3}]
-    spec = {"game": {"name": "openspiel", "game": "leduc_poker"}, "agents": agents, "rounds": 2}
-    alone = run(spec, workers=1).records
-    apart = run({**spec, "isolation": "process"}, workers=2).records
-    assert [record.termination for record in alone] == ["normal"] * 4
+def test_records_are_the_same_if_agents_are_in_other_processes() -> None:
+    """In Leduc poker, observations are sent to the processes as text. Searches for games with hidden information draw the
+    same states from them.
+    """
+    searches = [{"agent": "ismcts", "rollouts": 5}, {"agent": "pimc", "rollouts": 5, "worlds": 2}]
+    agents = [*searches, {"agent": "openspiel-cfr", "iterations": 3}]
+    spec = {"game": {"name": "openspiel", "game": "leduc_poker"}, "agents": agents, "rounds": 1, "seed": 1}
+    alone = run(spec).records
+    apart = run({**spec, "isolation": "process"}).records
+    assert [record.termination for record in alone] == ["normal"] * 6
     assert [(record.actions, record.returns) for record in apart] == [(record.actions, record.returns) for record in alone]

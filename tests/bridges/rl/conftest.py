@@ -1,4 +1,4 @@
-"""The libraries of the environments, and games small enough for tests."""
+"""The functions that make environments, and games that are small enough for tests."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ NAMES = sorted(name for name, kind in load_plugins(environ=False).games.items() 
 
 
 def small(name: str) -> Game:
-    """A built-in game."""
+    """Return a built-in game, with smaller parameters if its default is too large for tests."""
     return load_plugins(environ=False).game(name)(**SMALLER.get(name, {}))
 
 
 @pytest.fixture(scope="session")
 def environments(missing: Any) -> Any:
-    """The functions that make environments; the test is skipped without the libraries."""
+    """Return the module with the functions that make environments. The test is skipped if a library is not installed."""
     for library in ("gymnasium", "pettingzoo"):
         try:
             __import__(library)

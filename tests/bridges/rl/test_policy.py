@@ -133,7 +133,7 @@ FAULTS = [
     (
         "shape.npz",
         {"w0": np.zeros((27, 9)), "b0": np.zeros(9)},
-        "shape.npz takes 27 numbers and gives 9 logits; tic-tac-toe with planes has 18 numbers and 9 actions",
+        "shape.npz takes 27 numbers and gives 9 logits, but tic-tac-toe in the encoding planes has 18 numbers and 9 actions",
     ),
 ]
 

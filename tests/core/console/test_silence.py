@@ -27,7 +27,7 @@ class Slow(Agent):
     def choose(self, game, state, search):
         self.asked += 1
         if self.asked == 3:
-            time.sleep(1.2)
+            time.sleep(0.8)
         return game.actions(state)[0]
 
 
@@ -69,7 +69,7 @@ def test_a_line_names_match_agent_and_ply(workers: int, tmp_path: Path) -> None:
     told = "no match has ended for {}: slow is at ply {} of {}, round 1 of connect-four"
     lines = stream.getvalue().splitlines()
     expected = [(5, "slow - last"), (6, "last - slow")]
-    advice = "; its decisions have no limit of time: Ctrl-C stops the run, "
+    advice = "; its decisions have no time limit: Ctrl-C stops the run, "
     advice += "and `limits: {seconds: 10}` in the spec ends such a decision"
     assert all(line.endswith(advice) for line in lines)
     assert {line.removesuffix(advice).partition(": ")[2] for line in lines} == {

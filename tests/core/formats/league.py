@@ -10,7 +10,7 @@ from arena import Column, Field, Format, Outcomes, Pairing, Placing, hookimpl
 
 
 class League(Format):
-    """Everybody meets everybody in both seats; games bring points as in a league."""
+    """Every entry plays every other one in both seats; wins and draws bring points, as in a league."""
 
     name = "league"
     kind = "versus"

@@ -13,7 +13,7 @@ import yaml
 import arena
 from arena.errors import PluginError, SpecError
 from arena.plugins.sources import load_plugins
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.spec import load_spec
 from tests.conftest import Arena, arena_in
 
@@ -27,7 +27,7 @@ SPEC: dict[str, Any] = {
     "format": {"name": "league", "win": 2, "draw": 7},
     "plugins": ["league.py"],
 }
-UNRANKED = "Ranked by score: the format league ranks the board when `arena run` comes to its end."
+UNRANKED = "Ranked by score for now: the format league ranks the board when `arena run` ends."
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_plugin_ranks_its_board_by_a_column_of_its_own(folder: Path) -> None:
     for record in results.records:
         for seat, label in enumerate(record.labels):
             points[label] += {1: 2, 0: 7, -1: 0}[int(record.returns[seat])]
-    (board,) = leaderboards(results)
+    (board,) = Leaderboard.of_results(results)
     assert {row["agent"]: row["league_points"] for row in board.rows} == points
     found = [row["league_points"] for row in board.rows]
     assert found == sorted(found, reverse=True)
@@ -67,19 +67,19 @@ def test_a_plugin_ranks_its_board_by_a_column_of_its_own(folder: Path) -> None:
 
 
 def test_every_command_shows_it_and_none_loads_the_plugin_to_read_a_store(folder: Path, command: Arena) -> None:
-    """What `arena run` printed is what the store says, to the letter, after the plugin is gone, or worse."""
-    rows = rows_of(command("run", "premier.yaml", "--format", "json", "--quiet"))
+    """The commands print the same as `arena run`, even after the plugin was deleted or replaced."""
+    rows = rows_of(command("run", "premier.yaml", "--format", "json", "--quiet", "--workers", "1"))
     assert [row["league_points"] for row in rows] == sorted([row["league_points"] for row in rows], reverse=True)
     assert all(set(row["form"]) <= set("WDL") for row in rows)
     printed = command("run", "premier.yaml", "--quiet").stdout
     headings = re.split(" {2,}", printed.splitlines()[2])
     assert headings.index("League points") == headings.index("95 % interval") + 1 == headings.index("Form") - 1
-    for plugin in (None, "open('loaded', 'w')\nraise SystemExit('loaded')\n"):
-        (folder / "league.py").unlink() if plugin is None else (folder / "league.py").write_text(plugin)
-        assert command("leaderboard", "results/premier.db").stdout == printed
-        assert rows_of(command("leaderboard", "results/premier.db", "--format", "json")) == rows
-        assert command("compare", "results/premier.db").returncode == 0
-        assert "league_points" in command("leaderboard", "results/premier.db", "--format", "csv").stdout.splitlines()[0]
+    (folder / "league.py").unlink()
+    assert command("leaderboard", "results/premier.db").stdout == printed
+    (folder / "league.py").write_text("open('loaded', 'w')\nraise SystemExit('loaded')\n")
+    assert rows_of(command("leaderboard", "results/premier.db", "--format", "json")) == rows
+    assert command("compare", "results/premier.db").returncode == 0
+    assert "league_points" in command("leaderboard", "results/premier.db", "--format", "csv").stdout.splitlines()[0]
     assert not (folder / "loaded").exists()
 
 
@@ -96,7 +96,7 @@ def test_its_options_and_columns_are_checked_in_a_spec(folder: Path) -> None:
     """An option by its type, a column by its key, each with its place."""
     chosen = {**SPEC, "columns": ["agent", "league_points"], "sort": "league_points"}
     (folder / "chosen.yaml").write_text(yaml.safe_dump(chosen))
-    (board,) = leaderboards(arena.run(folder / "chosen.yaml"))
+    (board,) = Leaderboard.of_results(arena.run(folder / "chosen.yaml"))
     assert (board.sheet.columns, board.sheet.sort) == (("agent", "league_points"), "league_points")
     wrong = {**SPEC, "format": {"name": "league", "win": 0}, "columns": ["agent", "leage_points"]}
     (folder / "wrong.yaml").write_text(yaml.safe_dump(wrong))
@@ -107,9 +107,9 @@ def test_its_options_and_columns_are_checked_in_a_spec(folder: Path) -> None:
 
 
 def test_a_board_that_is_not_over_is_ranked_by_its_score_and_says_so(folder: Path, command: Arena) -> None:
-    """Shards and their merger are no whole run; the next run of the merged store has nothing to play, and ranks it."""
+    """Shards and merged shards are not a whole run. The next run of the merged store has nothing to play, and ranks it."""
     for part in (1, 2):
-        command("run", "premier.yaml", "--quiet", "--store", f"{part}.db", "--shard", f"{part}/2")
+        command("run", "premier.yaml", "--quiet", "--store", f"{part}.db", "--shard", f"{part}/2", "--workers", "1")
     command("merge", "all.db", "1.db", "2.db")
     for store in ("1.db", "all.db"):
         assert UNRANKED in " ".join(command("leaderboard", store).stdout.split())
@@ -118,11 +118,13 @@ def test_a_board_that_is_not_over_is_ranked_by_its_score_and_says_so(folder: Pat
         assert "league_points" not in rows[0]
     said = command("run", "premier.yaml", "--store", "all.db", "--format", "json")
     assert "nothing was left to play" in said.stderr
-    whole = rows_of(command("run", "premier.yaml", "--format", "json", "--quiet"))
+    whole = Leaderboard.of_results(arena.run(folder / "premier.yaml"))[0].rows
     keys = ("rank", "agent", "league_points", "form")
     assert [[row[key] for key in keys] for row in rows_of(said)] == [[row[key] for key in keys] for row in whole]
 
 
+QUICK = [{"agent": "greedy", "label": label} for label in "abcd"]
+"""Four entries that play fast."""
 WRONG = [
     ("return 1 / 0", r"ZeroDivisionError: division by zero \(.*league\.py:\d+\)"),
     ("return []", "expected a Placing for each of 4 entries"),
@@ -134,11 +136,18 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("body", "message"), WRONG)
-def test_a_ranking_that_is_none_is_a_fault_of_the_plugin(folder: Path, body: str, message: str) -> None:
-    """With the format's file and line; the matches are kept."""
+def test_a_wrong_ranking_is_a_fault_of_the_plugin(folder: Path, body: str, message: str) -> None:
+    """The error has the file and the line of the format."""
     plugin = LEAGUE.read_text().replace('results: list[str] = [""] * entries', body)
     (folder / "league.py").write_text(plugin)
     with pytest.raises(PluginError, match=rf"league\.py:\d+: format league: ranking: {message}"):
+        Leaderboard.of_results(arena.run({**SPEC, "agents": QUICK, "rounds": 1, "plugins": [str(folder / "league.py")]}))
+
+
+def test_after_a_wrong_ranking_the_matches_are_kept(folder: Path) -> None:
+    """The board of the store is ranked by score."""
+    (folder / "league.py").write_text(LEAGUE.read_text().replace('results: list[str] = [""] * entries', "return []"))
+    with pytest.raises(PluginError):
         arena.run(folder / "premier.yaml", store=folder / "kept.db")
     said = arena_in(folder)("leaderboard", "kept.db").stdout
     assert "24 games" in said
@@ -148,8 +157,8 @@ def test_a_ranking_that_is_none_is_a_fault_of_the_plugin(folder: Path, body: str
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ('"form", "Form"', '"score", "Form"', "expected a key of its own in small letters, digits and _, got 'score'"),
-        ('"form", "Form"', '"league_points", "Form"', "expected a key of its own"),
+        ('"form", "Form"', '"score", "Form"', "expected an unused key of small letters, digits and _, got 'score'"),
+        ('"form", "Form"', '"league_points", "Form"', "expected an unused key"),
         ('"Form", "text"', '"Form", "txt"', "unknown style 'txt'; did you mean 'text'?"),
     ],
 )
@@ -165,5 +174,5 @@ def test_members_of_older_plugins_that_mean_something_else_are_left_alone(folder
     """A format that has had `columns` and `ranking` of another kind is played as before."""
     text = LEAGUE.read_text().replace("columns = (", "columns = ('points',)\n    more = (")
     (folder / "league.py").write_text(text.replace("self, entries: int, outcomes: Outcomes", "self"))
-    rows = leaderboards(arena.run(folder / "premier.yaml"))[0].rows
+    rows = Leaderboard.of_results(arena.run(folder / "premier.yaml"))[0].rows
     assert [row["score"] for row in rows] == sorted([row["score"] for row in rows], reverse=True)

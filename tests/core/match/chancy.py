@@ -1,4 +1,4 @@
-"""Two small games as a plugin: one with hidden cards (Kuhn 1950), one with a die for each seat; and an agent that copes."""
+"""A plugin with two small games, one with hidden cards (Kuhn 1950) and one with a die for each seat, and an agent for both."""
 
 import random
 from typing import Any
@@ -81,7 +81,7 @@ class Race(Game):
 
 @heuristic("lead", game="race")
 def lead(game: Any, state: Any, player: int = 0) -> float:
-    """The lead in points."""
+    """Return the lead in points, divided by 20."""
     return float(state[1][player] - state[1][1 - player]) / 20
 
 
@@ -90,7 +90,7 @@ class Noter(Agent):
 
     name = "noter"
     copes = frozenset({"chance", "hidden-information"})
-    given: list[Any] = []  # noqa: RUF012 - of all matches
+    given: list[Any] = []  # noqa: RUF012 - shared by all matches
 
     def choose(self, game: Game, state: Any, search: Search) -> Any:
         """Return a random action."""

@@ -14,9 +14,9 @@ from hypothesis import given, strategies as st
 import arena
 from arena.match.adjudication import Adjudication, DrawRule, ResignRule
 from arena.match.record import Record
-from arena.match.replay import steps
+from arena.match.replay import Step
 from arena.plugins.sources import load_plugins
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
@@ -199,20 +199,22 @@ def test_a_record_is_held_to_its_reported_values(cup: Cup) -> None:
 
     def told(**changes: Any) -> list[str]:
         changed = record._replace(**changes)
-        gone = list(steps(board.game, changed))
+        gone = list(Step.follow(board.game, changed))
         return compare_with_rules(board.game, changed, gone[0], gone[-1], 1000, board.adjudication)
 
     level = tuple(decision._replace(value=0.0) for decision in record.decisions)
     twice = [decision._replace(seat=number % 2) for number, decision in enumerate(4 * record.decisions)]
     longer = {"actions": ("1",) * 20, "decisions": tuple(twice)}
     assert told() == []
-    assert told(returns=(1.0, -1.0)) == ["returns: recorded (1.0, -1.0), by the values (-1.0, 1.0)"]
-    assert told(decisions=level) == ["termination: recorded adjudicated after 5 moves, by the values not at all"]
+    assert told(returns=(1.0, -1.0)) == ["returns: recorded (1.0, -1.0), but by the reported values (-1.0, 1.0)"]
+    assert told(decisions=level) == ["termination: recorded adjudicated after 5 moves, but by the reported values not at all"]
     assert told(termination="normal", **longer, returns=(1.0, -1.0)) == [
-        "termination: recorded normal, by the values adjudicated after 5 moves"
+        "termination: recorded normal, but by the reported values adjudicated after 5 moves"
     ]
-    assert told(termination="timeout", seat=1)[0].startswith("termination: recorded timeout, by the values adjudicated")
-    gone = list(steps(board.game, record))
+    assert told(termination="timeout", seat=1)[0].startswith(
+        "termination: recorded timeout, but by the reported values adjudicated"
+    )
+    gone = list(Step.follow(board.game, record))
     assert compare_with_rules(board.game, record, gone[0], gone[-1], 1000) != [], "on a board without adjudication"
     assert compare_with_rules(board.game, record, gone[0], gone[-1]) == [], "where nobody knows the board"
 
@@ -222,9 +224,9 @@ def test_a_store_replays_it_and_boards_say_it(cup: Cup, tmp_path: Path, capsys: 
     from arena.cli import cli
 
     results = arena.run(cup([-1] * 9, [], RESIGN), store=tmp_path / "cup.db")
-    board = leaderboards(results)[0]
+    board = Leaderboard.of_results(results)[0]
     assert [(row["agent"], row["wins"], row["failures"]) for row in board.rows] == [("b", 2, 0), ("a", 0, 0)]
-    assert "2 games were adjudicated: ended by the values that the agents reported." in render(results, [board])
+    assert "2 games were adjudicated: they ended early, by the values that the agents reported." in render(results, [board])
     assert (
         cli.main(
             ["replay", str(tmp_path / "cup.db"), results.records[0].id, "--plugin", str(tmp_path / "walk.py")],

@@ -10,7 +10,7 @@ import pytest
 
 import arena
 from arena import CHANCE, Game, Limits, play, uniform
-from arena.match.replay import Differs, steps
+from arena.match.replay import Differs, Step
 from arena_records.contradictions import find_contradiction
 from arena_records.rules import compare_with_rules
 from tests.core.match.chancy import Noter, Race, TwoCards
@@ -30,10 +30,10 @@ def test_outcomes_are_among_the_actions_and_moves_are_decisions() -> None:
 
 
 def test_every_deal_comes_as_often() -> None:
-    """Six deals over 1,200 matches: chi-square with 5 degrees of freedom is below 20.5 in 99.9 of 100 cases (seeds are fixed)."""
-    deals = Counter("".join(play(TwoCards(), [Noter(), Noter()], seed=seed).actions[:2]) for seed in range(1200))
+    """Six deals over 600 matches: chi-square with 5 degrees of freedom is below 20.5 in 99.9 of 100 cases (seeds are fixed)."""
+    deals = Counter("".join(play(TwoCards(), [Noter(), Noter()], seed=seed).actions[:2]) for seed in range(600))
     assert len(deals) == 6
-    assert sum((count - 200) ** 2 / 200 for count in deals.values()) < 20.5
+    assert sum((count - 100) ** 2 / 100 for count in deals.values()) < 20.5
 
 
 def drawn(key: str, repetition: int, name: str) -> random.Random:
@@ -102,10 +102,10 @@ class Broken(TwoCards):
     ("outcomes", "told"),
     [
         ([("J", 0.5), ("Q", 0.25), ("K", 0.25 + 1e-8)], "add up to 1.00000001"),
-        ([("J", 0.5), ("Q", 0.5), ("K", 0.0)], "'K' the probability 0; expected one above 0"),
+        ([("J", 0.5), ("Q", 0.5), ("K", 0.0)], "'K' the probability 0; expected more than 0"),
         ([("J", 0.75), ("Q", 0.5), ("K", -0.25)], "the probability -0.25"),
         ([("J", float("nan")), ("Q", 0.5), ("K", 0.5)], "the probability nan"),
-        (uniform("JQ"), "gave the outcomes ['J', 'Q'], and actions gave ['J', 'Q', 'K']"),
+        (uniform("JQ"), "returned the outcomes ['J', 'Q'], but actions returned ['J', 'Q', 'K']"),
         (uniform("JQQ"), "the outcomes"),
         (["J", "Q", "K"], "expected pairs"),
         (None, "expected pairs"),
@@ -141,7 +141,7 @@ def test_chance_without_outcomes_is_told() -> None:
 
     record = play(Half(), [Noter(), Noter()])
     assert record.termination == "void"
-    assert "half: to_move gave CHANCE, and the game has no chance_outcomes" in (record.message or "")
+    assert "half: to_move returned CHANCE, but the game has no method chance_outcomes" in (record.message or "")
 
 
 def test_a_seat_at_fault_loses_the_most_and_others_keep_the_sum() -> None:
@@ -163,20 +163,20 @@ def test_the_move_limit_counts_decisions() -> None:
     record = play(TwoCards(), [Noter(), Noter()], limits=Limits(moves=1))
     assert (record.termination, record.moves, len(record.actions), record.returns) == ("move-limit", 1, 3, (0.0, 0.0))
     assert find_contradiction(record, TwoCards()) is None
-    *_, last = found = list(steps(TwoCards(), record))
+    *_, last = found = list(Step.follow(TwoCards(), record))
     assert compare_with_rules(TwoCards(), record, found[0], last, 1) == []
 
 
 def test_a_replay_follows_chance_and_tells_what_cannot_be() -> None:
     """Outcomes belong to nobody, decisions to their seats; a card cannot be dealt twice, nor a move be counted that was none."""
     game, record = TwoCards(), play(TwoCards(), [Noter(), Noter()], seed=3)
-    *_, last = found = list(steps(game, record))
+    *_, last = found = list(Step.follow(game, record))
     assert [step.seat for step in found[:4]] == [None, CHANCE, CHANCE, 0]
     assert [step.decision for step in found[3:]] == list(record.decisions)
     assert compare_with_rules(game, record, found[0], last) == []
     twice = record._replace(actions=(record.actions[0], *record.actions[0:1], *record.actions[2:]))
     with pytest.raises(Differs, match="action 2"):
-        list(steps(game, twice))
+        list(Step.follow(game, twice))
     miscounted = record._replace(moves=len(record.actions))
     assert compare_with_rules(game, miscounted, found[0], last) != []
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from arena import Game
-from arena.match.replay import IllegalAction, legal_action
+from arena.match.replay import Differs, legal_action
 
 
 class Squares(Game):
@@ -66,7 +66,7 @@ def test_the_action_is_the_games_own_object() -> None:
     ],
 )
 def test_anything_else_is_illegal_with_the_parsers_complaint(text: str, complaint: str | None) -> None:
-    with pytest.raises(IllegalAction) as raised:
+    with pytest.raises(Differs) as raised:
         legal_action(Squares(), None, text)
     assert str(raised.value) == f"{text!r} is not legal"
     found = raised.value.complaint

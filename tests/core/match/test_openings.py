@@ -55,7 +55,8 @@ def test_the_number_of_repeats_is_said(tmp_path: Path) -> None:
     few, enough = tmp_path / "few.yaml", tmp_path / "enough.yaml"
     few.write_text(json.dumps(cup(rounds=12, openings={"plies": 1})))
     enough.write_text(json.dumps(CUP))
-    told = "note: tic-tac-toe: 3 of 12 rounds repeat the opening of an earlier one; 1,000 draws found no other of 1 ply\n"
+    told = "note: tic-tac-toe: 3 of 12 rounds repeat the opening of an earlier one; "
+    told += "1,000 further draws found no other opening of 1 ply\n"
     assert told in CliRunner().invoke(cli, ["validate", str(few)], standalone_mode=False).stderr
     assert told in CliRunner().invoke(cli, ["run", str(few), "--no-store"], standalone_mode=False).stderr
     assert "note" not in CliRunner().invoke(cli, ["validate", str(enough)], standalone_mode=False).stderr
@@ -81,9 +82,9 @@ def test_given_positions_have_openings_that_differ_too() -> None:
 
 def test_more_rounds_and_more_workers_change_nothing() -> None:
     """The rounds that were there keep their matches, and two processes come to the same as one."""
-    whole = arena.run(cup(rounds=50))
+    whole = arena.run(cup(rounds=44))
     assert ids(whole)[:80] == ids(arena.run(CUP))
-    both = arena.run(cup(rounds=50), workers=2)
+    both = arena.run(cup(rounds=44), workers=2)
     assert [one.record.timeless() for one in both.played] == [one.record.timeless() for one in whole.played]
 
 

@@ -16,12 +16,13 @@ from arena import CHANCE, Agent, Game, Limits, Search, play
 from arena.counting import Meter, counting_view
 from arena.identity import Stream
 from arena.match.record import Record
-from arena.match.replay import adjusted_returns, steps
-from arena.returns import scale_return, unscale_value
+from arena.match.replay import Step
+from arena.returns import Returns
 from arena.search import SharedStart
 from arena_games.tic_tac_toe import TicTacToe
 from arena_records.contradictions import find_contradiction
 from arena_records.rules import compare_with_rules
+from arena_solution.luck import adjusted_returns
 from tests.core.match.chancy import Noter, Race, TwoCards, lead
 
 
@@ -66,7 +67,7 @@ class Wild(Agent):
 
 def against_the_rules(game: Game, record: Record) -> list[str]:
     """What the record contradicts, by itself and by the rules."""
-    *_, last = found = list(steps(game, record))
+    *_, last = found = list(Step.follow(game, record))
     return [*compare_with_rules(game, record, found[0], last, record.moves), *filter(None, [find_contradiction(record, game)])]
 
 
@@ -133,7 +134,7 @@ def test_a_standing_that_cannot_be_makes_the_match_void() -> None:
 
     record = play(Lying(), [Noter(), Noter(), Noter()], limits={"moves": 2})
     assert (record.termination, record.returns) == ("void", (0, 0, 0))
-    assert "standing gave" in (record.message or "")
+    assert "standing returned" in (record.message or "")
 
 
 def search_of(game: Game) -> Search:
@@ -161,9 +162,9 @@ def test_the_scale_goes_both_ways(value: float, low: float, span: float) -> None
     class Open(TwoCards):
         min_return, max_return = low, float("inf")
 
-    assert low - 1e-9 <= unscale_value(Some(), value) <= low + span + 1e-9
-    assert scale_return(Some(), unscale_value(Some(), value)) == pytest.approx(value, abs=1e-9)
-    assert unscale_value(Open(), value) == scale_return(Open(), value) == value
+    assert low - 1e-9 <= Returns(Some()).unscale(value) <= low + span + 1e-9
+    assert Returns(Some()).scale(Returns(Some()).unscale(value)) == pytest.approx(value, abs=1e-9)
+    assert Returns(Open()).unscale(value) == Returns(Open()).scale(value) == value
 
 
 class Quick(Race):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.plugins.dependencies import find_beside, find_imported
+from arena.plugins.dependencies import PythonFile
 
 FILES = {
     "plugin.py": "import helper, json, numpy.linalg, arena\nfrom package.deep import x\ndef f():\n    import later\n",
@@ -32,23 +32,23 @@ def folder(tmp_path: Path) -> Path:
 def test_all_that_is_imported_from_outside_of_installed_packages(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However indirectly, also within functions and in circles; nothing of it is run."""
     monkeypatch.syspath_prepend(folder)
-    assert find_imported(folder / "plugin.py") == {folder / name for name in WANTED}
+    assert PythonFile(folder / "plugin.py").find_imported() == {folder / name for name in WANTED}
 
 
 def test_a_program_finds_what_lies_beside_it(folder: Path) -> None:
     """And nothing else; what is no Python imports nothing."""
-    assert find_beside(folder / "plugin.py") == {folder / name for name in WANTED}
+    assert PythonFile(folder / "plugin.py").find_beside() == {folder / name for name in WANTED}
     (folder / "program.sh").write_text("import helper\n")
-    assert find_beside(folder / "program.sh") == set()
+    assert PythonFile(folder / "program.sh").find_beside() == set()
 
 
 def test_what_is_changed_is_read_anew(folder: Path) -> None:
     """As a file is saved, and not as it was when it was first read."""
-    assert folder / "unrelated.py" not in find_beside(folder / "helper.py")
+    assert folder / "unrelated.py" not in PythonFile(folder / "helper.py").find_beside()
     (folder / "helper.py").write_text("import unrelated\n")
-    assert find_beside(folder / "helper.py") == {folder / "unrelated.py"}
+    assert PythonFile(folder / "helper.py").find_beside() == {folder / "unrelated.py"}
     (folder / "helper.py").unlink()
-    assert find_beside(folder / "helper.py") == set()
+    assert PythonFile(folder / "helper.py").find_beside() == set()
 
 
 def test_packages_of_another_environment_are_installed_too(tmp_path: Path) -> None:
@@ -59,4 +59,4 @@ def test_packages_of_another_environment_are_installed_too(tmp_path: Path) -> No
     (tmp_path / "mine.py").write_text("")
     plugin = tmp_path / "plugin.py"
     plugin.write_text("import library, mine\n")
-    assert find_imported(plugin, [str(tmp_path), str(folder)]) == {tmp_path / "mine.py"}
+    assert PythonFile(plugin).find_imported([str(tmp_path), str(folder)]) == {tmp_path / "mine.py"}

@@ -8,9 +8,9 @@ import pytest
 
 from arena import Agent, Game, Hints, load_plugins, play, run
 from arena.configured import parameters_of
-from arena.plugins.members import gives_grid, list_ignored, read_member
+from arena.plugins.members import list_ignored, read_member
 from arena.spec import load_spec
-from arena.traits import read_games
+from arena.traits import Abilities
 from arena_catalog.grids import find_grid_fault
 from tests.conftest import arena_in
 
@@ -65,7 +65,7 @@ def test_a_member_of_another_shape_is_ignored_with_a_note(tmp_path: Path, words:
     game = load_plugins([tmp_path / "pebbles.py"]).game("pebbles")
     assert name in vars(game)
     assert read_member(game, name) == ({} if name == "grid_colors" else None)
-    assert not gives_grid(game)
+    assert read_member(game, "grid") is None
     (note,) = list_ignored(game)
     assert note.startswith(f"{name}: expected ")
     assert play(game(), ["random", "greedy"]).termination == "normal"
@@ -98,7 +98,7 @@ def test_what_an_object_keeps_for_itself_is_not_even_noted(tmp_path: Path) -> No
     registry = load_plugins([tmp_path / "pebbles.py"])
     assert registry.plugins[-1].notes == ()
     assert registry.game("pebbles")().grid == (2, 2)  # type: ignore[comparison-overlap]
-    assert not gives_grid(registry.game("pebbles"))
+    assert read_member(registry.game("pebbles"), "grid") is None
 
 
 REQUIRED = """
@@ -178,7 +178,7 @@ def test_members_of_their_own_shape_hold() -> None:
     assert read_member(Drawn, "board") == "boards/drawn.js"
     assert read_member(Drawn, "grid_colors") == {"x": "#d33", "": "gold", "o": "#00AAff"}
     derived: Any = type("Derived", (Drawn,), {})
-    assert gives_grid(derived)
+    assert read_member(derived, "grid") is not None
     assert list(list_ignored(Drawn)) == []
 
 
@@ -247,7 +247,7 @@ def test_games_of_an_agent_are_a_frozenset_of_names_or_its_own(given: Any) -> No
     kind: type[Agent] = type("Collector", (Agent,), {"name": "collector", "games": given, "choose": lambda *_: None})
     (note,) = list_ignored(kind)
     assert note.startswith("games: expected a frozenset of names of games, got ")
-    assert read_games(kind) == frozenset()
+    assert Abilities(kind).games == frozenset()
     named = type("Specialist", (kind,), {"games": frozenset({"go"})})
     assert list(list_ignored(named)) == []
-    assert read_games(named) == frozenset({"go"})
+    assert Abilities(named).games == frozenset({"go"})

@@ -16,6 +16,7 @@ import arena
 from arena import Agent, Game, PluginError, SpecError, load_plugins
 from arena.plugins.sources import load_file
 from arena.spec import load_spec
+from tests.fork_server import run_module
 
 Plugin = Callable[..., str]
 
@@ -121,6 +122,18 @@ def test_the_plugin_of_the_manual_plays(plugin: Plugin) -> None:
     """Fifteen lines, one file."""
     results = arena.run({"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin(CAUTIOUS)], "agents": ["cautious", "random"]})
     assert [record.termination for record in results.records] == ["normal", "normal"]
+
+
+def test_a_file_that_is_saved_twice_within_a_second_is_read_anew(tmp_path: Path) -> None:
+    """Python's own loader takes its bytecode for the file if the length and the second of the last change are the same."""
+    file = tmp_path / "saved.py"
+    for value in (1, 2):
+        file.write_text(f"VALUE = {value}\n")
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+        command = [sys.executable, "-c", f"from arena.plugins.sources import load_file; print(load_file({str(file)!r}).VALUE)"]
+        environment = {name: word for name, word in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{value}\n"
 
 
 def test_a_module_is_a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -523,15 +536,7 @@ def install(folder: Path, name: str, source: str, *, metadata: bool = True, modu
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, with what is installed in a folder."""
-    return subprocess.run(
-        [sys.executable, "-m", "arena", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
-        timeout=60,
-        check=False,
-    )
+    return run_module("arena", arguments, folder=folder, environment={**os.environ, "PYTHONPATH": str(folder)})
 
 
 @pytest.fixture

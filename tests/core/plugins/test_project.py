@@ -52,7 +52,7 @@ def test_every_command_of_the_folder_has_its_plugins(name: str, text: str, told:
     Path(name).write_text(text)
     out, err = told("show", "mine")
     assert out.startswith("game mine")
-    assert err == f"{name}: plugins game.py; --no-project leaves them out\n"
+    assert err == f"{name}: loads game.py; --no-project leaves this out\n"
     assert "mine" in told("list", "games")[0]
     assert told("show", "mine", "--plugin", "game.py")[1] == "", "nothing is added to what is named"
     for words in (("--no-project", "show", "mine"), ("show", "mine", "--no-project")):
@@ -67,7 +67,7 @@ def test_a_store_is_compared_and_exported_in_a_project(told: Told) -> None:
     Path("arena.toml").write_text('plugins = ["game.py"]')
     assert "greedy" in told("compare", "results/some.db", "random", "greedy")[0]
     assert told("export", "results/some.db", "--format", "csv")[0].count("\n") == 5
-    with pytest.raises(UsageError, match="--plugin goes with --by"):
+    with pytest.raises(UsageError, match="--plugin needs --by"):
         told("compare", "results/some.db", "random", "greedy", "--plugin", "game.py")
 
 
@@ -98,7 +98,7 @@ def test_a_file_of_another_user_does_not_count(told: Told, capsys: pytest.Captur
     def refused() -> None:
         with pytest.raises(UnknownName):
             told("show", "mine")
-        assert capsys.readouterr().err == f"{link.name} is left out, since it belongs to another user\n"
+        assert capsys.readouterr().err == f"{link.name} is ignored, because it belongs to another user\n"
 
     link.symlink_to(foreign)
     refused()
@@ -158,6 +158,6 @@ def test_a_store_loads_no_code(told: Told, tmp_path: Path, monkeypatch: pytest.M
     match = json.loads(told("export", "cup.db", "--no-project")[0].splitlines()[0])["id"]
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert "not loaded, since only the store names it" in told("replay", "../cup.db", match)[0]
+    assert "not loaded, because only the store names this code" in told("replay", "../cup.db", match)[0]
     Path("arena.toml").write_text('plugins = ["../game.py"]')
     assert "not loaded" not in told("replay", "../cup.db", match)[0]

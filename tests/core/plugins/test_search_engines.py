@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.conftest import arena_in
+
 ENGINE = """
 from arena import Agent, hookimpl
 from arena.counting import GoPlain
@@ -108,9 +110,7 @@ def test_what_an_engine_tells_commands(tmp_path: Path) -> None:
     (tmp_path / "engine.py").write_text(ENGINE)
     (tmp_path / "spec.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [drawing, random]\nplugins: [engine.py]\n")
 
-    def arena(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "arena", *words], cwd=tmp_path, capture_output=True, text=True, check=True)
-
+    arena = arena_in(tmp_path)
     assert "  own: by hand in tic-tac-toe\n" in arena("show", "tic-tac-toe", "--plugin", "engine.py").stdout
     assert "  own: by the engine last-of, " in arena("show", "drawing", "--plugin", "engine.py").stdout
     said = arena("run", "spec.yaml", "--no-store", "--workers", "1").stderr

@@ -1,6 +1,9 @@
 """What a file is as syntax: the same digest for what plays the same, another one for what may not."""
 
+import gc
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -162,3 +165,28 @@ def test_a_process_takes_over_what_another_has_read(tmp_path: Path) -> None:
     take_over({place: (stamp, known._replace(digest=b"taken over"))})
     assert parse_file(place).digest == b"taken over"
     assert digest(tmp_path, "x = 2\n") not in (b"taken over", known.digest)
+
+
+def test_two_threads_may_parse_at_the_same_time(tmp_path: Path) -> None:
+    """They do so at different depths of the stack, and switch whenever memory is collected, as in a process with two ladders."""
+    text = "x = [1, (2, {3: f(4, y=5)})]\n" * 200
+    files = [tmp_path / f"{number}.py" for number in range(6)]
+    for number, file in enumerate(files):
+        file.write_text(f"{text}y = {number}\n")
+
+    def parse(number: int, depth: int) -> Parsed:
+        return parse(number, depth - 1) if depth else parse_file(files[number])
+
+    def switch(_phase: str, _info: object) -> None:
+        time.sleep(0.0002)
+
+    before = gc.get_threshold()
+    gc.callbacks.append(switch)
+    gc.set_threshold(300)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            found = list(pool.map(parse, range(len(files)), [60 * (number % 2) for number in range(len(files))]))
+    finally:
+        gc.callbacks.remove(switch)
+        gc.set_threshold(*before)
+    assert len({one.digest for one in found}) == len(files)

@@ -11,10 +11,10 @@ import pytest
 import arena
 from arena.errors import StoreDamaged
 from arena.heuristics import bind
-from arena.match.replay import adjusted_returns
-from arena.results.leaderboard import leaderboards, stored
+from arena.results.leaderboard import Leaderboard
 from arena.results.tally import MeanReturns
 from arena.store import Store
+from arena_solution.luck import adjusted_returns
 
 SPEC = {"game": {"name": "pig", "target": 30}, "agents": ["random", {"agent": "hold-at", "at": 10}], "rounds": 25}
 
@@ -40,7 +40,7 @@ def test_records_have_what_follows_from_their_actions(played: tuple[arena.Result
 def test_the_board_takes_luck_off_as_far_as_it_shows_in_the_returns(played: tuple[arena.Results, Path]) -> None:
     """By a regression that leaves out the rounds it corrects, computed again from the records with numpy; from the store too."""
     results, store = played
-    (board,) = stored(store)
+    (board,) = Leaderboard.load(store)
     for row in board.rows:
         own = [record.adjusted[record.labels.index(row["agent"])] for record in results.records if record.adjusted is not None]
         assert len(own) == row["games"] == 50
@@ -53,7 +53,7 @@ def test_the_board_takes_luck_off_as_far_as_it_shows_in_the_returns(played: tupl
         assert row["adjusted"] == pytest.approx(corrected.sum() / 50)
         assert row["adjusted_low"] < row["adjusted"] < row["adjusted_high"]
         assert row["adjusted_low"] - 0.1 < row["mean_return"] < row["adjusted_high"] + 0.1
-    assert leaderboards(results)[0].rows == board.rows
+    assert Leaderboard.of_results(results)[0].rows == board.rows
 
 
 def test_a_changed_correction_is_found(played: tuple[arena.Results, Path], tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_games_without_chance_have_none() -> None:
     """Nor has their record the key."""
     results = arena.run({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 2})
     assert all(record.adjusted is None and "adjusted" not in record.as_dict() for record in results.records)
-    assert leaderboards(results)[0].rows[0]["adjusted"] is None
+    assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None
 
 
 def test_a_correction_is_never_much_worse_than_none() -> None:
@@ -79,7 +79,7 @@ def test_a_correction_is_never_much_worse_than_none() -> None:
     even = {"game": "pig", "agents": [{"agent": "hold-at", "at": 25}, {"agent": "hold-at", "at": 20}], "rounds": 60}
 
     def widths(spec: dict[str, object]) -> tuple[float, float]:
-        row = leaderboards(arena.run(spec))[0].rows[0]
+        row = Leaderboard.of_results(arena.run(spec))[0].rows[0]
         return row["adjusted_high"] - row["adjusted_low"], row["return_high"] - row["return_low"]
 
     corrected, plain = widths(uneven)
@@ -114,10 +114,10 @@ def test_a_heuristic_that_does_not_see_the_dice_corrects_nothing() -> None:
     """The pips of backgammon are the same after every throw: no time is spent, and no column repeats the mean returns."""
     results = arena.run({"game": "backgammon", "agents": ["random", {"agent": "random", "label": "other"}], "rounds": 1})
     assert all(record.adjusted == record.returns for record in results.records)
-    assert leaderboards(results)[0].rows[0]["adjusted"] is None
+    assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None
 
 
 def test_few_rounds_tell_nothing_of_what_luck_is_worth() -> None:
     """Nine rounds of Pig: there is no coefficient, so there is no correction."""
     results = arena.run({**SPEC, "rounds": 9})
-    assert leaderboards(results)[0].rows[0]["adjusted"] is None
+    assert Leaderboard.of_results(results)[0].rows[0]["adjusted"] is None

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import arena
 from arena.cli import cli
-from arena.results.leaderboard import Leaderboard, leaderboards, stored
+from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.tournament.results import Results
 
@@ -115,7 +115,7 @@ def played(plugin: Path, store: Path | None, *agents: Any) -> Results:
 
 
 def board_of(results: Results) -> Leaderboard:
-    [board] = leaderboards(results)
+    [board] = Leaderboard.of_results(results)
     return board
 
 
@@ -133,8 +133,8 @@ def test_a_refuted_claim_is_marked_and_named(kept: bool, plugin: Path, tmp_path:
     [first] = [record for record in results.records if (record.labels, record.position) == (("sure",), "1")]
     text = render(results.spec, [board])
     assert [line for line in text.splitlines() if line.split()[1:4] == ["~", "!", "sure"]]
-    assert "! : sure claims optimal solutions, but a cheaper one is known, 2 times; first its solution cost 3 and that of" in text
-    assert f"uniform-cost 1, in match {first.id}." in text
+    said = f"first in match {first.id}: its solution costs 3, but one from uniform-cost costs 1."
+    assert f"! : sure claims optimal solutions, but another agent found a cheaper one, 2 times; {said}" in text
     rows = json.loads(render(results.spec, [board], "json"))["boards"][0]["rows"]
     assert {row["agent"] for row in rows if row["refuted"]} == {"sure"}
     assert "sure" in render(results.spec, [board], "csv")
@@ -160,7 +160,7 @@ def test_no_optimum_is_taken_from_a_refuted_claim(plugin: Path, tmp_path: Path) 
     """`uniform-cost` knows the optimum of all six positions, and both others pay 3 for each but the last."""
     store = tmp_path / "toll.db"
     played(plugin, store, "uniform-cost", "sure", "straight")
-    [board] = stored(store)
+    [board] = Leaderboard.load(store)
     assert marks(board)["sure"] is True
     told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--format", "json"], standalone_mode=False)
     [pair] = json.loads(told.stdout)[0]["pairs"]
@@ -175,5 +175,5 @@ def test_an_optimum_of_a_refuted_entry_is_not_known(plugin: Path, tmp_path: Path
     played(plugin, store, {"agent": "best-first", "heuristic": None}, "sure", "straight")
     told = CliRunner().invoke(cli, ["compare", str(store), "sure", "straight", "--format", "json"], standalone_mode=False)
     [pair] = json.loads(told.stdout)[0]["pairs"]
-    [board] = stored(store)
+    [board] = Leaderboard.load(store)
     assert (marks(board)["sure"], pair["gaps"], pair["optima"]) == (True, None, 0)

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 import arena
 from arena.cli import cli
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.results.pairs import estimate_score
 from arena.results.tables import render
-from arena.stats.calculator import elo_of_pairs
+from arena.stats.calculator import EloEstimate
 from arena.stats.observations import Pair
 from arena_pairings.sprt import Sprt, expected_pairs, forecast, log_likelihood_ratio
 
@@ -37,11 +37,11 @@ def repeated(pair: Pair, times: int) -> Pair:
 def test_pairs_that_differ_carry_the_interval() -> None:
     """Ten pairs played five times each say as much as ten pairs; with unequal repeats as much as Kish's number of them."""
     ten = [WON] * 6 + [LOST] * 4
-    assert estimate_score([repeated(pair, 5) for pair in ten]) == replace(elo_of_pairs((4, 0, 0, 0, 6)), games=100)
+    assert estimate_score([repeated(pair, 5) for pair in ten]) == replace(EloEstimate.of_pairs((4, 0, 0, 0, 6)), games=100)
     found = estimate_score([repeated(WON, 3), repeated(WON, 1), repeated(LOST, 2)])
     kish = (3 + 1 + 2) ** 2 / (9 + 1 + 4)
     assert found.score == pytest.approx(4 / 6)
-    expected = elo_of_pairs((kish * 2 / 6, 0, 0, 0, kish * 4 / 6))
+    expected = EloEstimate.of_pairs((kish * 2 / 6, 0, 0, 0, kish * 4 / 6))
     assert found.score_low == pytest.approx(expected.score_low)
     assert found.score_high == pytest.approx(expected.score_high)
 
@@ -86,16 +86,13 @@ def test_a_board_tells_its_test(tmp_path: Path) -> None:
         "format": {"name": "head-to-head", "test": {"sprt": {"elo1": 60}}},
     }
     results = arena.run(spec)
-    told = render(results, leaderboards(results))
-    assert (
-        "SPRT of greedy against random (H0: 0, H1: +60 normalised Elo): H1 accepted: greedy is better than random (at most 5 %"
-        in told
-    )
+    told = render(results, Leaderboard.of_results(results))
+    assert "Sequential test of greedy against random (H0: 0, H1: +60 normalised Elo): greedy is better than random" in told
     (tmp_path / "cup.yaml").write_text(json.dumps(spec))
     half = str(tmp_path / "half.db")
     arena.run({**spec, "rounds": 4}, store=half)
     told = called("leaderboard", half)
-    assert "not decided. LLR" in told  # all its rounds were played
+    assert "not decided. The log-likelihood ratio" in told  # all its rounds were played
 
 
 @pytest.mark.parametrize("going", ["at_score", "under_h0", "under_h1"])

@@ -8,7 +8,7 @@ import pytest
 
 import arena
 from arena.results.cells import board_table
-from arena.results.leaderboard import Leaderboard, leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 
 PLUGIN = """
@@ -53,8 +53,8 @@ def spec(tmp_path: Path) -> dict[str, Any]:
 
 def both(spec: dict[str, Any], path: Path) -> Leaderboard:
     """The board of a run in memory, which is that of its store."""
-    (held,) = leaderboards(arena.run(spec))
-    (stored,) = leaderboards(arena.run(spec, store=path))
+    (held,) = Leaderboard.of_results(arena.run(spec))
+    (stored,) = Leaderboard.of_results(arena.run(spec, store=path))
     for one, other in zip(held.rows, stored.rows, strict=True):
         assert one["fallback_share"] == other["fallback_share"]
     assert held.remarks == stored.remarks
@@ -65,9 +65,10 @@ def test_the_share_is_that_of_the_agent_which_did_not_choose(spec: dict[str, Any
     """All moves of the one, none of the others, though all have the same limit and draw random numbers."""
     board = both({**spec, "agents": ["idle", "prudent", "random"]}, tmp_path / "s.db")
     assert {row["agent"]: row["fallback_share"] for row in board.rows} == {"idle": 1.0, "prudent": 0.0, "random": 0.0}
-    [number] = [remark.split()[0] for remark in board.remarks if "actions were drawn at random" in remark]
+    [number] = [remark.split()[0] for remark in board.remarks if "actions were random" in remark]
     assert (
-        f"! : idle {number} of {number} decisions (100.0 %). A rank says little of an agent that did not choose." in board.remarks
+        f"! : idle {number} of {number} decisions (100.0 %). The rank of an agent that did not choose its actions says little."
+        in board.remarks
     )
     assert not [remark for remark in board.remarks if "do not tell" in remark]
 
@@ -75,14 +76,14 @@ def test_the_share_is_that_of_the_agent_which_did_not_choose(spec: dict[str, Any
 def test_they_are_marked_and_named_below(spec: dict[str, Any], tmp_path: Path) -> None:
     """In every rendering but JSON, which has the share; a spec can ask for the column."""
     results = arena.run({**spec, "agents": ["idle", "random"], "columns": ["rank", "agent", "fallback_share"]})
-    (board,) = leaderboards(results)
+    (board,) = Leaderboard.of_results(results)
     cells = {row[1]: (row[0], row[2]) for row in board_table(board).cells}
     assert cells["idle"][0].endswith(" !")
     assert "!" not in cells["random"][0]
     assert (cells["idle"][1], cells["random"][1]) == ("100.0 %", "0.0 %")
     number = sum(record.fallbacks for record in results.records)
     text = render(results, [board])
-    assert f"{number} actions were drawn at random" in text
+    assert f"{number} actions were random" in text
     assert f"! : idle {number} of {number} decisions (100.0 %)" in text
     rows = json.loads(render(results, [board], "json"))["boards"][0]["rows"]
     assert {row["agent"]: row["fallback_share"] for row in rows} == {"idle": 1.0, "random": 0.0}
@@ -99,9 +100,9 @@ def test_what_records_do_not_tell_is_said_to_be_unknown(spec: dict[str, Any], tm
     """Two agents whose decisions look the same, of which one fell back; against others their shares would be known."""
     board = both({**spec, "agents": ["idle", "exact"]}, tmp_path / "s.db")
     assert [row["fallback_share"] for row in board.rows] == [None, None]
-    assert [remark for remark in board.remarks if remark.endswith("whose among idle, exact.")]
+    assert [remark for remark in board.remarks if remark.endswith("each of idle, exact took.")]
     results = arena.run({**spec, "agents": ["idle", "exact"]})
-    assert "do not tell how many of them were whose among idle, exact" in render(results, leaderboards(results))
+    assert "do not say how many of them each of idle, exact took" in render(results, Leaderboard.of_results(results))
 
 
 def test_a_puzzle_tells_them_too(spec: dict[str, Any], tmp_path: Path) -> None:

@@ -1,11 +1,8 @@
 """Figures as a person writes them, the same in Python and in the browser."""
 
 import json
-import math
 import random
-import shutil
 import subprocess
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -31,11 +28,8 @@ def test_a_figure_is_written_as_a_person_does(value: float | None, text: str) ->
     assert figures.figure(value) == text
 
 
-def test_the_browser_writes_the_same(missing: Callable[[str, str], None], tmp_path: Path) -> None:
+def test_the_browser_writes_the_same(node: str, tmp_path: Path) -> None:
     """The function of the pages over the same values, and over some thousands of every magnitude."""
-    node = shutil.which("node")
-    if node is None:
-        missing("languages", "Node is not installed")
     rng = random.Random(13)
     values = [value for value, _ in WRITTEN]
     values += [rng.choice((-1, 1)) * rng.uniform(1, 10) * 10.0 ** rng.randint(-12, 18) for _ in range(3000)]
@@ -59,8 +53,8 @@ def test_the_browser_writes_the_same(missing: Callable[[str, str], None], tmp_pa
 
 def test_times_and_values_are_told_in_words() -> None:
     """A win in n plies is worth 1 - n * 1e-6; a loss minus that."""
-    assert [figures.duration(seconds) for seconds in (0, 0.00004, 0.0123, 0.5, 2, 1234.5)] == [
-        "0 µs", "40 µs", "12.3 ms", "500 ms", "2.00 s", "1,235 s"
+    assert [figures.duration(seconds) for seconds in (0, 4e-7, 0.00004, 0.0123, 0.5, 2, 1234.5)] == [
+        "0 µs", "0.4 µs", "40 µs", "12.3 ms", "500 ms", "2.00 s", "1,235 s"
     ]  # fmt: skip
     assert [figures.worth(value) for value in (1, 1 - 3e-6, -1 + 2e-6, 0.12345, -0.0)] == [
         "win", "win in 3", "loss in 2", "0.1235", "0"
@@ -90,11 +84,7 @@ def test_a_figure_is_off_by_half_a_digit_at_most(value: float) -> None:
         (figures.signed(-1.5), "-1.5"),
         (figures.count(12345), "12,345"),
         (figures.score(12.25), "12.25"),
-        (figures.percentage_points(-0.004), "0"),
         (figures.likelihood(0.9995), "above 99.9 %"),
-        (figures.p_value(0.0312), "p = 0.031"),
-        (figures.p_value(1.2e-8), "p = 1e-08"),
-        (figures.p_value(math.ulp(0)), "p < 1e-15"),
         (figures.between("+3", None), "above +3"),
         (figures.between(None, None), "-"),
         (figures.share(-0.0002), "0.0 %"),
@@ -102,6 +92,6 @@ def test_a_figure_is_off_by_half_a_digit_at_most(value: float) -> None:
         (figures.fixed(-0.004, 2), "0.00"),
     ],
 )
-def test_shares_elo_and_p_values(written: str, text: str) -> None:
+def test_shares_and_elo(written: str, text: str) -> None:
     """Each kind of number has one form."""
     assert written == text

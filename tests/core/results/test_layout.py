@@ -3,10 +3,10 @@
 import re
 from string import ascii_uppercase
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from tabulate import tabulate
 
-from arena.results.layout import crossing, fits, folded, table
+from arena.results.layout import TextTable, crossing
 
 WORDS = st.lists(st.text("abc", min_size=1, max_size=7), min_size=1, max_size=9).map(" ".join)
 LETTERS = [*ascii_uppercase, *[f"A{letter}" for letter in ascii_uppercase]]
@@ -17,22 +17,24 @@ def letters(text: str) -> list[str]:
     return sorted(re.sub(r"[^a-z0-9]", "", text))
 
 
+@settings(max_examples=40, deadline=None)  # a machine may be busy
 @given(rows=ROWS, width=st.integers(30, 120))
 def test_a_table_is_no_wider_than_the_terminal_and_loses_nothing(rows: list[tuple[str, str, int]], width: int) -> None:
-    text = table(["one", "other", "number"], rows, width=width)
+    text = TextTable(["one", "other", "number"], rows).text(width=width)
     assert max(map(len, text.split("\n"))) <= width
     assert letters(text) == letters("one other number " + " ".join([f"{one} {other} {number}" for one, other, number in rows]))
 
 
+@settings(max_examples=40, deadline=None)
 @given(rows=ROWS)
 def test_without_a_terminal_a_table_is_what_tabulate_makes_of_it(rows: list[tuple[str, str, int]]) -> None:
     whole = tabulate(rows, ["one", "other", "number"], tablefmt="grid", disable_numparse=True, colalign=("left", "left", "right"))
-    assert table(["one", "other", "number"], rows, "grid") == whole
-    assert table(["one", "other", "number"], rows, "grid", width=30) == whole
+    assert TextTable(["one", "other", "number"], rows).text("grid") == whole
+    assert TextTable(["one", "other", "number"], rows).text("grid", width=30) == whole
 
 
 def test_a_cell_that_is_wrapped_stays_in_its_column() -> None:
-    text = table(["Name", "What it is", "N"], [["a", "some words in a row", 7], ["b", "few", 12]], width=22)
+    text = TextTable(["Name", "What it is", "N"], [["a", "some words in a row", 7], ["b", "few", 12]]).text(width=22)
     assert text.split("\n") == [
         "Name  What it is     N",
         "----  ------------  --",
@@ -48,6 +50,7 @@ def test_a_cell_that_is_wrapped_stays_in_its_column() -> None:
     ]
 
 
+@settings(max_examples=30, deadline=None)
 @given(size=st.integers(2, 40), width=st.integers(40, 120))
 def test_everybody_meets_everybody_in_every_width(size: int, width: int) -> None:
     """Each cell is found again under the letter of its column, whatever part it is in."""
@@ -76,10 +79,10 @@ def test_letters_stand_for_headings_and_are_told() -> None:
 
 def test_sentences_are_broken_between_words_and_commands_stay_whole() -> None:
     text = "one two three four\n  arena replay some-store some-match"
-    assert folded(text, 9) == "one two\nthree\nfour\n  arena replay some-store some-match"
-    assert folded(text, None) == text
+    assert TextTable.fold(text, 9) == "one two\nthree\nfour\n  arena replay some-store some-match"
+    assert TextTable.fold(text, None) == text
 
 
 def test_what_fits() -> None:
-    assert fits(["ab", "c"], [["abc", "d"]], 6)
-    assert not fits(["ab", "c"], [["abc", "d"]], 5)
+    assert TextTable(["ab", "c"], [["abc", "d"]]).fits(6)
+    assert not TextTable(["ab", "c"], [["abc", "d"]]).fits(5)

@@ -10,17 +10,17 @@ import pytest
 from tabulate import tabulate_formats
 
 from arena import run
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.tournament.results import Results
 
 VERSUS_KEYS = ["rank", "agent", "rating", "rating_low", "rating_high", "level_with", "games", "wins", "draws", "losses", "score",
                "score_first", "score_second", "failures", "failures_by_kind", "fallback_share", "nodes_per_move", "ms_per_move",
                "mean_return", "return_low", "return_high", "adjusted", "adjusted_low", "adjusted_high", "superiority",
-               "boards", "mean_rank", "mean_rating"]  # fmt: skip
+               ]  # fmt: skip
 PUZZLE_KEYS = ["rank", "agent", "attempts", "solved", "solved_low", "solved_high", "mean_moves", "mean_moves_failed", "mean_cost",
                "nodes_per_attempt", "seconds_per_attempt", "failures", "failures_by_kind", "fallback_share",
-               "level_with", "boards", "mean_rank", "mean_rating"]  # fmt: skip
+               "level_with"]  # fmt: skip
 
 BAD = """
 from arena import Agent, hookimpl
@@ -59,7 +59,7 @@ def points(value: float) -> float:
 
 def test_a_versus_row_is_what_the_records_say(results: Results) -> None:
     """Games, results, score, failures by kind, nodes and milliseconds a move, for every agent."""
-    board = leaderboards(results)[0]
+    board = Leaderboard.of_results(results)[0]
     for row in board.rows:
         assert list(row) == VERSUS_KEYS
         mine = [(record, seat) for record in results.records for seat in range(2)
@@ -83,7 +83,7 @@ def test_a_versus_row_is_what_the_records_say(results: Results) -> None:
 
 def test_ranks_follow_the_score_and_equals_share_theirs(results: Results) -> None:
     """Sorted by score; a rank is one more than the number of better agents."""
-    for board in leaderboards(results):
+    for board in Leaderboard.of_results(results):
         merits = [row["score"] if board.kind == "versus" else row["solved"] for row in board.rows]
         assert merits == sorted(merits, reverse=True)
         if board.kind == "versus":
@@ -92,7 +92,7 @@ def test_ranks_follow_the_score_and_equals_share_theirs(results: Results) -> Non
 
 def test_the_cross_table_is_the_score_of_each_against_each(results: Results) -> None:
     """In rank order, null on the diagonal, and opposite entries add up to one."""
-    board = leaderboards(results)[0]
+    board = Leaderboard.of_results(results)[0]
     labels = [row["agent"] for row in board.rows]
     assert board.cross is not None
     for i, one in enumerate(labels):
@@ -110,7 +110,7 @@ def test_the_cross_table_is_the_score_of_each_against_each(results: Results) -> 
 
 def test_a_puzzle_row_is_what_the_records_say(results: Results) -> None:
     """Attempts, shares, means over solved and over failed, per attempt figures."""
-    board = leaderboards(results)[1]
+    board = Leaderboard.of_results(results)[1]
     assert board.cross is None
     for row in board.rows:
         assert list(row) == PUZZLE_KEYS
@@ -127,26 +127,28 @@ def test_a_puzzle_row_is_what_the_records_say(results: Results) -> None:
     assert {row["agent"] for row in board.rows} == {"random", "greedy", "lookahead", "bad"}
 
 
-def test_the_overall_board_is_the_mean_of_ranks_and_ratings(results: Results) -> None:
-    """Those on both boards first; the mean of one rating is that rating."""
-    boards = leaderboards(results)
+def test_the_overall_board_has_the_result_of_each_agent_on_each_board(results: Results) -> None:
+    """The share of points, or of solved positions; a dash for an agent that is not on a board."""
+    boards = Leaderboard.of_results(results)
     text = render(results, boards)
-    ranks = [{row["agent"]: row["rank"] for row in board.rows} for board in boards]
-    both = sorted(ranks[0].keys() & ranks[1].keys(), key=lambda agent: ranks[0][agent] + ranks[1][agent])
-    rows = text[text.index("Both kinds: overall") :].splitlines()[4:]
-    assert [line.split()[0] for line in rows[: len(both)]] == both
-    for line in rows[: len(both)]:
-        agent, _, _, _, mean, rating = line.split()
-        assert float(mean) == (ranks[0][agent] + ranks[1][agent]) / 2
-        row = next(row for row in boards[0].rows if row["agent"] == agent)
-        wide = None in (row["rating_low"], row["rating_high"]) or row["rating_high"] - row["rating_low"] > 600
-        assert rating == "?" if wide else int(rating) == round(row["rating"])
-    assert rows[len(both)].split()[:4] == ["alpha-beta", "1", "of", "2"]
+    labels = {label for board in boards for label in board.sheet.labels}
+    lines = text[text.index("Both kinds: overall") :].splitlines()
+    rows = {(cells := line.replace(" %", "").split())[0]: cells[1:] for line in lines[4 : 4 + len(labels)]}
+    assert set(rows) == labels
+    for place, (game, kind) in enumerate((("tic-tac-toe", "versus"), ("sliding-tiles", "puzzle"))):
+        for agent, cells in rows.items():
+            mine = [record for record in results.records if record.game == game and agent in record.labels]
+            if kind == "versus":
+                values = [points(record.returns[seat]) for record in mine for seat in range(2) if record.labels[seat] == agent]
+            else:
+                values = [float(record.solved or 0) for record in mine]
+            assert cells[place] == (f"{100 * sum(values) / len(values):.1f}" if values else "-")
+    assert "`arena compare STORE --across`" in text
 
 
 def test_ratings_stand_beside_scores(results: Results) -> None:
     """About a mean of 0, ordered as scores in a full round-robin, each within its interval; superiority adds up to one."""
-    board = leaderboards(results)[0]
+    board = Leaderboard.of_results(results)[0]
     ratings = {row["agent"]: row["rating"] for row in board.rows}
     assert sum(ratings.values()) == pytest.approx(0, abs=1e-6)
     assert list(ratings.values()) == sorted(ratings.values(), reverse=True)
@@ -161,8 +163,8 @@ def test_ratings_stand_beside_scores(results: Results) -> None:
 def test_an_anchor_has_the_rating_nought() -> None:
     """The others' ratings are differences from its own."""
     spec = {"game": "tic-tac-toe", "rounds": 6, "agents": ["random", "greedy", "type-a-plus"], "anchor": "random"}
-    rows = {row["agent"]: row for row in leaderboards(run(spec))[0].rows}
-    plain = {row["agent"]: row for row in leaderboards(run({**spec, "anchor": None}))[0].rows}
+    rows = {row["agent"]: row for row in Leaderboard.of_results(run(spec))[0].rows}
+    plain = {row["agent"]: row for row in Leaderboard.of_results(run({**spec, "anchor": None}))[0].rows}
     assert (rows["random"]["rating"], rows["random"]["rating_low"]) == (0, None)
     assert rows["greedy"]["rating"] == pytest.approx(plain["greedy"]["rating"] - plain["random"]["rating"])
 
@@ -170,10 +172,10 @@ def test_an_anchor_has_the_rating_nought() -> None:
 def test_under_two_distinct_pairs_there_is_no_interval() -> None:
     """Twenty rounds of two agents that draw nothing are one pair; random openings make several of it."""
     spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["alpha-beta", "type-a-plus"]}
-    board = leaderboards(results := run(spec))[0]
+    board = Leaderboard.of_results(results := run(spec))[0]
     assert {(row["rating_low"], row["rating_high"]) for row in board.rows} == {(None, None)}
     assert "openings: {plies: 4}" in render(results, [board])
-    opened = leaderboards(run({**spec, "openings": {"plies": 3}}))[0]
+    opened = Leaderboard.of_results(run({**spec, "openings": {"plies": 3}}))[0]
     assert any(row["rating_low"] is not None for row in opened.rows)
 
 
@@ -181,7 +183,7 @@ def test_columns_of_choice_sorted_as_wanted() -> None:
     """Only these, by nodes, the most first; ranks stay what they are."""
     spec = {"game": "tic-tac-toe", "rounds": 2, "agents": ["random", "greedy", "type-a-plus"]}
     results = run({**spec, "columns": ["agent", "rank", "nodes_per_move"], "sort": "-nodes_per_move"})
-    lines = render(results, leaderboards(results)).splitlines()[2:7]
+    lines = render(results, Leaderboard.of_results(results)).splitlines()[2:7]
     assert lines[0].split() == ["Agent", "Rank", "Nodes/move"]
     assert [line.split()[0] for line in lines[2:]] == ["type-a-plus", "greedy", "random"]
 
@@ -189,14 +191,14 @@ def test_columns_of_choice_sorted_as_wanted() -> None:
 def test_deterministic_agents_that_repeat_themselves_are_noticed() -> None:
     """Forty games, two distinct: one for either order of seats."""
     results = run({"game": "tic-tac-toe", "rounds": 20, "agents": ["alpha-beta", {"agent": "type-a-plus"}]})
-    board = leaderboards(results)[0]
+    board = Leaderboard.of_results(results)[0]
     assert (board.games, board.distinct_games) == (40, 2)
-    assert "40 games, 2 distinct" in render(results, [board])
+    assert "40 games, 2 different" in render(results, [board])
 
 
 def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
     """Parsed by a strict reader; the game with its parameters, defaults filled in."""
-    text = render(results, leaderboards(results), "json")
+    text = render(results, Leaderboard.of_results(results), "json")
 
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
@@ -215,7 +217,7 @@ def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
 
 def test_csv_is_a_table_a_board_with_an_empty_line_between(results: Results) -> None:
     """The first column names the board."""
-    blocks = render(results, leaderboards(results), "csv").split("\n\n")
+    blocks = render(results, Leaderboard.of_results(results), "csv").split("\n\n")
     assert len(blocks) == 2
     for block, keys, title in zip(blocks, (VERSUS_KEYS, PUZZLE_KEYS), ("tic-tac-toe", "sliding-tiles"), strict=True):
         rows = list(csv.DictReader(io.StringIO(block)))
@@ -223,16 +225,17 @@ def test_csv_is_a_table_a_board_with_an_empty_line_between(results: Results) -> 
         assert {row["board"] for row in rows} == {title}
 
 
-@pytest.mark.parametrize("style", tabulate_formats)
-def test_every_format_of_tabulate_shows_every_agent(style: str, results: Results) -> None:
+def test_every_format_of_tabulate_shows_every_agent(results: Results) -> None:
     """None of them fails on names, shares or missing figures."""
-    text = render(results, leaderboards(results), style)
-    assert all(label in text for label in ("random", "greedy", "lookahead", "alpha"))
+    boards = Leaderboard.of_results(results)
+    for style in tabulate_formats:
+        text = render(results, boards, style)
+        assert all(label in text for label in ("random", "greedy", "lookahead", "alpha")), style
 
 
 def test_failures_are_shown_with_the_first_of_them(results: Results) -> None:
     """Whose, how often, of which kind, the match and the message with the author's file and line."""
-    text = render(results, leaderboards(results))
+    text = render(results, Leaderboard.of_results(results))
     assert "bad failed 24 times by exception, first in match " in text
     assert "ZeroDivisionError: division by zero (" in text
     assert "bad.py:7)" in text
@@ -249,6 +252,6 @@ def labels_like_numbers(tmp: Path) -> Any:
 def test_a_label_that_looks_like_a_number_stays_as_it_is(tmp_path: Path) -> None:
     """007 is not 7."""
     results = run(labels_like_numbers(tmp_path))
-    text = render(results, leaderboards(results))
+    text = render(results, Leaderboard.of_results(results))
     assert "007" in text
     assert "1e5" in text

@@ -14,7 +14,7 @@ import arena
 from arena import PluginError
 from arena.cli import cli
 from arena.results.cells import board_table
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 
 PLUGIN = """
 from arena import Agent, hookimpl
@@ -34,6 +34,11 @@ def read_lengths(matches):
     for record, place in matches:
         for entry in place.pairing.seats:
             yield Measured(place.board, place.pairing.round, entry, len(record.actions))
+    yield 0, "Lengths are numbers of actions."
+
+
+def open_seeds(spec):
+    return lambda matches: [Measured(0, 0, entry, spec.seed) for entry in range(3)]
 
 
 def read_nonsense(matches):
@@ -51,6 +56,7 @@ def arena_columns():
         BoardColumn("length", "Length", description="Actions of a match.", read=read_lengths),
         BoardColumn("letters", "Letters", "count", amount="letters"),
         BoardColumn("nonsense", "Nonsense", read=read_nonsense),
+        BoardColumn("seed-of", "Seed", open=open_seeds),
     ]
 """
 
@@ -69,14 +75,14 @@ def spec_with(plugin: Path, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_plugin_brings_columns(plugin: Path, tmp_path: Path, stored: bool) -> None:
     """The mean of rounds with Student's interval and the sum of an amount, in rows and on the board; no fault costs a result."""
-    results = arena.run(spec_with(plugin), store=tmp_path / "cup.db" if stored else None)
+    results = arena.run(spec_with(plugin, seed=7), store=tmp_path / "cup.db" if stored else None)
     lengths: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     decisions = 0
     for played in results.played:
         for label in played.record.labels:
             lengths[label][played.pairing.round].append(len(played.record.actions))
             decisions += sum(played.record.labels[one.seat] == label == "thrifty" for one in played.record.decisions)
-    (board,) = leaderboards(results)
+    (board,) = Leaderboard.of_results(results)
     rows = {row["agent"]: row for row in board.rows}
     for label, found in lengths.items():
         means = [fmean(values) for values in found.values()]
@@ -87,6 +93,9 @@ def test_a_plugin_brings_columns(plugin: Path, tmp_path: Path, stored: bool) -> 
     headings = board_table(board).headings
     place = headings.index("Length")
     assert headings[place : place + 3] == ["Length", "95 % interval", "Letters"]
+    assert board.remarks.count("Lengths are numbers of actions.") == 1
+    assert [(row["seed_of"], row["seed_of_low"]) for row in board.rows] == [(7, None)] * 3
+    assert headings[place + 3 :] == ["Seed"], "no column for an interval without bounds"
     assert "nonsense" not in rows["random"]
     assert any(remark.startswith("The column nonsense is left out: ValueError: expected a number") for remark in board.remarks)
 

@@ -14,7 +14,7 @@ import pytest
 import arena
 from arena.cli import cli
 from arena.results.cells import board_table
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 
 GAME: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 4, "agents": ["random", "greedy", {"agent": "lookahead", "depth": 1}]}
 PUZZLE: dict[str, Any] = {"game": {"name": "sliding-tiles", "shuffle": 8}, "rounds": 4, "agents": ["a-star", "random"]}
@@ -22,7 +22,7 @@ BOTH: dict[str, Any] = {**GAME, "game": None, "games": [GAME["game"], PUZZLE["ga
 SEATS = ["returns_first", "returns_second"]
 EFFORT = ["termination", "at_fault", "message", "fallbacks", "nodes", "seconds", "compiled", "plain"]
 PER_SEAT = ["nodes_first", "nodes_second", "seconds_first", "seconds_second"]
-PLACE = ["id", "board", "round", "game", "position"]
+PLACE = ["id", "board", "domain", "round", "game", "position"]
 
 
 @pytest.fixture
@@ -44,8 +44,11 @@ def exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...
     ("spec", "columns"),
     [
         (GAME, [*PLACE, "first", "second", "winner", *SEATS, "moves", *EFFORT, *PER_SEAT]),
-        (PUZZLE, [*PLACE, "agent", "solved", "moves", "path_cost", *EFFORT]),
-        (BOTH, [*PLACE, "agent", "first", "second", "winner", *SEATS, "solved", "moves", "path_cost", *EFFORT, *PER_SEAT]),
+        (PUZZLE, [*PLACE, "agent", "solved", "moves", "path_cost", "optimal", *EFFORT]),
+        (
+            BOTH,
+            [*PLACE, "agent", "first", "second", "winner", *SEATS, "solved", "moves", "path_cost", "optimal", *EFFORT, *PER_SEAT],
+        ),
     ],
     ids=["game", "puzzle", "both"],
 )
@@ -120,7 +123,7 @@ def test_a_data_frame_has_the_same_rows(exported: Callable[..., Any], spec: dict
     read = pandas.read_csv(io.StringIO(pandas.DataFrame(rows).to_csv(index=False)))
     for column in [column for column in frame.columns if column.startswith(("returns", "nodes", "moves", "seconds"))]:
         assert frame[column].to_numpy(float) == pytest.approx(read[column].to_numpy(float), nan_ok=True), column
-    for board in leaderboards(results):
+    for board in Leaderboard.of_results(results):
         mine = frame[frame.board == board.title]
         for row in board.rows:
             if board.kind == "versus":
@@ -169,7 +172,7 @@ def test_a_notebook_shows_the_boards(raising: dict[str, Any]) -> None:
     """The cells of `arena leaderboard` under their headings, the remarks, and nothing of a label or message as HTML."""
     results = arena.run(raising)
     shown = Read(results._repr_html_())
-    table = board_table(leaderboards(results)[0])
+    table = board_table(Leaderboard.of_results(results)[0])
     expected = [*table.headings, *[cell for row in table.cells for cell in row]]
     assert [cell.strip() for cell in shown.cells] == expected
     assert set(shown.tags) == {"div", "h3", "h4", "table", "thead", "tbody", "tr", "th", "td", "p", "br"}

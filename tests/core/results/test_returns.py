@@ -12,7 +12,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 import arena
 from arena.errors import SpecError
-from arena.results.leaderboard import leaderboards, stored
+from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 
 GAMES = """
@@ -86,7 +86,7 @@ def test_a_game_of_one_seat_is_a_board_of_scores(plugin: str, tmp_path: Path) ->
     """Both meet the same positions, the mean has Student's interval over them, and whoever takes high has more by one half."""
     spec = {"game": "slot", "agents": ["random", "high"], "rounds": 12, "plugins": [plugin]}
     results = arena.run(spec, store=tmp_path / "s.db")
-    (board,) = stored(tmp_path / "s.db")
+    (board,) = Leaderboard.load(tmp_path / "s.db")
     assert (board.kind, board.cross) == ("score", None)
     first, second = board.rows
     assert list(first)[:7] == ["rank", "agent", "attempts", "mean_return", "return_low", "return_high", "best"]
@@ -98,7 +98,7 @@ def test_a_game_of_one_seat_is_a_board_of_scores(plugin: str, tmp_path: Path) ->
     text = render(results, [board])
     assert "Mean return" in text
     assert "Elo" not in text
-    assert leaderboards(results)[0].rows == board.rows
+    assert Leaderboard.of_results(results)[0].rows == board.rows
 
 
 def test_scores_are_compared_round_by_round(plugin: str, tmp_path: Path) -> None:
@@ -117,11 +117,11 @@ def test_scores_are_compared_round_by_round(plugin: str, tmp_path: Path) -> None
 def test_returns_rank_where_a_game_is_not_zero_sum(plugin: str) -> None:
     """Who asks for 1 never wins, and gets the most: by returns it is first, by wins last."""
     spec = {"game": "share", "agents": wants(1, 2, 3), "rounds": 1, "plugins": [plugin]}
-    by_returns = leaderboards(arena.run(spec))[0]
+    by_returns = Leaderboard.of_results(arena.run(spec))[0]
     found = [(row["agent"], row["mean_return"]) for row in by_returns.rows]
     assert found == [("wants(much=1)", 0.25), ("wants(much=3)", (0.75 - 0.5) / 2), ("wants(much=2)", (0.5 - 0.5) / 2)]
     assert any("Ranked by mean return" in remark for remark in by_returns.remarks)
-    by_wins = leaderboards(arena.run({**spec, "rank": "wins"}))[0]
+    by_wins = Leaderboard.of_results(arena.run({**spec, "rank": "wins"}))[0]
     assert [(row["agent"], row["score"]) for row in by_wins.rows][-1] == ("wants(much=1)", 0)
     assert not any("Ranked by mean return" in remark for remark in by_wins.remarks)
 
@@ -155,20 +155,20 @@ def test_a_board_by_wins_says_where_returns_order_otherwise(plugin: str) -> None
     """Who wants one loses to the greedy, who spoil it for each other: 1/4 a game, where they have 0 and 1/8."""
     agents = [{"agent": "wants", "much": much, "label": f"wants {much}"} for much in (1, 2, 3)]
     spec = {"game": "share", "plugins": [plugin], "rounds": 1, "agents": agents}
-    remark = "Mean returns order the agents otherwise"
+    remark = "By mean return, the order would differ"
     results = arena.run({**spec, "rank": "wins"})
-    board = leaderboards(results)[0]
+    board = Leaderboard.of_results(results)[0]
     found = {row["agent"]: (row["rank"], row["mean_return"]) for row in board.rows}
     assert found == {"wants 1": (3, 1 / 4), "wants 2": (1, 0), "wants 3": (1, 1 / 8)}
     assert remark in render(results, [board], "text")
     by_returns = arena.run(spec)
-    assert remark not in render(by_returns, leaderboards(by_returns), "text")
+    assert remark not in render(by_returns, Leaderboard.of_results(by_returns), "text")
 
 
 def test_a_board_by_returns_marks_what_overlaps_in_returns(plugin: str) -> None:
     """Two alike are level, a third is not; wins order them otherwise, and do not count here."""
     agents = ["random", {"agent": "random", "label": "twin"}, {"agent": "wants", "much": 1}]
-    board = leaderboards(arena.run({"game": "share", "plugins": [plugin], "rounds": 400, "agents": agents}))[0]
+    board = Leaderboard.of_results(arena.run({"game": "share", "plugins": [plugin], "rounds": 400, "agents": agents}))[0]
     rows = {row["agent"]: row for row in board.rows}
     for row in board.rows:
         overlapping = {
@@ -183,8 +183,8 @@ def test_a_board_by_returns_marks_what_overlaps_in_returns(plugin: str) -> None:
 def test_where_chance_moves_rounds_are_the_sample() -> None:
     """All pairings of a round share its dice, and nobody counts repeats of what was thrown."""
     results = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 2, "agents": ["random", "hold-at"]})
-    text = render(results, leaderboards(results), "text")
+    text = render(results, [board.explained() for board in Leaderboard.of_results(results)], "text")
     assert "\n4 games.\n" in text
-    assert "95 % intervals from rounds (" in text
+    assert "95 % intervals are computed from rounds:" in text
     once = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 1, "agents": ["random", "hold-at"]})
-    assert "openings" not in render(once, leaderboards(once), "text")
+    assert "openings" not in render(once, Leaderboard.of_results(once), "text")

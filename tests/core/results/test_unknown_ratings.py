@@ -9,9 +9,9 @@ from typing import Any
 
 import arena
 from arena.results.cells import board_table
-from arena.results.leaderboard import Leaderboard, leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.results.rating import MIN_DECISIVE_PAIRS
-from arena.results.tables import overall, render
+from arena.results.tables import render
 
 QUICK = {"game": "tic-tac-toe", "rounds": 2, "seed": 2026, "agents": ["random", "greedy", "lookahead", "type-a-plus"]}
 SURE: dict[str, Any] = {
@@ -51,7 +51,7 @@ def wide(row: dict[str, Any]) -> bool:
 def test_a_rating_with_a_wide_interval_is_a_question_mark() -> None:
     """In the table alone: JSON keeps the numbers. An agent without a point has one bound, which is shown."""
     results = arena.run(QUICK)
-    (board,) = leaderboards(results)
+    (board,) = Leaderboard.of_results(results)
     assert [wide(row) for row in board.rows] == [True] * 4
     texts = shown(board)
     assert {agent: text for agent, text in texts.items() if agent != "random"} == dict.fromkeys(
@@ -63,40 +63,40 @@ def test_a_rating_with_a_wide_interval_is_a_question_mark() -> None:
     told = json.loads(render(results, [board], "json"))["boards"][0]["rows"]
     assert all(isinstance(row["rating"], float) for row in told)
     text = render(results, [board])
-    assert "400 are ten wins to one loss, draws apart" in text
+    assert "+400 means ten wins for each loss, not counting draws" in text
     assert "Ranked by score." in text
-    assert "? of random: all points or none" in text
+    assert "? for random: an agent that won or lost every game" in text
 
 
 def test_a_rating_with_a_narrow_interval_is_a_number() -> None:
     """Thirty rounds in which everybody wins and loses; no word about pairs that are wanting."""
     results = arena.run(SURE)
-    (board,) = leaderboards(results)
+    (board,) = Leaderboard.of_results(results)
     assert [wide(row) for row in board.rows] == [False] * 3
     for row in board.rows:
         assert shown(board)[row["agent"]] == (
             f"{row['rating']:+.0f}", f"{row['rating_low']:+.0f} to {row['rating_high']:+.0f}"
         )  # fmt: skip
     assert not board.unrated
-    assert "decisive" not in render(results, [board])
+    assert "in which one side scores more" not in render(results, [board])
 
 
 def test_the_pairs_that_are_wanting_follow_from_the_root() -> None:
     """Intervals shrink with the root of the number of pairs: what is said after few rounds does, and less does not."""
     spec = {**SURE, "rounds": 2, "seed": 6}
-    (few,) = leaderboards(arena.run(spec))
+    (few,) = Leaderboard.of_results(arena.run(spec))
     assert few.unrated
-    [told] = re.findall(r"It takes about (\d+) decisive pairs of games in all; there are (\d+)", render(arena.run(spec), [few]))
+    [told] = re.findall(r"about (\d+) decided pairs of games .*; so far there are (\d+)", render(arena.run(spec), [few]))
     needed, decisive = map(int, told)
     widest = max(row["rating_high"] - row["rating_low"] for row in few.rows) / 600
     assert needed == max(9, math.ceil(decisive * widest**2))
     rounds = math.ceil(2 * needed / decisive * 1.5)
-    (more,) = leaderboards(arena.run({**spec, "rounds": rounds}))
+    (more,) = Leaderboard.of_results(arena.run({**spec, "rounds": rounds}))
     assert not more.unrated
 
 
 def test_equals_need_six_decisive_pairs() -> None:
-    """The winner of a decisive pair of equals is a fair coin, whose variance is 1/4: n of them determine the logarithm of the
+    """The winner of a decided pair of equals is a fair coin, whose variance is 1/4: n of them determine the logarithm of the
     odds to 2 / sqrt(n), and one unit of that is 400 / ln 10 Elo.
     """
     half = NormalDist().inv_cdf(0.975) * 2 * 400 / math.log(10)
@@ -108,7 +108,7 @@ def test_a_gauntlet_is_ranked_by_ratings_only_where_all_are_shown() -> None:
     field = ["greedy", "random", {"agent": "random", "label": "lot"}]
     for rounds, by in ((2, "score"), (40, "rating")):
         results = arena.run({**SURE, "agents": field, "format": "gauntlet", "rounds": rounds})
-        (board,) = leaderboards(results)
+        (board,) = Leaderboard.of_results(results)
         assert any(map(wide, board.rows)) == (by == "score")
         merits = [row[by] for row in board.rows]
         assert merits == sorted(merits, reverse=True)
@@ -118,19 +118,9 @@ def test_a_gauntlet_is_ranked_by_ratings_only_where_all_are_shown() -> None:
 
 def test_the_anchor_has_a_rating() -> None:
     """It is 0 by definition, and has no interval."""
-    (board,) = leaderboards(arena.run({**SURE, "anchor": "lot"}))
+    (board,) = Leaderboard.of_results(arena.run({**SURE, "anchor": "lot"}))
     assert shown(board)["lot"] == ("+0", "-")
     assert "lot" not in board.unrated
-
-
-def test_the_table_of_all_games_shows_no_mean_of_what_is_not_shown() -> None:
-    """Of two boards, both of few games."""
-    boards = leaderboards(arena.run({**QUICK, "game": None, "games": ["tic-tac-toe", "connect-four"],
-                                     "agents": ["random", "greedy"]}))  # fmt: skip
-    found = overall(boards)
-    assert found is not None
-    assert [row[-1] for row in found.rows] == ["?", "?"]
-    assert all(row["mean_rating"] is not None for board in boards for row in board.rows)
 
 
 def test_sorting_by_elo_puts_those_that_are_shown_first(tmp_path: Path) -> None:
@@ -139,7 +129,7 @@ def test_sorting_by_elo_puts_those_that_are_shown_first(tmp_path: Path) -> None:
     plugin.write_text(LOSER)
     for sort in ("rating", "-rating"):
         spec = {**SURE, "agents": [*SURE["agents"], "loser"], "plugins": [str(plugin)], "anchor": "lot", "sort": sort}
-        (board,) = leaderboards(arena.run(spec))
+        (board,) = Leaderboard.of_results(arena.run(spec))
         assert board.unrated == {"loser"}
         rows = board_table(board).rows
         assert rows[3]["agent"] == "loser"
@@ -150,7 +140,7 @@ def test_sorting_by_elo_puts_those_that_are_shown_first(tmp_path: Path) -> None:
 def test_solvers_that_tie_are_ranked_by_nodes() -> None:
     """Both solve all at the same cost; bfs takes more nodes than a-star wherever a board is not solved at once."""
     spec = {"game": {"name": "sliding-tiles", "shuffle": 30}, "rounds": 4, "agents": ["bfs", "a-star"]}
-    (board,) = leaderboards(arena.run(spec))
+    (board,) = Leaderboard.of_results(arena.run(spec))
     assert [(row["agent"], row["rank"], row["solved"]) for row in board.rows] == [("a-star", 1, 1.0), ("bfs", 2, 1.0)]
     assert board.rows[0]["mean_cost"] == board.rows[1]["mean_cost"]
     assert board.rows[0]["nodes_per_attempt"] < board.rows[1]["nodes_per_attempt"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.schedule.fingerprint import Fingerprint, take_fingerprints
+from arena.schedule.fingerprint import Fingerprint
 from arena.spec import Spec, load_spec
 
 HOOKS = """
@@ -90,7 +90,7 @@ def edit(place: Path, more: str) -> None:
 
 
 def hashes(spec: Spec) -> dict[str, str]:
-    return {key: found for one in take_fingerprints(spec).values() for key, found in one.hashes.items()}
+    return {key: found for one in Fingerprint.take_all(spec).values() for key, found in one.hashes.items()}
 
 
 @pytest.mark.parametrize("first", IMPORTS)
@@ -98,12 +98,15 @@ def test_those_modules_of_a_package_count_that_are_imported(package: Callable[[s
     """An edit in one of them, and in no other, gives another hash; a comment never does."""
     folder = package(first)
     spec = load(folder, "first")
+    before = hashes(spec)["agent first"]
     for file in FILES:
-        before = hashes(spec)["agent first"]
         edit(folder / file, "# a comment\n'and a text'\n")
-        assert hashes(spec)["agent first"] == before
+    assert hashes(spec)["agent first"] == before
+    for file in FILES:
         edit(folder / file, "more = 2\n")
-        assert (hashes(spec)["agent first"] != before) == (file in ["agents.py", *IMPORTS[first]]), file
+        after = hashes(spec)["agent first"]
+        assert (after != before) == (file in ["agents.py", *IMPORTS[first]]), file
+        before = after
 
 
 def test_a_class_has_its_own_hash(package: Callable[[str], Path]) -> None:
@@ -133,7 +136,7 @@ def test_the_users_own_files_outside_count_too(package: Callable[[str], Path], t
 def test_every_class_of_a_spec_has_a_hash_under_its_source() -> None:
     """The game, the heuristic that is used, and the agents; nothing of built-in formats, which are a part of arena."""
     spec = load_spec({"game": "sliding-tiles", "agents": ["a-star"], "rounds": 1})
-    found = {name: list(one.hashes) for name, one in take_fingerprints(spec).items()}
+    found = {name: list(one.hashes) for name, one in Fingerprint.take_all(spec).items()}
     assert found == {
         "fairarena:builtin-agents": ["agent a-star"],
         "fairarena:builtin-games": ["game sliding-tiles", "heuristic sliding-tiles manhattan"],

@@ -1,4 +1,4 @@
-"""What the tests of specs share: a spec in a folder of its own, and its faults as a user sees them."""
+"""Fixtures for tests of specs: they write a spec into a folder of its own, load it, and return its faults as printed."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from arena.spec import load_spec
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
-    """Write `cup.yaml`, and other files beside it by name; return its path."""
+    """Return a function that writes `cup.yaml` and other named files next to it, and returns the path of `cup.yaml`."""
 
     def write(text: str | bytes, files: Mapping[str, str | bytes] | None = None) -> Path:
         for name, content in {"cup.yaml": text, **(files or {})}.items():
@@ -24,7 +24,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def load(write: Callable[..., Path]) -> Callable[..., Spec]:
-    """Read a spec from its text."""
+    """Return a function that loads a spec from its text."""
 
     def load(text: str, files: Mapping[str, str | bytes] | None = None) -> Spec:
         return load_spec(write(text, files))
@@ -34,7 +34,7 @@ def load(write: Callable[..., Path]) -> Callable[..., Spec]:
 
 @pytest.fixture
 def faults(write: Callable[..., Path], tmp_path: Path) -> Callable[..., list[str]]:
-    """Read a spec from its text; return every fault as it is printed, the folder left out."""
+    """Return a function that loads a spec from its text, and returns its faults as they are printed, without the folder."""
 
     def faults(text: str | bytes, files: Mapping[str, str | bytes] | None = None) -> list[str]:
         with pytest.raises(SpecError) as caught:

@@ -55,14 +55,14 @@ def faults_of(source: Path | dict[str, Any]) -> Sequence[SpecFault]:
     return ()
 
 
-@settings(max_examples=100, deadline=None, database=None)
+@settings(max_examples=40, deadline=None, database=None)
 @given(place=st.sampled_from(PLACES), value=VALUES)
 def test_any_value_in_any_place_of_a_mapping(place: tuple[str | int, ...], value: Any) -> None:
     """One line for each fault, without control characters."""
     assert all(str(fault).isprintable() for fault in faults_of(with_value(SOUND, place, value)))
 
 
-@settings(max_examples=100, deadline=None, database=None)
+@settings(max_examples=40, deadline=None, database=None)
 @given(data=st.binary(max_size=40) | st.text(max_size=40).map(str.encode))
 def test_any_bytes_in_a_file(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     """Text, YAML, or neither."""
@@ -73,7 +73,7 @@ def test_any_bytes_in_a_file(tmp_path_factory: pytest.TempPathFactory, data: byt
     assert all(str(fault).isprintable() for fault in found)
 
 
-@settings(max_examples=100, deadline=None, database=None)
+@settings(max_examples=40, deadline=None, database=None)
 @given(cut=st.integers(0, 200), character=st.sampled_from([*":-[]{}&*!|>'\"%@`,#?\t\n\\", "\x00", "ü", "\u2028", "<<: "]))
 def test_any_character_anywhere_in_a_sound_file(tmp_path_factory: pytest.TempPathFactory, cut: int, character: str) -> None:
     """Every way in which a finger may slip."""

@@ -9,6 +9,8 @@ import pytest
 
 import arena
 from arena import Results
+from arena.schedule.schedule import Schedule
+from arena.spec import load_spec
 
 PLUGIN = '''
 import enum
@@ -91,7 +93,9 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def ids(spec: Mapping[str, Any]) -> set[str]:
-    return {record.id for record in arena.run(spec).records}
+    """The ids of the matches of a spec. The matches are not played."""
+    ready = load_spec(spec)
+    return {scheduled.match_id(ready) for scheduled in Schedule(ready).take(1000)}
 
 
 def changed(spec: Mapping[str, Any], **keys: Any) -> dict[str, Any]:
@@ -102,6 +106,7 @@ def test_an_id_is_32_hexadecimal_digits_and_of_one_match_alone() -> None:
     """128 bits; three agents in two rounds with seats swapped make twelve different ones."""
     found = [record.id for record in arena.run(GAME).records]
     assert len(set(found)) == 12
+    assert set(found) == ids(GAME)
     assert all(len(one) == 32 and set(one) <= set("0123456789abcdef") for one in found)
 
 

@@ -1,18 +1,22 @@
 """Files that options name are found beside the spec, wherever arena was started and wherever the agent plays."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 import arena
+from arena.api.games import SpecFile
+from arena.schedule.fingerprint import Fingerprint
 from arena.spec import load_spec
-from tests.conftest import Missing
+from arena.spec.parameters import Parameters
+from tests.conftest import arena_in
 
 SPEC = """
 game: {{name: rock-paper-scissors, rounds: 3}}
 agents:
-- {{agent: policy-table, file: {file}, missing: uniform, isolation: {isolation}}}
-- random
+- {{agent: policy-table, file: {file}, missing: uniform, isolation: {isolation}, label: one}}
+- {{agent: policy-table, file: {other}, missing: uniform, isolation: {isolation}, label: other}}
 rounds: 1
 """
 LINE = "-\trock=1\n"
@@ -28,22 +32,16 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def spec_of(folders: Path, file: str, isolation: str = "none") -> Path:
+def spec_of(folders: Path, file: str, other: str = "beside.txt", isolation: str = "none") -> Path:
     spec = folders / "specs" / "spec.yaml"
-    spec.write_text(SPEC.format(file=file, isolation=isolation))
+    spec.write_text(SPEC.format(file=file, other=other, isolation=isolation))
     return spec
 
 
 @pytest.mark.parametrize("isolation", ["none", "process", "sandbox"])
-@pytest.mark.parametrize("file", ["beside.txt", "here.txt"])
-def test_an_agent_has_its_file_wherever_it_plays(folders: Path, file: str, isolation: str, missing: Missing) -> None:
-    """No match is lost for a file that was there when the spec was read."""
-    try:
-        done = arena.run(spec_of(folders, file, isolation), workers=1)
-    except arena.ArenaError as error:
-        if isolation != "sandbox":
-            raise
-        missing("sandbox", str(error))
+def test_an_agent_has_its_file_wherever_it_plays(folders: Path, isolation: str) -> None:
+    """No match is lost for a file that was there when the spec was read, next to the spec or in the current folder."""
+    done = arena.run(spec_of(folders, "beside.txt", "here.txt", isolation), workers=1)
     assert [record.termination for record in done.records] == ["normal", "normal"]
 
 
@@ -53,3 +51,47 @@ def test_what_lies_beside_the_spec_comes_first_and_no_id_changes(folders: Path) 
         load_spec(spec_of(folders, "here.txt"))
     seat = load_spec(spec_of(folders, "beside.txt")).boards[0].seats[0]
     assert '"file":"beside.txt"' in seat.identity
+
+
+GRID = """
+game: {{name: grid-path, map: {map}, neighbours: 4}}
+agents: [{{agent: a-star, heuristic: differential, isolation: {isolation}}}]
+rounds: 2
+"""
+MAP = "type octile\nheight 1\nwidth {}\nmap\n{}\n"
+
+
+def map_of(width: int) -> str:
+    """A corridor."""
+    return MAP.format(width, "." * width)
+
+
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+def test_a_game_has_its_file_wherever_its_agents_play(folders: Path, isolation: str) -> None:
+    """The map beside the spec, and not the one of the same name in the current folder; also for a replay from the store alone."""
+    (folders / "specs" / "own.map").write_text(map_of(30))
+    (folders / "started" / "own.map").write_text(map_of(2))
+    spec = folders / "specs" / "grid.yaml"
+    spec.write_text(GRID.format(map="own.map", isolation=isolation))
+    store = folders / "started" / "grid.db"
+    done = arena.run(spec, workers=1, store=store)
+    assert [record.termination for record in done.records] == ["normal", "normal"]
+    assert max(len(record.actions) for record in done.records) > 1
+    assert "content" in Fingerprint.take_all(load_spec(spec))["own.map"].hashes
+    assert load_spec(spec).boards[0].positions.changed == {"map": "own.map", "neighbours": 4}
+    shown = arena_in(folders / "started")("replay", store, done.records[0].id)
+    assert shown.returncode == 0, shown.stdout
+
+
+def test_a_file_may_be_optional_and_stand_beside_names(folders: Path) -> None:
+    """A folder with the name of a built-in map is no map."""
+
+    class Reader:
+        def __init__(self, *, prompt: SpecFile | None = None, board: Literal["rooms"] | SpecFile = "rooms") -> None: ...
+
+    (folders / "specs" / "rooms").mkdir()
+    found = Parameters(Reader).find_files({"prompt": "beside.txt", "board": "rooms"}, folders / "specs")
+    assert found == {"prompt": str(folders / "specs" / "beside.txt")}
+    assert Parameters(Reader).find_files({"prompt": None, "board": "here.txt"}, folders) == {
+        "board": str(Path.cwd() / "here.txt")
+    }

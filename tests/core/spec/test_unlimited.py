@@ -8,6 +8,7 @@ import pytest
 
 from arena import Limits, load_plugins
 from arena.plugins.members import needs_limit
+from arena.plugins.registry import Registry
 from arena.spec import limit_warnings, load_spec
 from arena.spec.unlimited import count_states
 from tests.conftest import arena_in
@@ -19,27 +20,20 @@ def warned(**keys: Any) -> list[str]:
     return list(limit_warnings(load_spec({"rounds": 1, **keys})))
 
 
-@pytest.mark.parametrize(
-    ("agent", "advice"),
-    [
-        ("alpha-beta", True),
-        ({"agent": "alpha-beta", "table": True}, True),
-        ("minimax", True),
-        ({"agent": "alpha-beta", "depth": 4}, False),
-        ({"agent": "alpha-beta", "limits": {"nodes": 500}}, False),
-        ({"agent": "alpha-beta", "limits": {"seconds": 1}}, False),
-        ({"agent": "alpha-beta", "limits": {"depth": 4}}, False),
-        ("type-a", False),
-        ("mcts", False),
-        ("lookahead", False),
-    ],
-)
-def test_a_search_of_a_large_game_without_a_limit_is_told(agent: Any, advice: bool) -> None:
-    """By place, agent, and what to write; all that this advises silences it."""
-    told = warned(game="connect-four", agents=[agent, "random"])
-    name = agent if isinstance(agent, str) else agent["agent"]
-    line = f": agents[0]: {name} {LARGE}; write limits: {{nodes: 100000}} or limits: {{depth: 4}}"
-    assert [one.partition(": ")[1] + one.partition(": ")[2] for one in told] == ([line] if advice else [])
+def test_a_warning_names_each_search_of_a_large_game_without_a_limit() -> None:
+    """With its place, its agent, and the limits to write. With one of these limits, there is no warning."""
+    unlimited: list[Any] = ["alpha-beta", {"agent": "alpha-beta", "table": True}, "minimax"]
+    limits: list[dict[str, Any]] = [
+        {"depth": 4},
+        {"limits": {"nodes": 500}},
+        {"limits": {"seconds": 1}},
+        {"limits": {"depth": 4}},
+    ]
+    limited = [{"agent": "alpha-beta", "label": str(number), **limit} for number, limit in enumerate(limits)]
+    told = warned(game="connect-four", agents=[*unlimited, *limited, "type-a", "mcts", "lookahead", "random"])
+    advice = f"{LARGE}; write limits: {{nodes: 100000}} or limits: {{depth: 4}}"
+    names = ["alpha-beta", "alpha-beta", "minimax"]
+    assert [one.partition(": ")[2] for one in told] == [f"agents[{seat}]: {name} {advice}" for seat, name in enumerate(names)]
 
 
 @pytest.mark.parametrize(
@@ -55,15 +49,16 @@ def test_a_small_game_gives_no_warning(game: Any, agents: list[str]) -> None:
     assert warned(game=game, agents=agents) == []
 
 
-@pytest.mark.parametrize("agent", ["a-star", "ida-star", "bfs", "dfs", "iterative-deepening", "uniform-cost", "best-first"])
-def test_searches_of_a_large_puzzle_are_told(agent: str) -> None:
+def test_a_warning_names_each_search_of_a_large_puzzle(registry: Registry) -> None:
     """The 15-puzzle has 10^13 states. A depth ends some of these searches only after ages, so it is not advised."""
-    told = warned(game={"name": "sliding-tiles", "rows": 4, "columns": 4}, agents=[agent])
-    assert len(told) == 1
-    assert told[0].endswith("write limits: {nodes: 100000}")
-    made = load_plugins().agent(agent)()
-    assert not needs_limit(made, Limits(nodes=1))
-    assert not needs_limit(made, Limits(seconds=1.0))
+    agents = ["a-star", "ida-star", "bfs", "dfs", "iterative-deepening", "uniform-cost", "best-first"]
+    told = warned(game={"name": "sliding-tiles", "rows": 4, "columns": 4}, agents=agents)
+    assert len(told) == len(agents)
+    for one, name in zip(told, agents, strict=True):
+        assert one.endswith("write limits: {nodes: 100000}")
+        made = registry.agent(name)()
+        assert not needs_limit(made, Limits(nodes=1))
+        assert not needs_limit(made, Limits(seconds=1.0))
 
 
 def test_entries_of_one_place_are_told_once() -> None:
@@ -73,15 +68,18 @@ def test_entries_of_one_place_are_told_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "states"),
+    ("game", "parameters", "states"),
     [
-        ("tic-tac-toe", 5478),  # H. Schaefer, Solution: How Many Games of Tic-Tac-Toe Are There?, 2002
-        ("sliding-tiles", 181_440),  # half of 9!: W. W. Johnson, W. E. Story, Notes on the "15" Puzzle, 1879
+        ("tic-tac-toe", {}, 5478),  # H. Schaefer, Solution: How Many Games of Tic-Tac-Toe Are There?, 2002
+        # half of 8!: W. W. Johnson, W. E. Story, Notes on the "15" Puzzle, 1879
+        ("sliding-tiles", {"rows": 2, "columns": 4}, 20_160),
     ],
 )
-def test_states_are_counted_as_the_literature_counts_them(game: str, states: int) -> None:
-    """All that can be reached; None for one state too many, and when the time is up."""
-    rules = load_plugins().game(game)()
+def test_states_are_counted_as_the_literature_counts_them(
+    registry: Registry, game: str, parameters: dict[str, int], states: int
+) -> None:
+    """All states that can be reached. The result is None for one state too many, and if the time is up."""
+    rules = registry.game(game)(**parameters)
     start = rules.initial(Random(1))
     assert count_states(rules, start, states, 60.0) == states
     assert count_states(rules, start, states - 1, 60.0) is None
@@ -126,17 +124,15 @@ def test_an_author_says_so_by_a_method(member: str, needs: bool, tmp_path: Path)
     assert [": needs_limit: expected a method needs_limit(self, limits), got " in note for note in notes] == [True] * odd
 
 
-@pytest.mark.parametrize("command", ["validate", "run"])
-def test_the_commands_warn_and_go_on(command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [["validate"], ["run", "--workers", "1"]], ids=["validate", "run"])
+def test_the_commands_warn_and_go_on(command: list[str], tmp_path: Path) -> None:
     """With file, line and column, on stderr; `run --quiet` says nothing."""
-    (tmp_path / "cup.yaml").write_text(
-        "game: connect-four\nrounds: 1\nlimits: {moves: 1}\nagents:\n- random\n- {agent: minimax, limits: {depth: 1}}\n- own\n"
-    )
+    (tmp_path / "cup.yaml").write_text("game: connect-four\nrounds: 1\nlimits: {moves: 1}\nagents:\n- random\n- own\n")
     text = OWN.format(member="def needs_limit(self, limits): return True\n    def choose(self, game, state, search): return 1")
     (tmp_path / "own.py").write_text(text)
     arena = arena_in(tmp_path)
-    done = arena(command, "cup.yaml", "--plugin", "own.py")
+    done = arena(*command, "cup.yaml", "--plugin", "own.py")
     assert done.returncode == 0, done.stderr
-    assert f"warning: cup.yaml:7:3: agents[2]: own {LARGE}; write limits: {{nodes: 100000}}\n" in done.stderr
-    if command == "run":
-        assert "warning" not in arena(command, "cup.yaml", "--plugin", "own.py", "--quiet").stderr
+    assert f"warning: cup.yaml:6:3: agents[1]: own {LARGE}; write limits: {{nodes: 100000}}\n" in done.stderr
+    if "run" in command:
+        assert "warning" not in arena(*command, "cup.yaml", "--plugin", "own.py", "--quiet").stderr

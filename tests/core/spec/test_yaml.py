@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from arena import SpecError
-from arena.spec import load_spec, read_document
+from arena.spec import load_spec
+from arena.spec.document import Document
 
 Write = Callable[..., Path]
 Faults = Callable[..., list[str]]
@@ -51,7 +52,7 @@ SOUND = "game: tic-tac-toe\nagents: [random, greedy]\n"
 )
 def test_the_core_schema_reads_what_it_defines(write: Write, text: str, value: Any) -> None:
     """Null, booleans, integers and floats come out as their values."""
-    read = read_document(write(f"key: {text}\n")).values["key"]
+    read = Document.read(write(f"key: {text}\n")).values["key"]
     assert read == value
     assert isinstance(read, bool) == isinstance(value, bool)
 
@@ -66,44 +67,44 @@ def test_the_core_schema_reads_what_it_defines(write: Write, text: str, value: A
 )
 def test_all_else_is_text(write: Write, text: str) -> None:
     """Words, times, dates and numbers that only YAML 1.1 knows stay as they are written."""
-    assert read_document(write(f"key: {text}\n")).values["key"] == text
+    assert Document.read(write(f"key: {text}\n")).values["key"] == text
 
 
 def test_not_a_number_is_a_number(write: Write) -> None:
     """`.nan` is a float, though not equal to itself."""
-    assert math.isnan(read_document(write("key: .nan\n")).values["key"])
+    assert math.isnan(Document.read(write("key: .nan\n")).values["key"])
 
 
 def test_1e5_counts_as_an_integer(write: Write) -> None:
     """So that `nodes: 1e5` can be written, and an integer option takes it."""
-    read = read_document(write("key: 1e5\n")).values["key"]
+    read = Document.read(write("key: 1e5\n")).values["key"]
     assert (type(read), read) == (int, 100000)
 
 
 @pytest.mark.parametrize("text", ["'no'", '"1"', "!!str 1", "'null'"])
 def test_quotes_and_the_tag_str_make_text(write: Write, text: str) -> None:
     """What is quoted is never a number."""
-    assert isinstance(read_document(write(f"key: {text}\n")).values["key"], str)
+    assert isinstance(Document.read(write(f"key: {text}\n")).values["key"], str)
 
 
 def test_keys_are_text(write: Write) -> None:
     """Even those that look like a number or a boolean."""
-    assert read_document(write("1: a\ntrue: b\n")).values == {"1": "a", "true": "b"}
+    assert Document.read(write("1: a\ntrue: b\n")).values == {"1": "a", "true": "b"}
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_read(write: Write) -> None:
     """An editor may write either; neither becomes part of a key."""
-    assert read_document(write(b"\xef\xbb\xbfname: x\r\nseed: 1\r\n")).values == {"name": "x", "seed": 1}
+    assert Document.read(write(b"\xef\xbb\xbfname: x\r\nseed: 1\r\n")).values == {"name": "x", "seed": 1}
 
 
 def test_json_is_read(write: Write) -> None:
     """A JSON file is a YAML file, with two escapes for a character beyond the basic plane."""
-    assert read_document(write('{"name": "\\ud83d\\ude00", "seed": 1}')).values == {"name": "\U0001f600", "seed": 1}
+    assert Document.read(write('{"name": "\\ud83d\\ude00", "seed": 1}')).values == {"name": "\U0001f600", "seed": 1}
 
 
 def test_an_alias_stands_for_its_anchor(write: Write) -> None:
     """Anything may be named once and used again."""
-    values = read_document(write("base: &b {x: 1}\none: *b\ntwo: [*b, *b]\n")).values
+    values = Document.read(write("base: &b {x: 1}\none: *b\ntwo: [*b, *b]\n")).values
     assert values == {"base": {"x": 1}, "one": {"x": 1}, "two": [{"x": 1}, {"x": 1}]}
 
 
@@ -198,7 +199,7 @@ def test_nesting_10000_levels_deep_is_a_fault(faults: Faults, text: str) -> None
 
 def test_sensible_nesting_is_no_fault(write: Write) -> None:
     """Twenty levels are read."""
-    value = read_document(write(f"key: {'[' * 20}x{']' * 20}\n")).values["key"]
+    value = Document.read(write(f"key: {'[' * 20}x{']' * 20}\n")).values["key"]
     for _ in range(20):
         (value,) = value
     assert value == "x"
@@ -286,7 +287,7 @@ def test_the_top_of_a_file_is_one_mapping(faults: Faults, text: str, word: str) 
 
 def test_one_document_may_be_marked(write: Write) -> None:
     """By its beginning and its end."""
-    assert read_document(write("---\nseed: 1\n...\n")).values == {"seed": 1}
+    assert Document.read(write("---\nseed: 1\n...\n")).values == {"seed": 1}
 
 
 def test_a_file_of_one_mebibyte_is_read_and_a_larger_one_is_not(write: Write) -> None:

@@ -148,7 +148,7 @@ def test_unknown_agents_are_refused() -> None:
 COUNTS = st.builds(WinDrawLoss, *[st.sampled_from([0, 0, 1, 3, 1000])] * 3)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.dictionaries(st.sampled_from(list(permutations("abcd", 2))), COUNTS))
 def test_every_table_has_finite_ratings(table: Games) -> None:
     """Whatever was played; their mean is 0, and nothing is farther from it than 100 natural units."""

@@ -6,7 +6,7 @@ from statistics import fmean
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from arena.stats.clustered import ClusteredMean, clustered_mean, mean_p_value
+from arena.stats.clustered import ClusteredMean, clustered_mean
 
 
 def test_one_value_a_cluster_is_students_interval() -> None:
@@ -42,11 +42,3 @@ def test_intervals_hold_where_values_of_a_cluster_are_alike() -> None:
         assert high is not None
         held += low <= 1.0 <= high
     assert 0.92 <= held / 400 <= 0.98
-
-
-def test_the_p_value_is_that_of_students_test() -> None:
-    """As scipy has it; values that are all alike have that of the sign test, and a single one says nothing."""
-    values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
-    assert mean_p_value(values) == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
-    assert mean_p_value([2.0] * 6) == pytest.approx(stats.binomtest(6, 6).pvalue)
-    assert mean_p_value([0.0, 0.0]) == mean_p_value([5.0]) == 1.0

@@ -21,19 +21,20 @@ from arena.results.rating import strengths
 from arena.schedule.board_info import BoardInfo
 from arena.stats.bootstrap import bootstrap
 from arena.stats.bradley_terry import chances, fit
-from arena.stats.calculator import elo_of_games, elo_of_pairs
+from arena.stats.calculator import EloEstimate
 from arena.stats.cycles import beats, cycles
 from arena.stats.intervals import rate
 from arena.stats.likelihood import mean_interval, superiority
 from arena.stats.observations import Pair, WinDrawLoss, ranking_of, table_of
 from arena.stats.plackett_luce import fit_rankings, rate_rankings
 from arena.stats.prior import Model
-from arena.stats.solved_share import optimality_gap, par2, share_at, solved_by_budget, wilson
+from arena.stats.solved_share import wilson
 from arena_compare.paired import Solved, difference_interval, holm, mcnemar, paired_difference, paired_ratio
 from arena_pairings.formats import Knockout, Swiss
 from arena_pairings.sprt import Sprt, expected_pairs, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
 from arena_pairings.swiss_pairing import Encounter, draw_lots, standings, swiss_round
+from arena_records.budgets import optimality_gap, par2, share_at, solved_by_budget
 
 GOLDEN = Path(__file__).with_name("golden.json")
 RESULTS = (1, 0.5, 0)
@@ -183,7 +184,7 @@ def boards() -> Iterator[Any]:
         sheet = BoardInfo(
             f"board {seed}", {}, "versus", labels, 0, exact=True, anchor=labels[3] if seed == 2 else None, test=test
         )
-        found = strengths(sheet, games)
+        found = strengths(sheet, games.pairings(), games.rankings(), games.rounds())
         assert found is not None
         state = SprtState.of(sheet, games)
         yield [
@@ -227,9 +228,9 @@ def worths() -> Iterator[Any]:
         (10_000, 3, 9_000),
         (2, 2, 2),
     ):
-        yield _worth(elo_of_games(*games))
+        yield _worth(EloEstimate.of_games(*games))
     for counts in COUNTS:
-        yield _worth(elo_of_pairs(counts))
+        yield _worth(EloEstimate.of_pairs(counts))
     for counts in COUNTS[2:-1]:
         yield [*(mean_interval(counts, (0, 0.3, 0.5, 0.9, 1)) or ()), superiority(counts, (0, 0.3, 0.5, 0.9, 1), 0.4)]
 

@@ -1,6 +1,7 @@
 """Intervals of ratings: how often they hold, what they say of lopsided and of tiny tables, and that they never break."""
 
 import random
+from collections.abc import Callable
 from itertools import combinations
 from math import isfinite
 
@@ -43,10 +44,14 @@ def _holds(low: float | None, true: float, high: float | None) -> bool:
     return (low is None or low <= true) and (high is None or true <= high)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("pairs", "tournaments"), [(10, 600), (40, 300), (100, 200)])
+MANY = [pytest.param(*size, 0.92, 0.98, marks=pytest.mark.proof) for size in ((10, 600), (40, 300), (100, 200))]
+
+
+@pytest.mark.parametrize(("pairs", "tournaments", "least", "most"), [(10, 20, 0.85, 1.0), *MANY])
 @pytest.mark.parametrize("favour", [0.0, LOPSIDED])
-def test_intervals_hold_as_often_as_they_say(favour: float, pairs: int, tournaments: int) -> None:
+def test_intervals_hold_as_often_as_they_say(
+    favour: float, pairs: int, tournaments: int, least: float, most: float, record_property: Callable[[str, object], None]
+) -> None:
     """Of openings that favour a seat by 210 Elo, and of even ones, 92 to 98 % of the intervals hold the true rating or lead.
 
     More games do not make it worse: without the effect of positions 72 % of the intervals held at 100 pairs of lopsided ones.
@@ -59,7 +64,8 @@ def test_intervals_hold_as_often_as_they_say(favour: float, pairs: int, tourname
         held += [_holds(row.low, field.truth[row.agent], row.high) for row in ratings.rows]
         lead = ratings.difference(*field.names[:2])
         held.append(_holds(lead.low, field.truth[field.names[0]] - field.truth[field.names[1]], lead.high))
-    assert 0.92 <= sum(held) / len(held) <= 0.98
+    record_property("share of 95 % intervals that hold", f"{sum(held) / len(held):.1%} of {len(held):,}")
+    assert least <= sum(held) / len(held) <= most
 
 
 def test_an_agent_that_won_everything_has_a_lower_bound_alone() -> None:
@@ -186,7 +192,7 @@ def test_pairs_of_one_score_have_a_width_though_their_games_differ() -> None:
     assert lead.high > 20
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(st.sampled_from(list(combinations("abcd", 2))), PAIRS, max_size=6), st.sampled_from([1, 20]))
 def test_no_table_gives_anything_but_numbers(pairings: dict[tuple[str, str], list[Pair]], times: int) -> None:
     """Empty, lopsided and disconnected tables, with a few and with many pairs: every bound is finite or None, on its side of the

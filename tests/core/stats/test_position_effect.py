@@ -82,7 +82,7 @@ def test_the_lead_is_that_of_pairs_won_twice(favours: list[float]) -> None:
 
     In a position of favour u the two games are won with odds of exp(d + u) and exp(d - u), so 2-0 and 0-2 have odds of exp(2d).
     """
-    pairs = play(random.Random(4), 0.6, favours, 60_000)
+    pairs = play(random.Random(4), 0.6, favours, 30_000)
     won, lost = pairs.count(Pair.of(1, 0)), pairs.count(Pair.of(0, 1))
     ratings = rate({("a", "b"): pairs}, rng=random.Random(1))
     lead = ratings.fit.ratings[0] - ratings.fit.ratings[1]

@@ -1,4 +1,4 @@
-"""Small tournaments, and the command line in a process of its own."""
+"""A small tournament for the tests of stores."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ CUP = "game: tic-tac-toe\nrounds: 3\nseed: 7\nagents: [random, greedy, {agent: l
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Path:
-    """A round robin of 18 matches."""
+    """Return the spec file of a round robin with 18 matches."""
     file = tmp_path / "cup.yaml"
     file.write_text(CUP)
     return file

@@ -22,20 +22,20 @@ from click.testing import CliRunner
 
 import arena
 from arena.cli import cli
-from arena.errors import StoreConflict, StoreError, StoreFull
+from arena.errors import StoreError, StoreFull
 from arena.format import Pairing
 from arena.limits import Limits
 from arena.match.record import Decision, Record
-from arena.results.leaderboard import leaderboard, leaderboards, stored
+from arena.results.leaderboard import Leaderboard
 from arena.results.stored_tallies import tallies_of
 from arena.results.tally import Tally
-from arena.schedule.board_info import describe_board
+from arena.schedule.board_info import BoardInfo
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
 from arena.store import Store, put_aside
-from arena.store.run import SOFTWARE, list_environments, run_of
-from arena_records.merger import merge_stores
+from arena.store.run import Run
+from arena_records.merger import StoreConflict, merge_stores
 
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "seed": 7, "agents": ["random", "greedy", "lookahead"]}
 SHARED = {**SPEC, "seed": 8}
@@ -76,7 +76,7 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
         ),
     )
     with Store.open(tmp_path / "odd.db", write=True) as store:
-        store.begin(run_of(spec))
+        store.begin(Run.of(spec))
         store.add(Scheduled(*first[:3]), odd)
         store.flush()
         found, place = store.record(odd.id[:6])
@@ -97,11 +97,11 @@ def test_a_board_from_a_store_is_the_board_from_its_records(tmp_path: Path, spec
     }
     path = tmp_path / "a.db"
     results = arena.run(values[spec], store=path)
-    by_store = stored(path)
-    tally = Tally(describe_board(results.spec.boards[0]))
+    by_store = Leaderboard.load(path)
+    tally = Tally(BoardInfo.of(results.spec.boards[0]))
     for played in results.played:
         tally.add(played.number, played.pairing, played.record)
-    by_record = leaderboard(tally, finished=True, store=str(path))
+    by_record = Leaderboard.of(tally, finished=True, store=str(path))
     assert [board.as_dict() for board in by_store] == [_rounded(by_record.as_dict())]
     assert by_store[0].failures == by_record.failures
     assert (spec == "faults") == bool(by_record.failures)
@@ -155,13 +155,13 @@ def test_matches_that_are_there_are_not_played_again(tmp_path: Path) -> None:
     assert len(played) == 18
     arena.run(SPEC, store=path, observe=lambda one: played.append(one.record.id))
     assert len(played) == 18
-    more = {**SPEC, "rounds": 4, "agents": ["minimax", "lookahead", "random", "greedy"]}
+    more = {**SPEC, "rounds": 4, "agents": [{"agent": "minimax", "depth": 2}, "lookahead", "random", "greedy"]}
     arena.run(more, store=path, observe=lambda one: played.append(one.record.id))
     assert len(played) == len(set(played)) == 4 * 12
-    assert [board.games for board in stored(path)] == [48]
+    assert [board.games for board in Leaderboard.load(path)] == [48]
     back = arena.run(SPEC, store=path, observe=lambda one: played.append(one.record.id))
     assert len(played) == 48
-    assert leaderboards(back)[0].games == 18  # the board is over the schedule of the spec at hand
+    assert Leaderboard.of_results(back)[0].games == 18  # the board is over the schedule of the spec at hand
     assert {record.id: record.timeless() for record in back.records} == {
         record.id: record.timeless() for record in arena.run(SPEC).records
     }
@@ -173,13 +173,12 @@ from pathlib import Path
 import arena
 from arena.spec import load_spec
 from arena.schedule.schedule import Scheduled
-from arena.store import Store
-from arena.store.run import SOFTWARE, list_environments, run_of
-spec = load_spec({"game": "tic-tac-toe", "rounds": 400, "seed": 1, "agents": ["random", {"agent": "random", "label": "b"}]})
+from arena.store import Run, Store
+spec = load_spec({"game": "tic-tac-toe", "rounds": 150, "seed": 1, "agents": ["random", {"agent": "random", "label": "b"}]})
 played = arena.run(spec).played
 print("ready", flush=True)
 with Store.open(Path(sys.argv[1]), write=True) as store:
-    store.begin(run_of(spec))
+    store.begin(Run.of(spec))
     for one in played:
         store.add(Scheduled(*one[:3]), one.record)
         if one.number % 7 == 0:
@@ -191,9 +190,9 @@ with Store.open(Path(sys.argv[1]), write=True) as store:
 
 @pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
-    """A writer is killed at random moments, ten times; all that it had flushed is there, in order, nothing twice or torn."""
+    """A writer is killed at random moments, five times; all that it had flushed is there, in order, nothing twice or torn."""
     rng = random.Random(5)
-    for number in range(10):
+    for number in range(5):
         path = tmp_path / f"{number}.db"
         with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdout is not None
@@ -231,13 +230,13 @@ def test_a_reader_sees_what_a_running_writer_has_flushed(tmp_path: Path) -> None
     path = tmp_path / "a.db"
     played = arena.run(SPEC).played
     with Store.open(path, write=True) as store:
-        store.begin(run_of(load_spec(SPEC)))
+        store.begin(Run.of(load_spec(SPEC)))
         store.add(Scheduled(*played[0][:3]), played[0].record)
         until = time.monotonic() + 5
-        while not (seen := stored(path)[0].games) and time.monotonic() < until:
+        while not (seen := Leaderboard.load(path)[0].games) and time.monotonic() < until:
             time.sleep(0.02)
         assert seen == 1
-        assert not stored(path)[0].facts.get("finished", True)
+        assert not Leaderboard.load(path)[0].facts.get("finished", True)
 
 
 def test_files_that_are_no_stores(tmp_path: Path) -> None:
@@ -264,23 +263,23 @@ def test_files_that_are_no_stores(tmp_path: Path) -> None:
     content[4096 : 4096 * 6] = b"\xff" * 4096 * 5
     torn.write_bytes(content)
     cases = [
-        (text, "no database"),
+        (text, "not a database"),
         (other, "database of another program"),
-        (newer, "version 99, this arena knows 2"),
-        (older, "from before the first release: of version 1, this arena knows 2; move it away, or name another store"),
+        (newer, "store version 99, here 2"),
+        (older, r"from before the first release \(store version 1, here 2\); move it away, or name another store"),
         (tmp_path / "missing.db", "no store"),
         (tmp_path, "no store"),
     ]
     for path, words in cases:
         before = path.read_bytes() if path.is_file() else b""
         with pytest.raises(StoreError, match=words):
-            stored(path)
+            Leaderboard.load(path)
         if path.is_file():
             with pytest.raises(StoreError, match=words):
                 arena.run(SPEC, store=path)
             assert path.read_bytes() == before
     with pytest.raises(StoreError, match=r"torn\.db"):
-        stored(torn)
+        Leaderboard.load(torn)
     with pytest.raises(StoreError, match="is a folder"):
         arena.run(SPEC, store=tmp_path)
 
@@ -363,7 +362,7 @@ def test_a_medium_that_cannot_be_written_to(tmp_path: Path) -> None:
     try:
         arena.run(SPEC, store=place / "a.db")
         lock()
-        assert stored(place / "a.db")[0].games == 18
+        assert Leaderboard.load(place / "a.db")[0].games == 18
         with pytest.raises(StoreError, match="cannot be locked"):
             arena.run(SPEC, store=place / "a.db")
         with pytest.raises(StoreError, match="cannot be"):
@@ -385,10 +384,10 @@ def test_merging_is_a_union(tmp_path: Path) -> None:
     assert merge_stores(tmp_path / "b.db", [three, one, two, one]) == 18
     assert merge_stores(tmp_path / "a.db", [tmp_path / "a.db", tmp_path / "b.db"]) == 18
     assert timeless(tmp_path / "a.db") == timeless(tmp_path / "b.db") == whole
-    assert stored(tmp_path / "a.db")[0].games == 18
-    assert stored(tmp_path / "a.db")[0].facts.get("finished", True)
-    assert not stored(one)[0].facts.get("finished", True)
-    with pytest.raises(StoreError, match=r"a\.db exists; name it among the stores"):
+    assert Leaderboard.load(tmp_path / "a.db")[0].games == 18
+    assert Leaderboard.load(tmp_path / "a.db")[0].facts.get("finished", True)
+    assert not Leaderboard.load(one)[0].facts.get("finished", True)
+    with pytest.raises(StoreError, match=r"a\.db exists; list it among the stores to merge"):
         merge_stores(tmp_path / "a.db", [one])
 
 
@@ -398,7 +397,7 @@ def _shard(path: Path, number: int, of: int) -> None:
 
     spec = load_spec(SHARED)
     with Store.open(path, write=True) as store:
-        store.begin(run_of(spec))
+        store.begin(Run.of(spec))
         play_all(spec, MatchQueue(spec, store, Shard(number, of)), 1, lambda one: None)
 
 
@@ -407,7 +406,7 @@ def test_a_shard_is_merged_again_after_its_secret_is_revealed(tmp_path: Path) ->
     spec = load_spec({"game": "pig", "seed": "secret", "rounds": 1, "agents": ["random", "greedy"]})
     shard, whole = tmp_path / "shard.db", tmp_path / "whole.db"
     with Store.open(shard, write=True) as store:
-        store.begin(run_of(spec))
+        store.begin(Run.of(spec))
         scheduled = Schedule(spec).take(1)[0]
         with closing(MatchRunner(spec)) as runner:
             store.add(scheduled, runner.play(scheduled))
@@ -424,11 +423,11 @@ def test_a_store_says_what_it_was_played_with_and_a_merge_keeps_all(tmp_path: Pa
     for name in ("a.db", "b.db"):
         arena.run(SPEC, store=tmp_path / name)
     with Store.open(tmp_path / "a.db") as store:
-        [first] = list_environments(store.runs())
+        [first] = Run.list_environments(store.runs())
     assert first["commit"] == head
     assert first["python"] == platform.python_version()
     assert first["numpy"] == np.__version__
-    assert {"system", "machine"} < first.keys() <= {*SOFTWARE, "system", "machine", "processor", "commit"}
+    assert {"system", "machine"} < first.keys() <= {*Run.SOFTWARE, "system", "machine", "processor", "commit"}
     personal = {socket.gethostname(), getpass.getuser(), str(tmp_path), str(Path.home())}
     assert not [word for word in personal for text in first.values() if word in text.split()]
     monkeypatch.chdir(tmp_path)  # no repository
@@ -440,7 +439,7 @@ def test_a_store_says_what_it_was_played_with_and_a_merge_keeps_all(tmp_path: Pa
     without = {name: text for name, text in first.items() if name != "commit"}
     for name in ("b.db", "all.db"):
         with Store.open(tmp_path / name) as store:
-            assert list_environments(store.runs()) == [first, without]
+            assert Run.list_environments(store.runs()) == [first, without]
     told = CliRunner().invoke(cli, ["leaderboard", str(tmp_path / "all.db"), "--format", "json"]).output
     assert json.loads(told)["environments"] == [first, without]
 
@@ -494,7 +493,7 @@ def test_tallies_of_an_empty_store(tmp_path: Path) -> None:
     with Store.open(tmp_path / "a.db", write=True) as store:
         with pytest.raises(StoreError, match="holds no run yet"):
             store.last()
-        store.begin(run_of(spec))
+        store.begin(Run.of(spec))
         assert [tally.games for tally in tallies_of(store, store.last().boards)] == [0]
 
 
@@ -506,7 +505,7 @@ def test_steps_as_many_as_an_agent_may_claim_can_be_summed_up(tmp_path: Path) ->
         first = Schedule(spec).take(1)[0]
         record = stage.play(first)._replace(answer="2 4 1 3", moves=Limits.MAX_COUNT, cost=None)
     with Store.open(tmp_path / "a.db", write=True) as store:
-        store.begin(run_of(spec))
+        store.begin(Run.of(spec))
         for number in range(rounds):
             store.add(Scheduled(number, 0, Pairing(number, (0,))), record._replace(id=f"{number:032x}"))
         store.flush()
@@ -522,5 +521,5 @@ def test_a_store_that_was_never_made_is_told_from_one_of_another_program(tmp_pat
         connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
     with pytest.raises(StoreError, match="is empty"):
-        stored(path)
+        Leaderboard.load(path)
     assert len(arena.run(SPEC, store=path).records) > 0

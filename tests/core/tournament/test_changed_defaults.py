@@ -1,10 +1,11 @@
 """Options at their defaults are no part of an id: authors may add some, and a default that has changed is refused."""
 
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
-from tests.conftest import Arena
+from tests.conftest import Arena, arena_in
 
 PLUGINS = {
     "pile": """
@@ -91,6 +92,21 @@ def write(folder: Path, change: tuple[str, str, str] = AT_FIRST, new: str = "", 
     (folder / "cup.yaml").write_text(spec)
 
 
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the spec was played with the defaults of the beginning."""
+    folder = tmp_path_factory.mktemp("first")
+    write(folder)
+    assert arena_in(folder)("run", "cup.yaml", "--workers", "1").returncode == 0
+    return folder
+
+
+@pytest.fixture
+def played(first: Path, tmp_path: Path) -> Path:
+    """A copy of that folder."""
+    return copytree(first, tmp_path, dirs_exist_ok=True)
+
+
 CHANGES = [
     ("pile", "size: int = 7", "size: int = 8", "size of the game pile was 7 and is 8", {"GAME": ", size: 7"}),
     ("taker", "place: int = 0", "place: int = -1", "place of the agent taker was 0 and is -1", {"ENTRY": ", place: 0"}),
@@ -103,44 +119,43 @@ CHANGES = [
 
 @pytest.mark.parametrize(("plugin", "old", "new", "told", "spoken"), CHANGES, ids=[change[0] for change in CHANGES])
 def test_a_default_that_has_changed_stops_a_run(
-    tmp_path: Path, arena: Arena, plugin: str, old: str, new: str, told: str, spoken: dict[str, str]
+    played: Path, arena: Arena, plugin: str, old: str, new: str, told: str, spoken: dict[str, str]
 ) -> None:
-    """Whether the change of the code is accepted or not; the old value in the spec, or new matches, let it go on.
+    """Whether the change of the code is accepted or not. With the old value in the spec, the run goes on.
 
-    Every entry has the heuristic of its game, also one that does not ask it.
+    Every entry has the heuristic of its game, even if it does not use the heuristic.
     """
-    write(tmp_path)
-    assert arena("run", "cup.yaml").returncode == 0
     affected = ["taker"] if plugin == "taker" else ["taker", "random", "other"]
-    write(tmp_path, (plugin, old, new))
+    write(played, (plugin, old, new))
     fresh = [word for label in affected for word in ("--fresh-for", label)]
     refused = arena("run", "cup.yaml")
     assert refused.returncode == 2
     assert f"{told}; use {' '.join(fresh)} to play" in refused.stderr
-    write(tmp_path, (plugin, old, new), **spoken)
+    write(played, (plugin, old, new), **spoken)
     assert arena("run", "cup.yaml", "--accept-changed-plugins").returncode == 0
-    write(tmp_path, (plugin, old, new))
+    write(played, (plugin, old, new))
     assert arena("run", "cup.yaml", "--accept-changed-plugins").returncode == 2
-    assert arena("run", "cup.yaml", *fresh).returncode == 0
+
+
+def test_new_matches_let_a_run_with_another_default_go_on(played: Path, arena: Arena) -> None:
+    """The matches of the agent with the changed default are played again."""
+    write(played, ("taker", "place: int = 0", "place: int = -1"))
+    assert arena("run", "cup.yaml", "--fresh-for", "taker", "--workers", "1").returncode == 0
     assert "nothing was left to play" in arena("run", "cup.yaml").stderr
 
 
-def test_new_options_leave_all_matches_what_they_are(tmp_path: Path, arena: Arena) -> None:
-    """Of a game, an agent and a heuristic; also where the spec says the default."""
-    write(tmp_path)
-    assert arena("run", "cup.yaml").returncode == 0
-    write(tmp_path, new=", more: str = 'none'", GAME=", more: none, size: 7", ENTRY=", more: none, place: 0")
+def test_new_options_leave_all_matches_what_they_are(played: Path, arena: Arena) -> None:
+    """For a game, an agent and a heuristic, even if the spec names the default."""
+    write(played, new=", more: str = 'none'", GAME=", more: none, size: 7", ENTRY=", more: none, place: 0")
     again = arena("run", "cup.yaml", "--accept-changed-plugins")
     assert again.returncode == 0, again.stderr
     assert f"all {MATCHES} matches were in results/cup.db; nothing was left to play" in again.stderr
 
 
-def test_stores_with_other_defaults_are_not_merged(tmp_path: Path, arena: Arena) -> None:
+def test_stores_with_other_defaults_are_not_merged(played: Path, arena: Arena) -> None:
     """One id would stand for two matches, whether or not a change of the code is accepted."""
-    write(tmp_path)
-    assert arena("run", "cup.yaml", "--store", "one.db").returncode == 0
-    write(tmp_path, ("taker", "place: int = 0", "place: int = -1"))
-    assert arena("run", "cup.yaml", "--store", "two.db").returncode == 0
-    refused = arena("merge", "both.db", "one.db", "two.db", "--accept-changed-plugins")
+    write(played, ("taker", "place: int = 0", "place: int = -1"))
+    assert arena("run", "cup.yaml", "--store", "two.db", "--workers", "1").returncode == 0
+    refused = arena("merge", "both.db", "results/cup.db", "two.db", "--accept-changed-plugins")
     assert refused.returncode == 1
     assert "place of the agent taker was 0 and is -1" in refused.stderr

@@ -12,10 +12,10 @@ import pytest
 from arena import run
 from arena.errors import StoreError
 from arena.formats import RoundRobin
-from arena.schedule.fingerprint import take_fingerprints
+from arena.schedule.fingerprint import Fingerprint
 from arena.spec import load_spec
 from arena.store import Store
-from arena.store.run import run_of
+from arena.store.run import Run
 from arena.tournament.queue import MatchQueue
 from arena_isolation.agent_start import prove_once
 from tests.conftest import Arena
@@ -53,7 +53,7 @@ def mine(tmp_path: Path) -> Path:
     return tmp_path / "mine.py"
 
 
-@pytest.mark.parametrize("better", ["game.actions(state)[-1]", "__import__('os')._exit(3)", "game.actions(state)[1 // 0]"])
+@pytest.mark.parametrize("better", ["game.actions(state)[-1]", "__import__('os')._exit(3)"])
 def test_a_plugin_that_plays_otherwise_is_refused(mine: Path, arena: Arena, better: str) -> None:
     """It is named, and no other; so it is where it takes its process down. Once accepted, the board tells of two versions."""
     mine.write_text(MINE.replace("game.actions(state)[0]", better))
@@ -80,9 +80,8 @@ def test_words_about_a_plugin_are_no_change(mine: Path, arena: Arena) -> None:
 
 def test_an_agent_may_be_added_from_a_plugin_that_is_known(mine: Path, arena: Arena, tmp_path: Path) -> None:
     """What is refused is other code, and not other classes of the same package."""
-    arena("run", "s.yaml", "--store", "s.db", "--quiet")
-    (tmp_path / "s.yaml").write_text(SPEC.replace("greedy]", "greedy, minimax]"))
-    done = arena("run", "s.yaml", "--store", "s.db")
+    (tmp_path / "s.yaml").write_text(SPEC.replace("greedy]", "greedy, lookahead]"))
+    done = arena("run", "s.yaml", "--store", "s.db", "--workers", "1")
     assert (done.returncode, done.stderr) == (0, "note: 12 matches were in s.db, 12 have been added\n")
     assert SEVERAL not in done.stdout
 
@@ -103,24 +102,24 @@ def altered(store: Path, **details: str) -> None:
 def test_matches_that_need_not_come_out_the_same_prove_nothing(mine: Path, arena: Arena, tmp_path: Path) -> None:
     """The run goes on all the same, and says so."""
     (tmp_path / "s.yaml").write_text(f"{SPEC}limits: {{seconds: 9}}\nisolation: none\n")
-    arena("run", "s.yaml", "--store", "t.db")
+    run(tmp_path / "s.yaml", store=tmp_path / "t.db")
     altered(tmp_path / "t.db")
     done = arena("run", "s.yaml", "--store", "t.db")
     assert done.returncode == 0
-    expected = "note: t.db was played with another version of arena; none of its matches could be played again"
+    expected = "note: t.db was played with another version of arena; none of its matches could be replayed"
     assert done.stderr.splitlines()[0] == expected
 
 
 def test_versions_of_a_plugin_are_told_apart(mine: Path, arena: Arena, tmp_path: Path) -> None:
     """By `merge`, and by `replay`; stores of one version go together."""
-    assert arena("run", "s.yaml", "--store", "new.db").returncode == 0
+    run(tmp_path / "s.yaml", store=tmp_path / "new.db")
     assert arena("merge", "both.db", "s.db", "new.db").stdout == "both.db: 12 matches\n"
     assert SEVERAL not in arena("leaderboard", "both.db").stdout
     first = json.loads(arena("export", "new.db").stdout.splitlines()[0])["id"]
     mine.write_text(MINE + "ONE = 1\n")
-    assert "mine.py: not the same now" in arena("replay", "new.db", first, "--plugin", mine).stdout
+    assert "mine.py: changed since the match" in arena("replay", "new.db", first, "--plugin", mine).stdout
     run(tmp_path / "s.yaml", store=tmp_path / "other.db")
-    assert "mine.py was another one for other.db than for s.db" in arena("merge", "not.db", "s.db", "other.db").stderr
+    assert "mine.py differs between other.db and s.db" in arena("merge", "not.db", "s.db", "other.db").stderr
 
 
 def test_a_package_is_held_to_what_is_imported(arena: Arena, tmp_path: Path) -> None:
@@ -134,7 +133,7 @@ def test_a_package_is_held_to_what_is_imported(arena: Arena, tmp_path: Path) -> 
     (tmp_path / "s.yaml").write_text(SPEC.replace("mine.py", "kit"))
 
     def again() -> str:
-        return arena("run", "s.yaml", "--store", "k.db", PYTHONPATH=str(tmp_path)).stderr
+        return arena("run", "s.yaml", "--store", "k.db", "--workers", "1", PYTHONPATH=str(tmp_path)).stderr
 
     assert again() == ""
     (kit / "unused.py").write_text("NOTHING = 1\n")
@@ -174,12 +173,11 @@ def calls() -> Callable[..., int]:
     return calls
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize(("workers", "keeps"), [(1, True), (1, False), (2, False)])
 def test_code_is_hashed_once_in_a_run(calls: Callable[..., int], mine: Path, tmp_path: Path, workers: int, keeps: bool) -> None:
     """Not at all where nobody asks; agents' processes and workers compare on their own."""
     store = tmp_path / "new.db" if keeps else None
-    assert calls(take_fingerprints, lambda: run(tmp_path / "s.yaml", workers=workers, store=store)) == (
+    assert calls(Fingerprint.take_all, lambda: run(tmp_path / "s.yaml", workers=workers, store=store)) == (
         1 if keeps or workers > 1 else 0
     )
 
@@ -187,14 +185,14 @@ def test_code_is_hashed_once_in_a_run(calls: Callable[..., int], mine: Path, tmp
 def test_sizes_are_computed_once(calls: Callable[..., int], mine: Path, tmp_path: Path) -> None:
     """However often they are asked for."""
     spec = load_spec(tmp_path / "s.yaml")
-    assert calls(RoundRobin.size, lambda: [spec.size, spec.size, run_of(spec), spec.boards[0].size]) <= 1
+    assert calls(RoundRobin.size, lambda: [spec.size, spec.size, Run.of(spec), spec.boards[0].size]) <= 1
 
 
 def test_a_queue_of_matches_proves_no_sandbox(calls: Callable[..., int], tmp_path: Path) -> None:
     """It knows the ids of matches without what plays them."""
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
     with Store.open(tmp_path / "s.db", write=True) as store:
-        store.begin(run_of(spec))
+        store.begin(Run.of(spec))
         prove_once.cache_clear()
         assert calls(prove_once.__wrapped__, lambda: MatchQueue(spec, store).take(1)) == 0
 
@@ -202,7 +200,7 @@ def test_a_queue_of_matches_proves_no_sandbox(calls: Callable[..., int], tmp_pat
 def test_what_comes_with_arena_may_change_as_long_as_it_plays_the_same(mine: Path, arena: Arena, tmp_path: Path) -> None:
     """Another hash of a built-in agent is another arena: the run goes on if its matches come out the same, else it is refused.
 
-    The next run of the same arena says nothing; nor does any with `--quiet`, or from Python.
+    The next run of the same arena does not mention it, and neither does a run from Python.
     """
     store = tmp_path / "s.db"
     altered(store)
@@ -210,8 +208,6 @@ def test_what_comes_with_arena_may_change_as_long_as_it_plays_the_same(mine: Pat
     assert done.returncode == 0
     assert re.match("note: s.db was played with another version of arena; [0-9]+ of its matches came out the same", done.stderr)
     assert arena("run", "s.yaml", "--store", "s.db").stderr == ALL_THERE
-    altered(store)
-    assert arena("run", "s.yaml", "--store", "s.db", "--quiet").stderr == ""
     altered(store)
     assert len(run(tmp_path / "s.yaml", store=store).records) == 12
     altered(store, actions="\n1\n2")

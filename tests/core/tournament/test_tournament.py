@@ -8,7 +8,7 @@ import pytest
 
 from arena import SpecError, run
 from arena.match.record import Record
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 
 AGENTS = """
 import random
@@ -140,7 +140,7 @@ def test_a_game_for_three_is_played_from_all_orders_of_seats(plugins: list[str])
     """Four agents: 4 groups of three, 6 orders each."""
     results = run({"game": "three", "rounds": 1, "agents": ["random", "greedy", "lookahead", "first"], "plugins": plugins})
     assert len({record.labels for record in results.records}) == 24
-    board = leaderboards(results)[0]
+    board = Leaderboard.of_results(results)[0]
     assert sum(row["wins"] for row in board.rows) == 24
     assert all(row["games"] == 18 for row in board.rows)
 
@@ -169,7 +169,7 @@ def test_a_faulty_agent_loses_its_matches_and_nobody_elses_change(plugins: list[
     results = run({**SPEC, "agents": [*SPEC["agents"], "raiser", "vandal"], "plugins": plugins})  # type: ignore[misc]
     everything = by_id(results.records)
     assert {identity: everything[identity] for identity in honest} == honest
-    row = next(row for row in leaderboards(results)[0].rows if row["agent"] == "raiser")
+    row = next(row for row in Leaderboard.of_results(results)[0].rows if row["agent"] == "raiser")
     assert (row["losses"], row["failures"], row["failures_by_kind"]) == (24, 24, {"exception": 24})
     assert results.void == []
 
@@ -185,7 +185,7 @@ def test_a_game_that_cannot_draw_a_position_makes_its_matches_void(plugins: list
     """They are counted apart and scored for nobody."""
     results = run({"games": ["draws", "tic-tac-toe"], "rounds": 1, "agents": ["random", "first"], "plugins": plugins})
     assert len(results.void) == 2
-    boards = leaderboards(results)
+    boards = Leaderboard.of_results(results)
     assert (boards[0].void, boards[0].games, boards[1].games) == (2, 0, 2)
     assert all(row["score"] is None for row in boards[0].rows)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arena.traits import TRAITS
+from arena.traits import Traits
 from arena_catalog.show import show
 
 PLUGIN = """
@@ -57,9 +57,9 @@ def test_the_traits_are_listed_with_those_who_need_them(tmp_path: Path) -> None:
     """Each with what gives it; agents of plugins are among those that need it."""
     (tmp_path / "eyes.py").write_text(PLUGIN.replace('name = "blind"', 'name = "blind"\n    needs = frozenset({"genetic"})'))
     told = shown("--traits", "--plugin", str(tmp_path / "eyes.py"))
-    assert [line for line in told.splitlines() if line[0] != " "] == list(TRAITS)
-    assert "\ngenetic\n  given by crossover and mutate\n  needed by blind, genetic, seeing\n" in f"{told}\n"
-    assert "\nmulti-player\n  given by any other number of players\n  needed by no agent\n" in told
+    assert [line for line in told.splitlines() if line[0] != " "] == list(Traits.WORDS)
+    assert "\ngenetic\n  condition: the class defines crossover and mutate\n  needed by blind, genetic, seeing\n" in f"{told}\n"
+    assert "\nmulti-player\n  condition: the game has another number of players\n  needed by no agent\n" in told
 
 
 @pytest.mark.parametrize("words", [[], ["othello", "--traits"]])

@@ -1,9 +1,22 @@
-"""What the tests of the kit share: a check that must fail, and a look at what it says."""
+"""Fixtures for tests of checks: one runs a check that must fail and splits its message into parts; the other runs `arena check`
+and `arena try` in this process.
+"""
 
 import re
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+from arena import cli
+from arena_check import trial_board, try_
+from arena_check.check_process import NOTE_VARIABLE, SharedNote
+
+Inside = Callable[..., subprocess.CompletedProcess[str]]
 
 FINDING = re.compile(
     r"(?P<subject>[^\n]+?): (?P<what>[^\n]+)\n"
@@ -18,7 +31,9 @@ FINDING = re.compile(
 
 @pytest.fixture(scope="session")
 def finding() -> Callable[[Callable[[], object]], dict[str, str]]:
-    """Run a check that must fail, and return the parts of its message; a message without one of them is a failure."""
+    """Return a function that runs a check, which must fail, and returns the parts of its message. All parts must be there, except
+    the position.
+    """
 
     def finding(check: Callable[[], object]) -> dict[str, str]:
         with pytest.raises(AssertionError) as failure:
@@ -28,3 +43,31 @@ def finding() -> Callable[[Callable[[], object]], dict[str, str]]:
         return found.groupdict()
 
     return finding
+
+
+@pytest.fixture
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Inside:
+    """Return a function that runs `arena` with the given words in this process and in the folder of the test.
+
+    The commands `check` and `try` usually load plugins in a process that they start. If they get a note from another
+    process, they load plugins themselves. `arena try` plays for one second of processor time, so that a busy machine does
+    not change its results.
+    """
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # a check that is the last work replaces it for good
+    monkeypatch.setattr(try_, "TRY_SECONDS", 1.0)
+    for module in (try_, trial_board):
+        monkeypatch.setattr(module, "monotonic", time.process_time)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        note = SharedNote.new()
+        monkeypatch.setenv(NOTE_VARIABLE, str(note.descriptor))
+        monkeypatch.setattr(sys, "argv", ["arena", *words])
+        capfd.readouterr()
+        try:
+            code = cli._guarded()
+        finally:
+            note.close()
+        return subprocess.CompletedProcess(words, code, *capfd.readouterr())
+
+    return run

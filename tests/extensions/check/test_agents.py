@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -14,7 +15,7 @@ import pytest
 from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Search
 from arena.plugins.registry import Registry
 from arena.testing import check_agent
-from arena.traits import find_refusal
+from arena.traits import Abilities
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
 from tests.agents.test_every_game import OPTIONS, SMALL
@@ -173,26 +174,31 @@ def test_a_sound_agent_passes(agent: Agent | type[Agent], game: Game) -> None:
     assert check_agent(agent, game) == (f"{game.name}: plays, repeats, one node, randomness",)
 
 
-def test_every_built_in_agent_passes_on_every_game_that_fits(registry: Registry) -> None:
+@pytest.mark.parametrize("most", [2, pytest.param(1000, marks=pytest.mark.proof)])
+def test_every_built_in_agent_passes_on_games_that_fit(most: int, registry: Registry) -> None:
     """Those with chance in their smallest form, in which solved games have a small tree; one agent needs a file.
 
-    Agents of bridges have tests of their own.
+    Agents of bridges have tests of their own. Few games for each agent are all games in turn.
     """
     long = {"backgammon", "hearts"}
+    options: dict[str, dict[str, object]] = {**OPTIONS, "alpha-beta": {"depth": 2}}  # on checkers, no depth takes minutes
     games = [kind(**SMALL.get(name, {})) for name, kind in registry.games.items() if name not in long]
+    checked = Counter[str]()
     for name, agent in registry.agents.items():
-        for game in games:
-            ours = agent.__module__.startswith("arena_agents") and name != "policy-table"
-            if ours and find_refusal(agent, game) is None:
-                assert check_agent(agent(**OPTIONS.get(name, {})), game, matches=1)[0].startswith(f"{game.name}: plays")
+        if agent.__module__.startswith("arena_agents") and name != "policy-table":
+            fitting = [game for game in games if Abilities(agent).find_refusal(game) is None]
+            for game in sorted(fitting, key=lambda game: checked[game.name])[:most]:
+                checked[game.name] += 1
+                assert check_agent(agent(**options.get(name, {})), game, matches=1)[0].startswith(f"{game.name}: plays")
+    assert set(checked) == {game.name for game in games}
 
 
-@pytest.mark.parametrize("name", ["bfs", "minimax", "grim", "hold-at"])
-def test_named_alone_an_agent_is_checked_on_every_game_that_fits(name: str, registry: Registry) -> None:
-    """On each installed game that it can play, and on no other; on those that may end the process where they are named."""
+@pytest.mark.parametrize("name", ["bfs", "grim", "hold-at"])
+def test_named_alone_an_agent_is_checked_on_three_games_that_fit(name: str, registry: Registry) -> None:
+    """On the first built-in games that it can play, and on no other."""
     games = [game for game in registry.games.values() if not game.native]
-    fitting = [game.name for game in games if find_refusal(registry.agents[name], game()) is None]
-    assert [line.split(":")[0] for line in check_agent(name, matches=1)] == fitting != []
+    fitting = [game.name for game in games if Abilities(registry.agents[name]).find_refusal(game()) is None]
+    assert [line.split(":")[0] for line in check_agent(name, matches=1)] == fitting[:3] != []
 
 
 @pytest.mark.parametrize(
@@ -401,8 +407,8 @@ class AnsweringByItself(First):
 
 TOE = TicTacToe()
 
-PLAYS = "plays without a fault"
-ONE_NODE = "plays on with a budget of one node"
+PLAYS = "must play without a fault"
+ONE_NODE = "must play with a budget of one node"
 GLOBAL = "the agent uses the global random generator"
 
 PLANTED: list[tuple[type[Agent], Game, str, str]] = [
@@ -415,8 +421,8 @@ PLANTED: list[tuple[type[Agent], Game, str, str]] = [
     (Interrupting, TOE, PLAYS, "exception: KeyboardInterrupt .*"),
     (ExitingWhenMade, TOE, PLAYS, "exception: SystemExit: 0 .*"),
     (NeedingOptions, TOE, PLAYS, "exception: TypeError: .*depth.*"),
-    (SeededByItself, TOE, "the same seed gives the same actions", ".*"),
-    (Remembering, TOE, "the same seed gives the same actions", ".*"),
+    (SeededByItself, TOE, "the same seed gives different actions", ".*"),
+    (Remembering, TOE, "the same seed gives different actions", ".*"),
     (Rolling, TOE, GLOBAL, ".*"),
     (RollingForNothing, TOE, GLOBAL, ".*"),
     (RollingWhenMade, TOE, GLOBAL, ".*"),
@@ -433,7 +439,7 @@ PLANTED: list[tuple[type[Agent], Game, str, str]] = [
     (WordsAlone, TILES, PLAYS, "illegal-action: expected a Path, an Answer or None, got 'solved'"),
     (SwallowingSolver, TILES, ONE_NODE, "illegal-action: the path of 0 actions does not end at a goal"),
     (Babbling, Guesswork(), PLAYS, "illegal-action: expected a state of guesswork, got 'twelve' .*"),
-    (AnsweringByItself, Guesswork(), "the same seed gives the same answer", "[0-9]+"),
+    (AnsweringByItself, Guesswork(), "the same seed gives different answers", "[0-9]+"),
     (First, BrokenGame(), PLAYS, "void: OSError: the board fell off the table .*"),
     (First, OpaqueGame(), "states must compare by value", ".*"),
 ]
@@ -450,7 +456,7 @@ def test_a_broken_promise_is_found(agent: type[Agent], game: Game, what: str, go
     assert re.fullmatch(got, found["got"], re.DOTALL)
 
 
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("agent", [IllegalLate, RaisingAsSecond, SeededByItself, Remembering, Swallowing])
 def test_a_bug_that_depends_on_the_play_is_found_from_any_seed(agent: type[Agent], seed: int, finding: Finding) -> None:
     """A lucky seed does not hide what shows only in some matches."""
@@ -469,7 +475,7 @@ def test_the_actions_of_the_message_lead_to_the_fault(finding: Finding) -> None:
     """Played from the position they are legal, and the agent's next action is not."""
     found = finding(lambda: check_agent(IllegalLate, TOE, seed=7))
     state = TOE.initial(random.Random())
-    assert found["actions"] == "5 (shortened: 1 instead of 3)"  # the centre, taken by the opponent: one action is enough
+    assert found["actions"] == "5 (1 action, shortened from 3)"  # the centre, taken by the opponent: one action is enough
     for text in ["5"]:
         state = TOE.result(state, TOE.parse_action(state, text))
     assert 5 not in TOE.actions(state)
@@ -489,7 +495,7 @@ class Column(First):
         return 3
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_an_illegal_action_that_wins_hide_is_found(seed: int, finding: Finding) -> None:
     """Against a random player four in the column mostly win before it is full; against itself it fills, in every match."""
     found = finding(lambda: check_agent(Column, "connect-four", seed=seed, matches=1))
@@ -511,7 +517,7 @@ class Wavering(First):
 def test_the_first_difference_between_two_matches_is_shown(finding: Finding) -> None:
     """The actions up to there, at most five, and the two that differ; not two whole matches."""
     found = finding(lambda: check_agent(Wavering, TOE))
-    assert found["what"] == "the same seed gives the same actions"
+    assert found["what"] == "the same seed gives different actions"
     assert len(found["actions"].partition(" (")[0].split(", ")) in (4, 5)
     assert re.fullmatch(r"\d, as the first time", found["expected"])
     assert re.fullmatch(r"\d", found["got"])

@@ -13,7 +13,9 @@ from arena import Game, Puzzle, Refused, heuristic
 from arena.plugins.registry import Registry
 from arena.testing import check_heuristic, heuristic_verdicts
 from arena_check.distances import near_goal
+from arena_games.n_queens import NQueens
 from arena_games.sliding_tiles import Manhattan, SlidingTiles
+from arena_games.sudoku import Sudoku
 from arena_games.tic_tac_toe import OpenLanes, TicTacToe
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
@@ -23,6 +25,7 @@ TOE = TicTacToe()
 TILES = SlidingTiles(rows=2, columns=3)
 TOE_NAME = "tic-tac-toe"
 TILES_NAME = "sliding-tiles"
+OWN_TESTS = {TILES_NAME, "hanoi", "pancake", "rubik-2x2", "top-spin"}
 
 
 class Corridor(Puzzle):
@@ -183,10 +186,10 @@ def test_a_heuristic_and_its_game_can_be_named(game: str, name: str) -> None:
 
 
 def test_every_installed_heuristic_passes(registry: Registry) -> None:
-    """Each is held to what it claims on the default board; those of sliding tiles have smaller boards above."""
-    others = [(game, name) for game, name in registry.heuristics if game != TILES_NAME]
+    """Each is held to what it claims on the default board, but for those of puzzles with a test of this kind of their own."""
+    others = [(game, name) for game, name in registry.heuristics if game not in OWN_TESTS]
     for game, name in others:
-        assert check_heuristic(name, game, matches=2)[:2] == ("range", "repeats")
+        assert check_heuristic(name, game, matches=1)[:2] == ("range", "repeats")
     assert (TOE_NAME, "open-lanes") in others
 
 
@@ -385,30 +388,30 @@ def farthest(game: SlidingTiles) -> tuple[Any, int]:
 LARGE = SlidingTiles(rows=4, columns=4)
 
 PLANTED: list[tuple[Heuristic, Game, str]] = [
-    (too_high, TOE, r"h\(.*\) is in range"),
-    (selfish, TOE, r"h\(.*\) is opposite for the two seats"),
-    (not_a_number, TOE, r"h\(.*\) is a finite number"),
-    (a_word, TOE, r"h\(.*\) is a finite number"),
-    (nothing, CORRIDOR, r"h\(5\) is a finite number"),
+    (too_high, TOE, r"h\(.*\) must be in range"),
+    (selfish, TOE, r"h\(.*\) must be opposite for the two seats"),
+    (not_a_number, TOE, r"h\(.*\) must be a finite number"),
+    (a_word, TOE, r"h\(.*\) must be a finite number"),
+    (nothing, CORRIDOR, r"h\(5\) must be a finite number"),
     (raising, TOE, r"h\(.*x.*\)"),
     (exiting, TOE, r"h\(\.\.\./\.\.\./\.\.\.\)"),
     (one_seat, TOE, r"h\(.*\)"),
-    (at_random, TOE, r"h\(.*\) is the same twice"),
+    (at_random, TOE, r"h\(.*\) must be the same twice"),
     (rolling, TOE, "the heuristic uses the global random generator"),
     (RollingWhenMade, TOE, "the heuristic uses the global random generator"),
-    (CannotBeMade, TOE, "the heuristic cannot be made"),
-    (Counting, CORRIDOR, r"h\(.\) is the same twice"),
+    (CannotBeMade, TOE, "making the heuristic"),
+    (Counting, CORRIDOR, r"h\(.\) must be the same twice"),
     (Remembering, TOE, r"h\(.*\) depends on what was evaluated before"),
     (Caching, TOE, r"h\(.*\) depends on what was evaluated before"),
-    (negative, CORRIDOR, r"h\(.\) is 0 or more"),
-    (without_end, CORRIDOR, r"h\(.\) is a finite number"),
-    (off_at_the_goal, CORRIDOR, "h is 0 at the goal 5"),
-    (OffAtFarGoals, LARGE, r"h is 0 at the goal 1 2 3 4 / 5 6 7 8 / 9 10 11 12 / 13 14 15 \."),
-    (TwiceManhattan, TILES, r"h\(.*\) is at most the true distance"),
-    (AlmostManhattan, TILES, r"h\(.*\) is at most the true distance"),
-    (dear, CORRIDOR, r"h\(.\) is at most the true distance"),
+    (negative, CORRIDOR, r"h\(.\) must be 0 or more"),
+    (without_end, CORRIDOR, r"h\(.\) must be a finite number"),
+    (off_at_the_goal, CORRIDOR, "h must be 0 at the goal 5"),
+    (OffAtFarGoals, LARGE, r"h must be 0 at the goal 1 2 3 4 / 5 6 7 8 / 9 10 11 12 / 13 14 15 \."),
+    (TwiceManhattan, TILES, r"h\(.*\) must be at most the true distance"),
+    (AlmostManhattan, TILES, r"h\(.*\) must be at most the true distance"),
+    (dear, CORRIDOR, r"h\(.\) must be at most the true distance"),
     (RaisingFarAway, TILES, r"h\(.*\)"),
-    (bumpy, CORRIDOR, r"h\(.\) is at most the cost of (left|right) and h after it"),
+    (bumpy, CORRIDOR, r"h\(.\) must be at most the cost of (left|right) plus h after it"),
 ]
 
 
@@ -423,7 +426,7 @@ def test_a_broken_promise_is_found(target: Heuristic, game: Game, what: str, fin
     assert re.fullmatch(what, again["what"])
 
 
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("seed", range(1, 3))
 @pytest.mark.parametrize("target", [Remembering, Caching])
 def test_a_bug_that_needs_a_history_is_found_from_any_seed(target: Heuristic, seed: int, finding: Finding) -> None:
     """What a heuristic keeps does not stay hidden behind a lucky seed."""
@@ -435,7 +438,7 @@ def test_one_wrong_state_of_360_is_found(finding: Finding) -> None:
     state, distance = farthest(TILES)
     assert distance == 21
     found = finding(lambda: check_heuristic(AlmostManhattan, TILES))
-    assert found["what"] == f"h({TILES.format_state(state)}) is at most the true distance"
+    assert found["what"] == f"h({TILES.format_state(state)}) must be at most the true distance"
     assert (found["expected"], found["got"]) == ("at most 21.0", "22")
 
 
@@ -455,8 +458,8 @@ def test_a_claim_that_cannot_be_checked_is_not_said_to_hold() -> None:
         return 3
 
     assert check_heuristic(claim, Endless(), matches=1)[2:] == (
-        "goals could not be checked: none was found",
-        "admissible could not be checked: no goal was found",
+        "goals not checked: no goal was found",
+        "admissible not checked: no goal was found",
     )
 
 
@@ -469,11 +472,11 @@ class Steep(Manhattan):
         return value + (value == 5)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1))
 def test_an_overestimate_near_the_goal_of_a_large_puzzle_is_found(seed: int, finding: Finding) -> None:
     """No cheapest way from a drawn position of the 15-puzzle is found, and none is needed: slides can be undone."""
     found = finding(lambda: check_heuristic(Steep, LARGE, seed=seed, matches=1))
-    assert re.fullmatch(r"h\(.*\) is at most the true distance", found["what"])
+    assert re.fullmatch(r"h\(.*\) must be at most the true distance", found["what"])
     assert (found["expected"], found["got"]) == ("at most 5.0", "6")
 
 
@@ -520,7 +523,7 @@ def stairs(game: Climb, state: int, player: int = 0) -> float:
 def test_too_few_states_do_not_let_a_claim_hold() -> None:
     """Nothing can be undone, and the cheapest way has five states; the last step of another way may be a sixth."""
     told = check_heuristic(stairs, Climb(), matches=1)[-1]
-    assert re.fullmatch(r"admissible too few to tell: [56] states; more --matches search further", told)
+    assert re.fullmatch(r"admissible too few to be sure: [56] states; raise --matches to search more states", told)
     verdict = {verdict.check: verdict for verdict in heuristic_verdicts(stairs, Climb(), matches=1)}["admissible"]
     assert (verdict.kept, verdict.reached) == (True, False)
 
@@ -560,10 +563,12 @@ def test_states_near_a_goal_are_those_that_are_known() -> None:
     assert [found[distance] for distance in range(11)] == [1, 2, 4, 10, 24, 54, 107, 212, 446, 946, 1_948]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["sliding-tiles", "sudoku", "n-queens"])
-def test_goals_are_found_where_the_heuristic_leads_nowhere(name: str, finding: Finding) -> None:
-    """A value that is the same everywhere is no guide; it is told where it is not 0 at a goal, and passes where it is."""
+@pytest.mark.parametrize(
+    "puzzle", [SlidingTiles(rows=2, columns=4, shuffle=60), Sudoku(), NQueens()], ids=lambda one: str(one.name)
+)
+def test_goals_are_found_although_the_heuristic_leads_nowhere(puzzle: Puzzle, finding: Finding) -> None:
+    """A value that is the same everywhere is no guide to a goal. It is a fault if it is not 0 at a goal, and otherwise passes."""
+    name = puzzle.name
 
     @heuristic("flat", game=name)
     def flat(game: Game, state: Any, player: int = 0) -> float:
@@ -573,10 +578,10 @@ def test_goals_are_found_where_the_heuristic_leads_nowhere(name: str, finding: F
     def flat_to_goals(game: Puzzle, state: Any, player: int = 0) -> float:
         return 0 if game.is_goal(state) else 3
 
-    found = finding(lambda: check_heuristic(flat, name, matches=1))
-    assert found["what"].startswith("h is 0 at the goal ")
+    found = finding(lambda: check_heuristic(flat, puzzle, matches=1))
+    assert found["what"].startswith("h must be 0 at the goal ")
     assert found["got"] == "3"
-    assert check_heuristic(flat_to_goals, name, matches=1) == ("range", "repeats", "goals")
+    assert check_heuristic(flat_to_goals, puzzle, matches=1) == ("range", "repeats", "goals")
 
 
 def test_a_fault_of_the_game_is_no_crash_of_the_check(finding: Finding) -> None:

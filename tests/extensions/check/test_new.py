@@ -11,6 +11,8 @@ import pytest
 from arena import load_plugins
 from arena.testing import check_game
 from arena_check.new import write
+from tests.conftest import arena_in
+from tests.extensions.check.conftest import Inside
 
 Called = subprocess.CompletedProcess[str]
 
@@ -31,46 +33,66 @@ PACKAGES = [(kind, words) for kind, words in KINDS if kind != "game" or len(word
 """One game of several seats at once stands for all whose packages have the same tests."""
 
 
+@pytest.fixture(scope="module")
+def new_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of each kind, made by `arena new`."""
+    folder = tmp_path_factory.mktemp("new")
+    for number, (kind, words) in enumerate(KINDS):
+        made = arena_in(folder)("new", kind, f"my_file_{number}.py", *words)
+        tried = f"my_file_{number}.py {' '.join(words)}" if kind == "agent" and words else f"my_file_{number}.py"
+        assert (made.returncode, made.stdout) == (0, f"wrote my_file_{number}.py\nnext: arena try {tried}\n")
+    assert sorted(file.name for file in folder.iterdir()) == sorted(f"my_file_{number}.py" for number in range(len(KINDS)))
+    return folder
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "words"), KINDS)
-def test_a_new_file_is_sound_without_an_edit(
-    kind: str, words: tuple[str, ...], tmp_path: Path, called: Callable[..., Called]
-) -> None:
-    """It passes `arena check`, ruff and mypy strict, and says what to do next."""
-    made = called("arena", "new", kind, "my_first.py", *words)
-    tried = f"my_first.py {' '.join(words)}" if kind == "agent" and words else "my_first.py"
-    assert (made.returncode, made.stdout) == (0, f"wrote my_first.py\nnext: arena try {tried}\n")
-    assert [file.name for file in tmp_path.iterdir()] == ["my_first.py"]
-    checked = called("arena", "check", "my_first.py")
+@pytest.mark.parametrize("number", range(len(KINDS)), ids=[" ".join([kind, *words]) for kind, words in KINDS])
+def test_a_new_file_passes_its_check(number: int, new_files: Path) -> None:
+    """A new file passes `arena check` without an edit."""
+    checked = arena_in(new_files)("check", f"my_file_{number}.py", "--matches", "5")
     assert checked.returncode == 0, checked.stdout
     assert "FAILED" not in checked.stdout
-    (tmp_path / "ruff.toml").write_text("line-length = 120\n[lint]\nselect = ['E', 'F', 'B', 'I', 'UP', 'RUF']\n")
-    for linter in (("check",), ("format", "--check")):
-        linted = called("ruff", *linter, "my_first.py")
-        assert linted.returncode == 0, linted.stdout + linted.stderr
-    typed = called("mypy", "--strict", "my_first.py")
-    assert typed.returncode == 0, typed.stdout
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "words"), PACKAGES)
-def test_a_new_package_can_be_installed_and_passes_its_own_tests(
-    kind: str, words: tuple[str, ...], tmp_path: Path, called: Callable[..., Called]
-) -> None:
-    """pip builds it; once installed, arena finds it through its entry point; pytest, ruff and mypy as its pyproject sets them."""
-    made = called("arena", "new", kind, "my-first", *words, "--package")
-    assert made.returncode == 0, made.stderr
-    package = tmp_path / "my-first"
+def test_new_files_pass_ruff_and_mypy(new_files: Path, called: Callable[..., Called]) -> None:
+    """Ruff and the strict mode of mypy find nothing in a new file."""
+    (new_files / "ruff.toml").write_text("line-length = 120\n[lint]\nselect = ['E', 'F', 'B', 'I', 'UP', 'RUF']\n")
+    for tool in (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy", "--strict", ".")):
+        looked = called(*tool, folder=new_files)
+        assert looked.returncode == 0, looked.stdout + looked.stderr
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The folders of packages of several kinds, made by `arena new`."""
+    folder = tmp_path_factory.mktemp("packages")
+    for number, (kind, words) in enumerate(PACKAGES):
+        made = arena_in(folder)("new", kind, f"my-{number}", *words, "--package")
+        assert made.returncode == 0, made.stderr
+    return [folder / f"my-{number}" for number in range(len(PACKAGES))]
+
+
+@pytest.mark.slow
+def test_new_packages_can_be_installed(packages: list[Path], tmp_path: Path, called: Callable[..., Called]) -> None:
+    """pip builds them. After that, arena finds each of them by its entry point."""
     site = tmp_path / "site"
-    pip = ("install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(site), str(package))
-    installed = called("pip", *pip)
+    options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(site))
+    installed = called("pip", "install", *options, *map(str, packages))
     assert installed.returncode == 0, installed.stderr
-    assert "my-first" in called("arena", "plugins", path=str(site)).stdout
-    tested = called("pytest", "-q", "-p", "no:cacheprovider", folder=package)
+    listed = called("arena", "plugins", path=str(site)).stdout
+    assert [package.name for package in packages if package.name not in listed] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(PACKAGES)), ids=[" ".join([kind, *words]) for kind, words in PACKAGES])
+def test_a_new_package_passes_its_own_tests(number: int, packages: list[Path], called: Callable[..., Called]) -> None:
+    """pytest, ruff and mypy run with the options of its pyproject.toml."""
+    tested = called("pytest", "-q", "-p", "no:cacheprovider", folder=packages[number])
     assert tested.returncode == 0, tested.stdout
     assert " passed" in tested.stdout
     for tool in (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy", ".")):
-        looked = called(*tool, folder=package)
+        looked = called(*tool, folder=packages[number])
         assert looked.returncode == 0, looked.stdout + looked.stderr
 
 
@@ -78,9 +100,9 @@ def test_a_new_package_can_be_installed_and_passes_its_own_tests(
 @pytest.mark.parametrize(
     ("kind", "rule", "other", "noticed"),
     [
-        ("game", "min(self.most, state[0]) + 1", "min(self.most + 1, state[0]) + 1", "there_are_so_many_ways_to_begin"),
-        ("game", "if state[1] == 1 else", "if state[1] == 0 else", "who_takes_the_last_one_wins"),
-        ("puzzle", "range(2, self.pancakes + 1)", "range(2, self.pancakes)", "so_many_states_at_each_distance"),
+        ("game", "min(self.most, state[0]) + 1", "min(self.most + 1, state[0]) + 1", "number_of_sequences_from_the_start"),
+        ("game", "if state[1] == 1 else", "if state[1] == 0 else", "the_player_that_takes_the_last_one_wins"),
+        ("puzzle", "range(2, self.pancakes + 1)", "range(2, self.pancakes)", "number_of_states_at_each_distance"),
     ],
 )
 def test_tests_of_a_package_notice_another_rule(
@@ -102,35 +124,41 @@ def test_tests_of_a_package_notice_another_rule(
     ("words", "said"),
     [
         (("agent", "Blocker"), "name 'Blocker': expected small letters, digits and dashes"),
-        (("agent", "random"), "brings 'agent random' already; expected a name that is free"),
-        (("heuristic", "x"), "a heuristic belongs to a game; expected --game with one of 2048, backgammon, connect-four, "),
+        (("agent", "random"), "already defines 'agent random'; choose another name"),
+        (
+            ("heuristic", "x"),
+            "a heuristic belongs to a game; expected --game with one of 2048, backgammon, breakthrough, ",
+        ),
         (("heuristic", "x", "--game", "chess"), "unknown game 'chess'"),
         (("heuristic", "manhattan", "--game", "sliding-tiles"), "already"),
         (("robot", "x"), "'robot' is not one of"),
-        (("agent", "import", "--package"), "import is a word of Python's own; expected a name that starts with a letter"),
-        (("agent", "class"), "class is a word of Python's own; expected a name that starts with a letter"),
-        (("agent", "9lives"), "9lives can be no module; expected a name that starts with a letter"),
-        (("agent", "foo-bar-"), "foo_bar_ can be no module; expected a name that starts with a letter and ends without a dash"),
+        (("agent", "import", "--package"), "import is a keyword of Python; expected a name that starts with a letter"),
+        (("agent", "class"), "class is a keyword of Python; expected a name that starts with a letter"),
+        (("agent", "9lives"), "9lives cannot be the name of a module; expected a name that starts with a letter"),
+        (
+            ("agent", "foo-bar-"),
+            "foo_bar_ cannot be the name of a module; expected a name that starts with a letter and ends without a dash",
+        ),
         (("agent", "-"), "expected"),
         (("agent", "json"), "json.py would hide the module json; expected another name"),
     ],
 )
-def test_bad_calls_write_nothing(words: tuple[str, ...], said: str, tmp_path: Path, called: Callable[..., Called]) -> None:
-    """Exit code 2, what was expected, and no file."""
-    ended = called("arena", "new", *words)
+def test_bad_calls_write_nothing(words: tuple[str, ...], said: str, tmp_path: Path, inside: Inside) -> None:
+    """The exit code is 2, the message says what was expected, and there is no new file."""
+    ended = inside("new", *words)
     assert ended.returncode == 2
     assert said in ended.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("package", [(), ("--package",)])
-def test_what_is_there_is_never_overwritten(package: tuple[str, ...], tmp_path: Path, called: Callable[..., Called]) -> None:
-    """Neither a file nor a folder of that name."""
+def test_an_existing_file_is_never_overwritten(package: tuple[str, ...], tmp_path: Path, inside: Inside) -> None:
+    """The same holds for an existing folder."""
     there = tmp_path / ("mine" if package else "mine.py")
     there.write_text("precious")
-    ended = called("arena", "new", "agent", "mine", *package)
+    ended = inside("new", "agent", "mine", *package)
     assert ended.returncode == 2
-    assert "exists; expected another name, or another folder" in ended.stderr
+    assert "exists already; choose another name or another folder" in ended.stderr
     assert there.read_text() == "precious"
 
 

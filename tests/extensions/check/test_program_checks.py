@@ -1,5 +1,6 @@
 """`arena check ./program`: each promise of the protocol is broken once by a program, and found."""
 
+import io
 import re
 import sys
 from collections.abc import Callable
@@ -11,9 +12,8 @@ import pytest
 from arena import load_plugins
 from arena.testing import Verdict
 from arena_check.agent_checks import NODES
-from arena_check.check_program import check_program
+from arena_check.check_program import ProgramRun, check_program
 from arena_check.program_checks import CHECKS, greeting_verdicts, program_of, program_seat, program_verdicts
-from tests.conftest import Arena
 
 PROGRAM = """
 import json, random, sys, time
@@ -101,11 +101,11 @@ def test_what_is_wrong_with_how_it_begins_and_ends(fault: str, name: str, got: s
     ("fault", "name", "expected", "got"),
     [
         ("deaf", "ready", "ready", "crash: expected a message of type ready or failed, got 'begun'"),
-        ("stubborn", "plays", "an ending that is nobody's fault", "illegal-action: expected one of ["),
-        ("hung", "plays", "an ending that is nobody's fault", "timeout: a decision took longer than its limit of 0.5 s"),
+        ("stubborn", "plays", "an ending without a fault", "illegal-action: expected one of ["),
+        ("hung", "plays", "an ending without a fault", "timeout: a decision took longer than its limit of 0.5 s"),
         ("random", "repeats", ", as the first time", ""),
         ("counts", "repeats", ", as the first time", ""),
-        ("slow", "limits", "an ending that is nobody's fault", "timeout: a decision took longer than its limit of 1 s"),
+        ("slow", "limits", "an ending without a fault", "timeout: a decision took longer than its limit of 1 s"),
         ("wasteful", "limits", f"at most {NODES} nodes", "1,000,000 reported"),
     ],
 )
@@ -119,31 +119,36 @@ def test_what_is_wrong_with_how_it_plays(fault: str, name: str, expected: str, g
     assert [verdict.reached for verdict in verdicts] == [order.index(verdict.check) <= order.index(name) for verdict in verdicts]
 
 
-def test_the_command_finds_the_games_of_a_program(words: Words, arena: Arena, tmp_path: Path) -> None:
-    """Games that it refuses are named with its reason, and are no fault."""
-    script = tmp_path / "program"
-    script.write_text(f"#!/bin/sh\nexec {' '.join(words('none'))}\n")
-    script.chmod(0o755)
-    done = arena("check", "./program")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "  ok      tic-tac-toe: ready, plays, repeats, limits\n" in done.stdout
-    assert "  -       othello: not played: exception: knows tic-tac-toe alone\n" in done.stdout
-    told = r'^  -       kuhn-poker: not played: .* kuhn-poker has hidden-information; .* "observe" in `can`'
-    assert re.search(told, done.stdout, re.MULTILINE)
+def run_program(command: list[str], seed: int) -> tuple[bool, str]:
+    """Check a program on three games that the user has not named. Return whether it passes, and the report."""
+    out = io.StringIO()
+    run = ProgramRun("./program", program_of(command), "arena check ./program", seed, 2, 5.0, out)
+    registry = load_plugins()
+    games = [registry.game(name)() for name in ("kuhn-poker", "othello", "tic-tac-toe")]
+    return run.passes(games, named=False), out.getvalue()
 
 
-def test_the_command_shows_the_fault_of_a_program_that_plays_nothing(words: Words, arena: Arena, tmp_path: Path) -> None:
-    """That of the longest match, with all that shows it; exit code 1."""
-    script = tmp_path / "program"
-    script.write_text(f"#!/bin/sh\nexec {' '.join(words('stubborn'))}\n")
-    script.chmod(0o755)
-    done = arena("check", "./program", "--seed", 3)
-    assert done.returncode == 1
-    shown = done.stdout[done.stdout.index("FAILED") :]
-    assert shown.startswith(
-        "FAILED  tic-tac-toe, plays: plays without a fault\n          position: .../.../...\n          actions: "
+def test_the_games_of_a_program_are_found(words: Words) -> None:
+    """A game that the program refuses is named with the reason, and is not a fault."""
+    passed, told = run_program(words("none"), 0)
+    assert passed, told
+    assert "  ok      tic-tac-toe: ready, plays, repeats, limits\n" in told
+    assert "  -       othello: not played: exception: knows tic-tac-toe alone\n" in told
+    refusal = (
+        r'^  -       kuhn-poker: not played: .*kuhn-poker has hidden-information, so .* cannot play it; .* "observe" in `can`'
     )
-    assert shown.endswith("see it again: arena check ./program --seed 3 --matches 20\n")
+    assert re.search(refusal, told, re.MULTILINE)
+
+
+def test_the_fault_of_a_program_that_plays_no_game_is_shown(words: Words) -> None:
+    """The report has the fault of the longest match, and the command that repeats it."""
+    passed, told = run_program(words("stubborn"), 3)
+    assert not passed
+    shown = told[told.index("FAILED") :]
+    assert shown.startswith(
+        "FAILED  tic-tac-toe, plays: must play without a fault\n          position: .../.../...\n          actions: "
+    )
+    assert shown.endswith("see it again: arena check ./program\n")
 
 
 def test_a_game_that_is_named_is_held_to_all_promises(words: Words, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,6 +158,6 @@ def test_a_game_that_is_named_is_held_to_all_promises(words: Words, capsys: pyte
     assert check_program("cells", command, (), ["tic-tac-toe"], **how) == 0
     assert check_program("cells", command, (), ["othello"], **how) == 1
     told = capsys.readouterr().out
-    assert "FAILED  othello, ready: a start is answered by ready\n" in told
+    assert "FAILED  othello, ready: must answer `start` with `ready`\n" in told
     assert "got: exception: knows tic-tac-toe alone\n" in told
     assert told.endswith("see it again: arena check cells\n")

@@ -1,9 +1,13 @@
-"""Threads that die when whoever started them is done."""
+"""Threads that outlive the code that started them."""
 
 import subprocess
 import sys
+import threading
 
 import pytest
+
+from arena_check.threads import find_lingering
+from arena_compiled import background
 
 CODE = """
 import threading
@@ -29,3 +33,30 @@ def test_a_thread_that_dies_later_is_silent_where_nothing_follows(last: bool) ->
     done = subprocess.run([sys.executable, "-c", CODE.format(last=last)], capture_output=True, text=True, check=True)
     assert (done.stderr == "") is last
     assert ("LookupError: late" in done.stderr) is not last
+
+
+class Decision:
+    """A decision that is looked at once."""
+
+    def __init__(self) -> None:
+        self.seen = threading.Event()
+
+    def look(self) -> None:
+        """Note that another thread looks."""
+        self.seen.set()
+
+
+def test_a_thread_of_arena_is_not_counted_against_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With numba, the first search of a process starts a thread that watches all later ones."""
+    monkeypatch.setattr(background, "_watcher", None)
+    decision, before, end = Decision(), threading.enumerate(), threading.Event()
+    background.watch(decision)
+    assert decision.seen.wait(60)
+    background.unwatch(decision)
+    other = threading.Thread(target=end.wait)
+    other.start()
+    try:
+        assert [*find_lingering(before)] == [other]
+    finally:
+        end.set()
+        other.join()

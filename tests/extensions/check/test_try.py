@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -12,10 +11,11 @@ import pytest
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 from arena.results.leaderboard import Leaderboard
-from arena.schedule.board_info import describe_board
+from arena.schedule.board_info import BoardInfo
 from arena.spec import load_spec
 from arena.stats.observations import Pair, WinDrawLoss
 from arena_check.trial_board import Tried, against_each, place
+from tests.extensions.check.conftest import Inside
 
 Called = subprocess.CompletedProcess[str]
 
@@ -50,12 +50,10 @@ BROKEN = STRONG.replace("return search.rng.choice(legal)", "return legal[len(leg
 def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, called: Callable[..., Called]) -> None:
     """On every game that fits, against the built-ins that fit; a clear favourite beats the random player."""
     (tmp_path / "strong.py").write_text(STRONG)
-    began = time.monotonic()
     ended = called("arena", "try", "strong.py")
-    assert time.monotonic() - began < 30
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("agent strong: ok\n")
-    standings = re.findall(r"^strong at (\S+): place (\d) of (\d); it (.*)$", ended.stdout, re.MULTILINE)
+    standings = re.findall(r"^strong at (\S+): place (\d) of (\d)(?:, shared)?; it (.*)$", ended.stdout, re.MULTILINE)
     assert [game for game, *_ in standings] in (GAMES[:2], GAMES)  # as far as time allows
     places = re.findall(r"^strong at (\S+): place \d of \d(?:, shared)?$", ended.stdout, re.MULTILINE)
     assert places == re.findall(r"^strong at (\S+): place \d of \d.*; it ", ended.stdout, re.MULTILINE)
@@ -67,14 +65,13 @@ def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, call
     assert "missing" not in ended.stdout  # a try stops on purpose
 
 
-@pytest.mark.slow
-def test_an_agent_plays_what_it_is_told(tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_an_agent_plays_what_it_is_told(tmp_path: Path, inside: Inside) -> None:
     """One game alone, so that its place needs no second line; a game that does not fit is a fault of the call."""
     (tmp_path / "strong.py").write_text(STRONG)
-    ended = called("arena", "try", "strong.py", "--game", "tic-tac-toe")
+    ended = inside("try", "strong.py", "--game", "tic-tac-toe")
     assert ended.returncode == 0, ended.stderr
     assert re.findall(r"^strong at (\S+): place", ended.stdout, re.MULTILINE) == ["tic-tac-toe"]
-    refused = called("arena", "try", "strong.py", "--game", "sudoku")
+    refused = inside("try", "strong.py", "--game", "sudoku")
     assert refused.returncode == 2
     assert "--game sudoku: strong cannot play sudoku: needs two-player" in refused.stderr
 
@@ -83,12 +80,12 @@ def tried(scores: list[float | None], games: int, pairs: dict[str, list[Pair]]) 
     """A board of three with a first row of scores, and the pairs of games of its first agent."""
     rows = tuple([{"agent": name, "rank": rank, "games": 2 * games} for rank, name in enumerate("abc", 1)])
     told: dict[str, Any] = {field.name: None for field in fields(Leaderboard)}
-    sheet = describe_board(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]}).boards[0])
+    sheet = BoardInfo.of(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]}).boards[0])
     board = Leaderboard(**{**told, "sheet": sheet, "rows": rows, "cross": (tuple(scores), (), ())})
     return Tried(board, {("a", other): found for other, found in pairs.items()})
 
 
-@pytest.mark.parametrize(("failures", "said"), [(3, "no place, since it failed in 3 of 8 games"), (0, "place 1 of 2, shared")])
+@pytest.mark.parametrize(("failures", "said"), [(3, "no place, because it failed in 3 of 8 games"), (0, "place 1 of 2, shared")])
 def test_an_agent_that_fails_has_no_place(failures: int, said: str) -> None:
     """Also where it shares the points of another: a place would say that it can play."""
     rows = ({"agent": "a", "rank": 1, "games": 8, "failures": failures}, {"agent": "b", "rank": 1, "games": 8, "failures": 0})
@@ -103,9 +100,21 @@ WON, LOST = Pair.of(1, 0), Pair.of(0, 1)
 @pytest.mark.parametrize(
     ("pairs", "said"),
     [
-        (1, "scores against b (0 %), c (100 %), in too few pairs that differ to tell; 1 pair of games against each"),
-        (4, "scores against b (0 %), c (100 %), in too few pairs that differ to tell; 4 pairs of games against each"),
-        (5, "beats c (100 %); loses to b (0 %); 5 pairs of games against each"),
+        (
+            1,
+            (
+                "has played too few different games for a verdict against b (0 %), c (100 %); "
+                "the percentages are its scores in 1 pair of games against each agent"
+            ),
+        ),
+        (
+            4,
+            (
+                "has played too few different games for a verdict against b (0 %), c (100 %); "
+                "the percentages are its scores in 4 pairs of games against each agent"
+            ),
+        ),
+        (5, "beats c (100 %); loses to b (0 %); the percentages are its scores in 5 pairs of games against each agent"),
     ],
 )
 def test_too_few_pairs_tell_nothing(pairs: int, said: str) -> None:
@@ -114,28 +123,34 @@ def test_too_few_pairs_tell_nothing(pairs: int, said: str) -> None:
     assert against_each(tried([None, 0.0, 1.0], 2 * pairs, {"b": [LOST] * pairs, "c": [WON] * pairs}), "a") == said
 
 
+def test_games_are_counted_against_those_it_met() -> None:
+    """The time was over before it met c: 16 games against b alone are 8 pairs."""
+    said = against_each(tried([None, 0.0, None], 8, {"b": [LOST] * 8}), "a")
+    assert said == "loses to b (0 %); the percentages are its scores in 8 pairs of games against each agent"
+
+
 def test_pairs_are_tested_and_not_games() -> None:
     """Who has the better side wins: 28 of 40 games would tell, but they are 14 of 20 pairs, which by the sign test do not."""
     assert binomtest(28, 40).pvalue < 0.05 < binomtest(14, 20).pvalue
     assert binomtest(17, 20).pvalue < 0.05
     pairs = {"b": [WON] * 14 + [LOST] * 6, "c": [WON] * 17 + [LOST] * 3}
     said = against_each(tried([None, 0.7, 0.85], 40, pairs), "a")
-    assert said == "beats c (85 %); cannot be told from b (70 %); 20 pairs of games against each"
+    judged = "beats c (85 %); cannot be distinguished from b (70 %)"
+    assert said == f"{judged}; the percentages are its scores in 20 pairs of games against each agent"
 
 
 def test_games_that_repeat_themselves_tell_nothing() -> None:
     """Twenty pairs that are all one pair; the others are told all the same."""
     repeated = Pair(WinDrawLoss(wins=20), WinDrawLoss(losses=20))
     said = against_each(tried([None, 1.0, 1.0], 40, {"b": [repeated], "c": [WON] * 20}), "a")
-    assert said == (
-        "beats c (100 %); scores against b (100 %), in too few pairs that differ to tell; 20 pairs of games against each"
-    )
+    judged = "beats c (100 %); has played too few different games for a verdict against b (100 %)"
+    assert said == f"{judged}; the percentages are its scores in 20 pairs of games against each agent"
 
 
-def test_a_faulty_agent_is_not_rated(tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_a_faulty_agent_is_not_rated(tmp_path: Path, inside: Inside) -> None:
     """The author's file and line, exit code 1, and no leaderboard."""
     (tmp_path / "broken.py").write_text(BROKEN)
-    ended = called("arena", "try", "broken.py")
+    ended = inside("try", "broken.py")
     assert ended.returncode == 1
     line = BROKEN.splitlines().index("        return legal[len(legal)]") + 1
     assert re.search(rf"IndexError: list index out of range \(\S*broken\.py:{line}\)", ended.stdout)
@@ -143,10 +158,10 @@ def test_a_faulty_agent_is_not_rated(tmp_path: Path, called: Callable[..., Calle
     assert "arena/" not in ended.stdout + ended.stderr  # none of our frames
 
 
-def test_a_game_is_shown_with_a_match_and_who_can_play_it(tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_a_game_is_shown_with_a_match_and_who_can_play_it(tmp_path: Path, inside: Inside) -> None:
     """The scaffold's game: a board of the built-ins, then one match of it, position by position."""
-    called("arena", "new", "game", "heap")
-    ended = called("arena", "try", "heap.py")
+    inside("new", "game", "heap")
+    ended = inside("try", "heap.py")
     assert ended.returncode == 0, ended.stderr
     assert "heap.py: heap\n" in ended.stdout
     assert {"alpha-beta", "mcts", "random"} <= set(re.findall(r"^ *\d[ ~]+(\S+) ", ended.stdout, re.MULTILINE))
@@ -187,38 +202,38 @@ def arena_agents():
 """
 
 
-def test_an_agent_plays_the_game_of_another_plugin(tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_an_agent_plays_the_game_of_another_plugin(tmp_path: Path, inside: Inside) -> None:
     """It is made for games of `--plugin`: 36 + 36 * 36 nodes do for the two plies of `lookahead`, 200 on a small board.
 
     A remark that stands below one table is not repeated below the next.
     """
     (tmp_path / "game.py").write_text(WIDE)
     (tmp_path / "first.py").write_text(FOR_WIDE)
-    ended = called("arena", "try", "first.py", "--plugin", "game.py")
+    ended = inside("try", "first.py", "--plugin", "game.py")
     assert ended.returncode == 0, ended.stderr
     assert "first.py: wide\n" in ended.stdout
-    assert "Each decision has 1,332 nodes;" in ended.stdout
-    assert "Each decision has 200 nodes;" in ended.stdout
-    assert "drawn at random" not in ended.stdout
+    assert "Each decision may search 1,332 nodes;" in ended.stdout
+    assert "Each decision may search 200 nodes;" in ended.stdout
+    assert "actions were random" not in ended.stdout
     assert ended.stdout.count("Ranked by score.") == 1
     assert "first at small: place" in ended.stdout
 
 
-def test_what_can_play_a_game_begins_with_what_needs_nothing(tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_what_can_play_a_game_begins_with_what_needs_nothing(tmp_path: Path, inside: Inside) -> None:
     """Agents that need a file or a server have a line of their own."""
     (tmp_path / "game.py").write_text(WIDE.replace("[Wide, Small]", "[Small]"))
-    said = called("arena", "try", "game.py").stdout
+    said = inside("try", "game.py").stdout
     ready, furnished = re.findall(
-        r"^can play it: (.*(?:\n  .*)*)\ncan, with a file, a program or a server: (.*)$", said, re.MULTILINE
+        r"^can play it: (.*(?:\n  .*)*)\ncan play it with a file, a program or a server of yours: (.*)$", said, re.MULTILINE
     )[0]
     assert ready.startswith("random, greedy, lookahead")
     assert furnished == "llm, policy, policy-table"
 
 
-def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, inside: Inside) -> None:
     """A heuristic stands beside the default one and none at all, on the same positions."""
-    called("arena", "new", "heuristic", "near", "--game", "sliding-tiles")
-    ended = called("arena", "try", "near.py")
+    inside("new", "heuristic", "near", "--game", "sliding-tiles")
+    ended = inside("try", "near.py")
     assert ended.returncode == 0, ended.stderr
     assert {"a-star with near", "a-star with manhattan", "a-star with none"} <= set(re.findall(r"a-star with \S+", ended.stdout))
 
@@ -228,21 +243,21 @@ def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, called: Callable[...
     [
         (("none.py",), "no such file: none.py"),
         (("random",), "expected"),
-        (("empty.py",), "brings nothing; expected one of the hooks"),
+        (("empty.py",), "defines nothing for arena; expected one of the hooks"),
     ],
 )
-def test_bad_calls(words: tuple[str, ...], said: str, tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_bad_calls(words: tuple[str, ...], said: str, tmp_path: Path, inside: Inside) -> None:
     """A file that is not there, a name instead of a file, a file without hooks."""
     (tmp_path / "empty.py").write_text("")
-    ended = called("arena", "try", *words)
+    ended = inside("try", *words)
     assert ended.returncode == 2
     assert said in ended.stderr
 
 
-def test_the_users_interrupt_names_what_was_tried(tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_the_users_interrupt_names_what_was_tried(tmp_path: Path, inside: Inside) -> None:
     """With the line that was running; the check before it is done by then."""
     pressed = "import os, signal\n        search.limits.nodes == 200 and os.kill(os.getpid(), signal.SIGINT)\n        legal = "
     (tmp_path / "strong.py").write_text(STRONG.replace("legal = ", pressed))
-    ended = called("arena", "try", "strong.py")
+    ended = inside("try", "strong.py")
     assert ended.returncode == 130
     assert re.search(r"while trying agent strong: Interrupted \(\S*strong\.py:\d+\)", ended.stderr)

@@ -1,4 +1,4 @@
-"""Real clusters: a scheduler and workers as processes on 127.0.0.1, and the command line that plays on them."""
+"""Real clusters (a scheduler and workers as processes on 127.0.0.1), and tournaments to play on them."""
 
 import hashlib
 import importlib.util
@@ -16,6 +16,7 @@ import pytest
 
 from arena import run
 from arena.store import Store
+from tests.fork_server import ForkedProcess, preload, start_module
 
 CUP = "game: tic-tac-toe\nrounds: {rounds}\nseed: 3\nagents: [random, greedy, {{agent: lookahead, depth: 1}}, type-a-plus]\n"
 PATIENCE = 60.0
@@ -40,13 +41,14 @@ def arena_agents():
 
 @pytest.fixture(scope="session")
 def dask(missing: Callable[[str, str], None]) -> None:
-    """What a test needs that plays on a cluster."""
+    """Skip a test that plays on a cluster if the extra `cluster` is not installed."""
     if importlib.util.find_spec("distributed") is None:
         missing("cluster", "the extra `cluster` is not installed")
+    preload("distributed", "distributed.cli.dask_scheduler", "distributed.cli.dask_worker", "arena_cluster.dask")
 
 
 class Cluster:
-    """A scheduler and its workers, each a process of its own."""
+    """A scheduler and its workers. Each of them is a process."""
 
     def __init__(self, folder: Path, host: str = "127.0.0.1", options: Sequence[str] = ()) -> None:
         self.folder = folder
@@ -54,24 +56,24 @@ class Cluster:
         self.options = list(options)
         self.log = (folder / "cluster.log").open("wb")
         self.host = host
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self.workers: list[ForkedProcess | subprocess.Popen[str]] = []
         self.begin()
 
     def begin(self) -> None:
-        """Start a scheduler, which writes its file anew."""
+        """Start a scheduler, which writes a new scheduler file."""
         self.file.unlink(missing_ok=True)
         self.scheduler = self._start("scheduler", "--host", self.host, "--port", "0", "--scheduler-file", str(self.file))
 
     @property
     def address(self) -> str:
-        """Where the scheduler listens; waits until it does."""
+        """The address of the scheduler. Reading it waits until the scheduler listens."""
         self.wait(self.file.exists)
         self.wait(lambda: self.file.read_text().endswith("}"))
         address: str = json.loads(self.file.read_text())["address"]
         return address
 
     def add(self, count: int = 1, *, path: Path | None = None, arguments: Sequence[str] = ()) -> "Cluster":
-        """Start workers of one thread, with `path` before everything else that they import from."""
+        """Start workers with one thread each. `path` comes first on their PYTHONPATH."""
         environment = dict(os.environ)
         if path is not None:
             environment["PYTHONPATH"] = os.pathsep.join([str(path), environment.get("PYTHONPATH", "")])
@@ -80,19 +82,25 @@ class Cluster:
             self.workers.append(self._start(*words, environment=environment))
         return self
 
-    def _start(self, kind: str, *words: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "dask", kind, *words, "--no-dashboard", *self.options]
-        return subprocess.Popen(command, cwd=self.folder, stdout=self.log, stderr=self.log, env=environment)
+    def _start(
+        self, kind: str, *words: str, environment: dict[str, str] | None = None
+    ) -> "ForkedProcess | subprocess.Popen[str]":
+        log, command = self.log.fileno(), [kind, *words, "--no-dashboard", *self.options]
+        return start_module("dask", command, folder=self.folder, environment=environment or os.environ, errors=log, out=log)
 
     def wait(self, for_what: Callable[[], object]) -> None:
-        """Wait until something is so."""
+        """Wait until `for_what` returns a true value."""
         until = time.monotonic() + PATIENCE
         while not for_what():
             assert time.monotonic() < until, (self.folder / "cluster.log").read_text()
             time.sleep(0.02)
 
+    def wait_for_workers(self) -> None:
+        """Wait until all workers have joined. A run that refuses all workers that have joined so far would end."""
+        self.wait(lambda: (self.folder / "cluster.log").read_text().count("Registered to:") >= len(self.workers))
+
     def arena_processes(self) -> list[int]:
-        """The processes of arena that the workers have started."""
+        """Return the ids of the processes that the workers have started."""
         import psutil
 
         found = []
@@ -102,7 +110,7 @@ class Cluster:
         return found
 
     def close(self) -> None:
-        """End all of it."""
+        """Kill the workers and the scheduler."""
         for process in [*self.workers, self.scheduler]:
             process.kill()
         for process in [*self.workers, self.scheduler]:
@@ -112,7 +120,7 @@ class Cluster:
 
 @pytest.fixture
 def clusters(dask: None, tmp_path: Path) -> Iterator[Callable[..., Cluster]]:
-    """Start a cluster that ends with the test."""
+    """Return a function that starts a cluster. All clusters end with the test."""
     with ExitStack() as stack:
 
         def start(*, workers: int = 0, name: str = "cluster", **more: Any) -> Cluster:
@@ -127,23 +135,23 @@ def clusters(dask: None, tmp_path: Path) -> Iterator[Callable[..., Cluster]]:
 
 @pytest.fixture(scope="module")
 def two(dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster of two workers for all tests of a module."""
+    """Start a cluster with two workers for all tests of a module."""
     cluster = Cluster(tmp_path_factory.mktemp("two")).add(2)
     yield cluster
     cluster.close()
 
 
 class Known(NamedTuple):
-    """A tournament that has been played on one machine."""
+    """A tournament that has been played without a cluster, and its results."""
 
     spec: Path
     whole: tuple[int, str]
-    """What its store must hold."""
+    """The result of `hashed` for the complete store."""
 
 
 @pytest.fixture(scope="session")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Known:
-    """A round robin of 240 matches."""
+    """Play a round robin with 240 matches."""
     folder = tmp_path_factory.mktemp("cup")
     spec = folder / "cup.yaml"
     spec.write_text(CUP.format(rounds=20))
@@ -153,7 +161,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Known:
 
 @pytest.fixture(scope="session")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Known:
-    """240 matches of about 20 ms with a plugin that is a single file."""
+    """Play 240 matches of about 20 ms each, with an agent from a plugin that is a single file."""
     folder = tmp_path_factory.mktemp("long")
     (folder / "slow.py").write_text(SLOW)
     spec = folder / "long.yaml"
@@ -164,24 +172,24 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Known:
 
 @pytest.fixture
 def words() -> list[str]:
-    """The command line as a process."""
+    """Return the words that start the command line in a process of its own."""
     return [sys.executable, "-m", "arena"]
 
 
 def hashed(path: Path) -> tuple[int, str]:
-    """How many matches a store holds, and a hash over their identities and results."""
+    """Return the number of matches in a store, and a hash of their ids and results."""
     with Store.open(path) as store:
         records = {record.id: record.timeless() for record, _ in store.records()}
     return len(records), digest(records)
 
 
 def digest(records: dict[str, Any]) -> str:
-    """A hash over timeless records by their identities."""
+    """Return a hash of records without their times; the keys are the ids."""
     return hashlib.sha256(json.dumps(records, sort_keys=True).encode()).hexdigest()
 
 
 def held(path: Path) -> int:
-    """How many matches a store holds that is being written."""
+    """Return the number of matches in a store to which a run is writing; 0 if it cannot be opened yet."""
     import arena as arena_
 
     try:

@@ -1,4 +1,4 @@
-"""A cluster without machines: an engine in this process that answers with records, and can be told to fail."""
+"""A cluster without machines: an engine in this process that answers with records. Tests can make it fail."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -14,25 +14,25 @@ Play = Callable[[Scheduled], Record]
 
 
 class Standin:
-    """Virtual workers that play when they are asked for their replies. `told` are those that know the tournament already."""
+    """Virtual workers, which play when `replies` is called. `told` has the workers that already know the tournament."""
 
     def __init__(self, spec: Spec, workers: Sequence[str], *, play: Play | None = None, seconds: float = 0.5) -> None:
         self.play = play or MatchRunner(spec).play
         self.seconds = seconds
-        """What each match is said to take."""
+        """The seconds per match that the workers report."""
         self.told: set[str] = set()
         self.out: dict[str, tuple[str, Order]] = {}
         self.pending: list[Change] = [Change(name, 1) for name in workers]
         self.tries = 0
-        """How many matches were sent out."""
+        """The number of matches that were sent to workers; repeats count again."""
         self.most_out = 0
         self.closed = 0
         self.answers: dict[str, Callable[[Order], bytes | None]] = {}
-        """What certain workers say instead of playing; None loses the order on the way."""
+        """The answers of workers that do not play. If a function returns None, the order is lost on the way."""
         self.silent: set[str] = set()
-        """Workers that are there, and never answer."""
+        """Workers that are connected, but never answer."""
         self.deadly: frozenset[int] = frozenset()
-        """Numbers of matches whose worker is lost while it plays them, and replaced by another."""
+        """The numbers of matches that kill a worker, which is then replaced by another one."""
         self.deaths = 0
         self.sent: deque[str] = deque()
 

@@ -4,7 +4,7 @@ from arena_cluster.dask import WORKER_SILENCE_SECONDS, Pulses, Workers
 from arena_cluster.engine import Change
 
 
-def test_who_is_not_heard_of_counts_as_gone_until_he_is() -> None:
+def test_a_silent_worker_counts_as_gone_until_its_next_heartbeat() -> None:
     """By how long the scheduler's word has stayed the same, whatever its clock says."""
     pulses = Pulses()
     for second in range(0, int(WORKER_SILENCE_SECONDS) + 1, 5):

@@ -1,7 +1,5 @@
 """A ladder whose matches are played on a cluster: nodes and schedulers end, and nothing that was acknowledged is lost."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.store import Store
+from tests.conftest import Arena, arena_in
 from tests.extensions.cluster.conftest import Cluster, held
 from tests.extensions.cluster.test_entry_code import HOSTS, MARK, source
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
@@ -24,7 +23,7 @@ def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., 
     cluster.address  # noqa: B018 - waits for the file
     marks, folder = tmp_path / "marks", tmp_path / "ladder"
     folder.mkdir()
-    with HostedLadder(folder, SPEC.replace("interval: 60", "interval: 1"), "--cluster", str(cluster.file)) as ladder:
+    with HostedLadder(folder, SPEC.replace("interval: 200", "interval: 1"), "--cluster", str(cluster.file)) as ladder:
         (token,) = ladder.tokens("ada")
         mine = source("mine", before=MARK.format(file=str(marks))).encode()
         assert ladder.verdict(token, ladder.submit(token, mine).body["id"])["status"] == "playing"
@@ -41,7 +40,7 @@ def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., 
         cluster.scheduler.kill()
         cluster.scheduler.wait()
         state = wait(lambda: (told := ladder.ask("/health").body["state"]).startswith("paused") and told)
-        assert "has not answered" in state or "nobody answers there" in state
+        assert "has not answered" in state or "nothing answers there" in state
         assert "\narena_ladder_paused 1\n" in ladder.ask("/metrics").body
         acknowledged = ladder.ask("/health").body["matches"]
         assert held(folder / "results" / "course.db") == acknowledged
@@ -54,17 +53,15 @@ def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., 
     assert code == 0
     assert "note: paused: " in said
     assert set(marks.read_text().split()) == HOSTS
-    done = subprocess.run(
-        [sys.executable, "-m", "arena", "check", "course.db"],
-        cwd=folder / "results", capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = arena_in(folder / "results")("check", "course.db")
     assert done.stdout.endswith(" matches, 0 faults\n"), done.stdout
     with Store.open(folder / "results" / "course.db") as store:
         assert not any(record.termination == "void" for record, _ in store.records())
 
 
-def test_what_agents_print_on_nodes_of_this_machine_is_no_message_of_the_host(dask: None, tmp_path: Path) -> None:
-    with HostedLadder(tmp_path, SPEC.replace("interval: 60", "interval: 1"), "--cluster", "local:1") as ladder:
+@pytest.mark.slow
+def test_the_output_of_agents_on_nodes_of_this_machine_is_not_mixed_with_the_hosts(dask: None, tmp_path: Path) -> None:
+    with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1"), "--cluster", "local:1") as ladder:
         (token,) = ladder.tokens("ada")
         assert ladder.verdict(token, ladder.submit(token, agent(f"print('spoken'); {GOOD}")).body["id"])["status"] == "playing"
         wait(lambda: sum(row["games"] for row in ladder.ask("/api/standings").body["rows"] if row["agent"].startswith("ada/")))
@@ -82,15 +79,12 @@ def _commands(cluster: Cluster) -> list[str]:
     return found
 
 
-def test_a_ladder_without_its_cluster_does_not_start(dask: None, tmp_path: Path) -> None:
+def test_a_ladder_without_its_cluster_does_not_start(dask: None, arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "course.yaml").write_text(SPEC)
-    for words, code, expected in (
-        (["--cluster", "tcp://127.0.0.1:9"], 2, "nobody answers there"),
-        (["--cluster", "local:2", "--workers", "2"], 2, "--workers does not go with --cluster"),
+    for words, expected in (
+        (["--cluster", "tcp://127.0.0.1:9"], "nothing answers there"),
+        (["--cluster", "local:2", "--workers", "2"], "--workers cannot be used with --cluster"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "arena", "ladder", "course.yaml", "--port", "0", *words],
-            cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        assert (done.returncode, done.stdout) == (code, ""), done.stderr
+        done = arena("ladder", "course.yaml", "--port", "0", *words)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
         assert expected in done.stderr

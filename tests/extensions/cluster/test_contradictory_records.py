@@ -39,7 +39,7 @@ LIES: list[tuple[Callable[[Record], Record], str]] = [
 
 
 @pytest.mark.parametrize(("lie", "told"), LIES)
-def test_what_a_record_contradicts_by_itself_is_refused(
+def test_records_that_contradict_themselves_are_refused(
     spec: Spec, honest: tuple[Scheduled, Record], lie: Callable[[Record], Record], told: str
 ) -> None:
     """The honest twin is taken."""
@@ -68,5 +68,5 @@ def test_a_node_is_refused_by_name(spec: Spec) -> None:
     engine.answers["bad"] = answer
     assert played(spec, engine, said) == honest
     assert len(said) == 1
-    assert said[0].startswith("bad is refused: sent what is no answer: match ")
+    assert said[0].startswith("bad is refused: sent an invalid answer: match ")
     assert "decisions: expected" in said[0]

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from arena.match.record import Record
-from arena.plugins.sources import ENVIRONMENT
+from arena.plugins.sources import PluginPlace
 from arena.schedule.schedule import Schedule
 from arena.spec import Spec, load_spec
 from arena.store import Store
@@ -58,17 +58,9 @@ def source(name: str, body: str = "return search.rng.choice(actions)", before: s
 
 
 @pytest.fixture
-def bubblewrap(missing: Callable[[str, str], None]) -> None:
-    """What a test needs that plays in sandboxes."""
-    line = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]
-    if not shutil.which("bwrap") or subprocess.run(line, check=False).returncode:
-        missing("sandbox", "bubblewrap does not run here")
-
-
-@pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Spec], NodeTournament]]:
     """A node without Dask: the tournament of a spec, laid out in another folder."""
-    monkeypatch.setenv(ENVIRONMENT, "")
+    monkeypatch.setenv(PluginPlace.ENVIRONMENT, "")
     made: list[NodeTournament] = []
 
     def node(spec: Spec) -> NodeTournament:
@@ -116,7 +108,7 @@ def one(dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluste
 
 
 @pytest.mark.slow
-def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: None, arena: Arena, tmp_path: Path) -> None:
+def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: str, arena: Arena, tmp_path: Path) -> None:
     """A folder with a module and data, a sandbox, a revision; what an agent raises names files as the coordinator does.
 
     Nobody but the hosts of agents has loaded any of it.
@@ -185,7 +177,7 @@ def test_another_file_and_a_program_that_was_laid_out(elsewhere: Callable[[Spec]
     assert (begun[0], begun[1]) == ("1", "9")
 
 
-def test_what_cannot_be_loaded_there_is_told_by_its_names_here(
+def test_a_load_error_on_a_node_names_the_files_of_this_machine(
     elsewhere: Callable[[Spec], NodeTournament], tmp_path: Path
 ) -> None:
     """The folder of the spec is nobody's own, so data in it stays here."""
@@ -207,7 +199,9 @@ def test_a_node_without_a_sandbox_is_refused(
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})
     monkeypatch.setenv("PATH", "")
     prove_once.cache_clear()
-    with pytest.raises(Disagrees, match="agents play in a sandbox, and there is none there: sandbox: expected bwrap on PATH"):
+    with pytest.raises(
+        Disagrees, match="agents play in a sandbox, which does not work on the node: sandbox: expected bwrap on PATH"
+    ):
         elsewhere(spec)
 
 

@@ -80,7 +80,7 @@ def test_the_scheduler_dies(clusters: Start, two: Cluster, long: Known, words: l
     assert (playing.returncode, out) == (1, "")
     assert err.splitlines()[-1].startswith(f"the scheduler {cluster.address} has not answered for 10 s")
     assert len(err.splitlines()) == 4  # an empty one, how many matches, the command, and this
-    told = re.search(r"([\d,]+) matches are in there.db; go on with\n  arena (run .*)\n", err)
+    told = re.search(r"([\d,]+) matches are in there.db; continue with\n  arena (run .*)\n", err)
     assert told is not None
     assert int(told[1]) == held(tmp_path / "there.db")
     assert 40 <= int(told[1]) < 240
@@ -108,7 +108,7 @@ def test_ctrl_c_leaves_the_cluster_clean(two: Cluster, words: list[str], tmp_pat
     playing.send_signal(signal.SIGINT)
     out, err = playing.communicate(timeout=20)
     assert (playing.returncode, out) == (130, "")
-    assert f"go on with\n  arena run s.yaml --cluster {two.address} --store there.db\n" in err
+    assert f"continue with\n  arena run s.yaml --cluster {two.address} --store there.db\n" in err
     two.wait(lambda: not two.arena_processes())
     with Client(two.address, set_as_default=False) as client:
         two.wait(lambda: not client.run_on_scheduler(_tasks))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import ClusterError
 from arena_cluster.address import address_of
 from arena_cluster.dask import dask_engine
+from arena_cluster.engine import ClusterError
 from tests.conftest import Arena
 from tests.extensions.cluster.conftest import Cluster, Known, hashed
 
@@ -64,7 +64,10 @@ def test_a_program_that_does_not_start_there(two: Cluster, arena: Arena, tmp_pat
     assert arena("run", spec, "--store", "here.db").returncode == 0
     refused = arena("run", spec, "--no-store", "--cluster", two.address)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "agent.py starts here and not there: its process ended with code 1; what it reads beside its own" in refused.stderr
+    assert (
+        "agent.py starts on this machine, but not on the node: its process ended with code 1; only its own file is sent"
+        in refused.stderr
+    )
     assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
 
 
@@ -78,17 +81,17 @@ def test_other_plugins_are_refused_by_name(clusters: Start, arena: Arena, tmp_pa
     spec.write_text("game: tic-tac-toe\nrounds: 20\nagents: [eager, random]\n")
     here = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "here"), os.environ.get("PYTHONPATH", "")])}
     cases: list[tuple[str | None, str]] = [
-        ("older", "plugin eagerness:eager: version 0.9 there, 1.0 here"),
-        ("edited", "eagerness:eager differs from the one here, by the hash of its source"),
-        (None, "plugin eagerness:eager 1.0 is not installed there"),
+        ("older", "plugin eagerness:eager: the node has version 0.9, this machine 1.0"),
+        ("edited", "eagerness:eager on the node and on this machine have different source code"),
+        (None, "plugin eagerness:eager 1.0 is not installed on the node"),
     ]
     for other, expected in cases:
-        cluster.add(path=tmp_path / other if other else None)
+        cluster.add(path=tmp_path / other if other else None).wait_for_workers()
         refused = arena("run", spec, "--no-store", "--cluster", cluster.address, **here)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert expected in refused.stderr
         assert re.search(r"tcp://127\.0\.0\.1:\d+: ", refused.stderr)
-    cluster.add(path=tmp_path / "here")
+    cluster.add(path=tmp_path / "here").wait_for_workers()
     assert arena("run", spec, "--store", "here.db", **here).returncode == 0
     done = arena("run", spec, "--store", "there.db", "--cluster", cluster.address, **here)
     assert done.returncode == 0, done.stderr
@@ -129,9 +132,9 @@ def test_tls(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
     for target, settings, expected in (
         (address, {}, "distributed.comm.tls.ca-file is not set"),
         (address, _tls_settings(tmp_path / "nowhere"), "distributed.comm.tls.ca-file: no such file"),
-        (address, _tls_settings(theirs), "the two ends do not trust each other"),
-        (plain, _tls_settings(ours), "TLS is spoken there; use tls://"),
-        (open_, _tls_settings(ours), "no TLS is spoken there; use tcp://"),
+        (address, _tls_settings(theirs), "the two sides do not trust each other"),
+        (plain, _tls_settings(ours), "the scheduler uses TLS; use tls://"),
+        (open_, _tls_settings(ours), "the scheduler does not use TLS; use tcp://"),
     ):
         options = {name[5:].lower().replace("__", ".").replace("_", "-"): file for name, file in settings.items()}
         with dask_config.set(options), pytest.raises(ClusterError, match=expected), dask_engine(address_of(target)):

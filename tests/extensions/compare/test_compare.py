@@ -16,7 +16,7 @@ from scipy.stats import binomtest  # type: ignore[import-untyped]
 import arena
 from arena.cli import cli
 from arena.match.record import Record
-from arena.results.leaderboard import leaderboards
+from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 
@@ -114,7 +114,7 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
 
 def test_no_share_is_told_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
     """Searches stopped at 300 nodes: the last row is 300, not 500; of seconds, where the first of them was stopped."""
-    spec = {**PUZZLE, "limits": {"nodes": 300}, "agents": ["bfs", "a-star", "greedy"]}
+    spec = {**PUZZLE, "rounds": 20, "limits": {"nodes": 300}, "agents": ["bfs", "a-star", "greedy"]}
     records = list(arena.run(spec, store=tmp_path / "limited.db").records)
     (board,) = json.loads(called("compare", str(tmp_path / "limited.db"), "--format", "json").output)
     pairs = {(pair["one"], pair["other"]): pair for pair in board["pairs"]}
@@ -153,7 +153,7 @@ def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None
         assert start in called("compare", str(path), *names).output
     alike = called("compare", str(path), "a-star(weight=1.0)", "a-star(weight=3.0)").output
     assert re.search(
-        r"^Where both solve, a-star\(weight=1.0\) finds solutions [\d.]+ moves shorter than a-star\(weight=3.0\)",
+        r"^On the positions that both solve, a-star\(weight=1.0\) finds solutions [\d.]+ moves shorter than a-star\(weight=3.0\)",
         alike,
         re.MULTILINE,
     )
@@ -193,8 +193,8 @@ def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) ->
     own = [record for record in records if set(record.labels) == {"greedy", "random"}]
     distinct = {(record.labels, record.position, record.actions) for record in own}
     assert (found["games"], found["distinct"]) == (60, len(distinct))
-    assert f"in 30 pairs of games{f' (60 games, {len(distinct)} distinct)' if len(distinct) < 60 else ''}. Elo" in text
-    assert "By all games of the board, on its scale (draws and the first seat taken out), greedy is +" in text
+    assert f"in 30 pairs of games{f' (60 games, {len(distinct)} different)' if len(distinct) < 60 else ''}. Elo" in text
+    assert "By the ratings of the whole leaderboard, which take draws and the first seat into account, greedy is at +" in text
     lines = called("compare", str(path)).output.splitlines()
     assert lines[2].split() == ["random", "greedy", "lookahead"]
     cells = [re.findall(r"([+-]\d+) \((?:above |below )?([\d.]+) %\)", line) for line in lines[4:7]]
@@ -211,6 +211,7 @@ def test_two_halves_put_together_are_a_finished_run(tmp_path: Path) -> None:
     assert merged.return_value == 0
     halves, both = called("compare", stores[0]), called("compare", stores[2])
     assert "the run is not finished" in halves.stderr
+    assert "the run is not finished" in called("compare", stores[0], "--across").stderr
     assert both.stderr == ""
     assert "not finished" not in called("leaderboard", stores[2]).output
 
@@ -239,23 +240,23 @@ def arena_agents():
 
 
 @pytest.mark.parametrize(
-    ("other", "counted", "folded"),
+    ("agent", "counted", "folded"),
     [
-        ("drawing", "in 20 pairs of games (40 games, 2 distinct).", False),
-        ("alpha-beta", "in 1 pair of games (40 games, 2 distinct).", True),
+        ("drawing", "in 20 pairs of games (40 games, 2 different).", False),
+        ({"agent": "alpha-beta", "depth": 2}, "in 1 pair of games (40 games, 2 different).", True),
     ],
 )
-def test_what_is_counted_is_said(other: str, counted: str, folded: bool, tmp_path: Path) -> None:
+def test_what_is_counted_is_said(agent: Any, counted: str, folded: bool, tmp_path: Path) -> None:
     """Two games, over and over: one pair where nobody drew a number, else twenty, which the board does not call worthless."""
     (tmp_path / "stubborn.py").write_text(STUBBORN)
-    spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["silent", other], "plugins": [str(tmp_path / "stubborn.py")]}
+    spec = {"game": "tic-tac-toe", "rounds": 20, "agents": ["silent", agent], "plugins": [str(tmp_path / "stubborn.py")]}
     results = arena.run(spec, store=tmp_path / "twice.db")
     text = called("compare", str(tmp_path / "twice.db")).output
     assert counted in text
     assert ("Fewer than two pairs that differ" in text) == folded
-    assert "By all games of the board" not in text  # there are only these two
-    remarks = render(results, leaderboards(results))
-    assert "40 games, 2 distinct." in remarks
+    assert "By the ratings of the whole leaderboard" not in text  # there are only these two
+    remarks = render(results, Leaderboard.of_results(results))
+    assert "40 games, 2 different." in remarks
     assert ("Repeated games say nothing new" in remarks) == folded
 
 
@@ -282,7 +283,7 @@ def test_no_chance_is_told_as_none(tmp_path: Path) -> None:
     for named in ([], ["random", "loser"]):
         text = called("compare", str(tmp_path / "lost.db"), *named).output
         assert "random is better than loser: 100.0 % of the points, p < 1e-15" in text
-        assert "0, 0, 0, 0, 60." in text
+        assert "0 (0), 1/2 (0), 1 (0), 1 1/2 (0), 2 (60)." in text
         assert not re.search(r"p = 0(?!\.)", text)
 
 
@@ -291,7 +292,7 @@ def test_the_calculator_gives_published_figures() -> None:
     text = called("stats", "--pentanomial", "24", "609", "1406", "767", "42", "--sprt", "0", "3").output
     assert "Elo difference +11.8 (" in text
     assert "Margin ± 4.83." in text
-    assert "LLR 2.91 (-2.94 to 2.94), not decided yet." in text
+    assert "log-likelihood ratio 2.91 (the test ends at -2.94 or 2.94), not decided yet." in text
     found = json.loads(called("stats", "120", "80", "200", "--format", "json").output)
     assert found["elo"] == pytest.approx(-70.44, abs=0.01)
     assert found["elo_low"] < found["elo"] < found["elo_high"]
@@ -300,7 +301,7 @@ def test_the_calculator_gives_published_figures() -> None:
 def test_a_clean_sweep_has_no_inf_and_no_nan() -> None:
     """Nothing but a bound."""
     text = called("stats", "6", "0", "0").output
-    assert "Elo difference none: all points went one way (above +" in text
+    assert "Elo difference unknown, because all points went one way (95 % interval above +" in text
     assert "nan" not in text
     assert "inf" not in called("stats", "0", "0", "0").output
 
@@ -313,16 +314,16 @@ def test_a_test_of_alike_pairs_is_foretold_to_the_pair(score: int) -> None:
         return [str(pairs * (place == score)) for place in range(5)]
 
     needed = next(
-        n for n in range(6, 5000) if Sprt(0, 10).verdict(log_likelihood_ratio([int(count) for count in counts(n)], Sprt(0, 10)))
+        n for n in range(6, 5000) if Sprt(0, 40).verdict(log_likelihood_ratio([int(count) for count in counts(n)], Sprt(0, 40)))
     )
-    text = called("stats", "--pentanomial", *counts(5), "--sprt", "0", "10").output
-    assert f"The test takes about {needed:,} pairs in all at this score" in text
+    text = called("stats", "--pentanomial", *counts(5), "--sprt", "0", "40").output
+    assert f"The test takes about {needed:,} pairs in total at this score" in text
 
 
 def test_what_is_foretold_is_never_less_than_what_was_played() -> None:
     """51 pairs that have not decided take more than 51; nothing is foretold of none."""
     text = called("stats", "--pentanomial", "0", "1", "0", "0", "50", "--sprt", "0", "10").output
-    foretold = re.search(r"takes about (\d+) pairs in all", text)
+    foretold = re.search(r"takes about (\d+) pairs in total", text)
     assert "not decided yet" in text
     assert foretold is not None
     assert 51 < int(foretold[1]) < 99  # a clean sweep of 99 decides
@@ -333,8 +334,8 @@ def test_what_is_foretold_is_never_less_than_what_was_played() -> None:
     ("arguments", "words"),
     [
         (("by distanse", "by place"), "'by distanse'; did you mean 'by distance'?"),
-        (("by place",), "expected two different entries or more, got by place; there are by distance, by place"),
-        (("by place", "by place"), "expected two different entries or more"),
+        (("by place",), "expected two or more different entries, got by place; there are by distance, by place"),
+        (("by place", "by place"), "expected two or more different entries"),
     ],
 )
 def test_bad_calls_of_compare(puzzle: tuple[Path, list[Record]], arguments: tuple[str, ...], words: str) -> None:
@@ -348,7 +349,7 @@ def test_entries_that_never_met(game: tuple[Path, list[Record]], tmp_path: Path)
     path = tmp_path / "gauntlet.db"
     arena.run({**GAME, "rounds": 2, "format": "gauntlet"}, store=path)
     refused = str(called("compare", str(path), "greedy", "lookahead").exception)
-    assert refused.endswith("greedy and lookahead have met on no board yet; there is nothing to compare")
+    assert refused.endswith("greedy and lookahead have not met on any board yet, so there is nothing to compare")
 
 
 @pytest.mark.parametrize("arguments", [("6", "0"), ("6", "-1", "0"), ("6", "x", "0"), ("1", "2", "3", "--sprt", "0", "3")])
@@ -398,8 +399,11 @@ def test_three_seats_are_compared_by_their_ratings(tmp_path: Path) -> None:
     agents = ["random", "greedy", "mcts", {"agent": "lookahead", "depth": 2}]
     spec = {"game": "three", "rounds": 4, "agents": agents, "limits": {"nodes": 60}, "plugins": [str(tmp_path / "three.py")]}
     results = arena.run(spec, store=tmp_path / "three.db")
-    (board,) = leaderboards(results)
+    (board,) = Leaderboard.of_results(results)
     ratings = {row["agent"]: row["rating"] for row in board.rows}
     text = called("compare", str(tmp_path / "three.db"), "mcts", "random").output
-    assert f"By all games of the board mcts is {ratings['mcts'] - ratings['random']:+.0f} Elo from random (" in text
+    assert (
+        f"By the ratings of the whole leaderboard mcts is at {ratings['mcts'] - ratings['random']:+.0f} Elo against random ("
+        in text
+    )
     assert "1st seat" not in render(results, [board])

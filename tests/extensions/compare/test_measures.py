@@ -111,7 +111,7 @@ def test_a_plugin_brings_a_measure(game: tuple[str, arena.Results], tmp_path: Pa
     refused = str(called("compare", store, "--by", "nonsense", *plugin).exception)
     assert (
         refused
-        == "measure nonsense: expected a number of an entry of the store, got Measured(board=0, round=0, entry=7, value=1.0)"
+        == "measure nonsense: expected a number for an entry of the store, got Measured(board=0, round=0, entry=7, value=1.0)"
     )
 
 
@@ -120,7 +120,7 @@ def test_rounds_that_repeat_each_other_give_no_interval(tmp_path: Path) -> None:
     agents = [{"agent": "alpha-beta", "depth": depth, "label": f"depth {depth}"} for depth in (1, 2)]
     arena.run({"game": "tic-tac-toe", "rounds": 4, "agents": agents}, store=tmp_path / "twice.db")
     text = called("compare", str(tmp_path / "twice.db"), "--by", "nodes").output
-    assert text.rstrip().endswith(", p = 1. The rounds only repeat each other: no interval.")
+    assert text.rstrip().endswith(", p = 1. No interval, because the rounds only repeat each other.")
 
 
 def test_an_unknown_measure_is_told(game: tuple[str, arena.Results]) -> None:

@@ -7,7 +7,7 @@ from statistics import fmean, median
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 from scipy.optimize import minimize_scalar  # type: ignore[import-untyped]
 
@@ -16,12 +16,14 @@ from arena_compare.paired import (
     difference_interval,
     holm,
     mcnemar,
+    mean_p_value,
     paired_bootstrap,
     paired_difference,
     paired_ratio,
 )
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_mcnemar_is_the_exact_sign_test(one: int, other: int) -> None:
     """As scipy's binomial test has it."""
@@ -64,15 +66,16 @@ def test_intervals_of_differences_hold_as_often_as_they_say() -> None:
     rng = np.random.default_rng(1)
     for positions, least, most in ((10, 0.90, 0.98), (40, 0.93, 0.97)):
         held = []
-        for one, other in product(np.arange(0.05, 1, 0.15), repeat=2):
+        for one, other in product(np.arange(0.05, 1, 0.3), repeat=2):
             cells = np.array([one * other, one * (1 - other), (1 - one) * other, (1 - one) * (1 - other)])
-            drawn, times = np.unique(rng.multinomial(positions, cells, size=300), axis=0, return_counts=True)
+            drawn, times = np.unique(rng.multinomial(positions, cells, size=60), axis=0, return_counts=True)
             bounds = [difference_interval(Solved(*map(int, row))) for row in drawn]
             hits = np.array([float(low <= one - other <= high) for low, high in bounds])
             held.append(float(np.average(hits, weights=times)))
         assert least <= fmean(held) <= most
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
 def test_intervals_of_differences_lie_around_them(results: list[tuple[bool, bool]]) -> None:
     """Within [-1, 1], never without a width, and mirrored when the agents are swapped."""
@@ -99,13 +102,13 @@ def test_scipys_bootstrap_agrees_within_sampling_error() -> None:
 
 
 def test_bootstrap_intervals_hold_as_often_as_they_say() -> None:
-    """1,000 samples of 40 normal differences: 91 to 97 % (a percentile interval is a little narrow)."""
+    """300 samples of 40 normal differences: 91 to 97 % (a percentile interval is a little narrow)."""
     rng = random.Random(4)
     held = []
-    for _ in range(1000):
+    for _ in range(300):
         found = paired_bootstrap([rng.gauss(1, 2) for _ in range(40)], rng, samples=200)
         held.append(found is not None and found.low is not None and found.high is not None and found.low <= 1 <= found.high)
-    assert 0.91 <= sum(held) / 1000 <= 0.97
+    assert 0.91 <= sum(held) / 300 <= 0.97
 
 
 def test_differences_and_ratios_by_hand() -> None:
@@ -126,6 +129,7 @@ def test_differences_and_ratios_by_hand() -> None:
     assert (middle.low, middle.value, middle.high) == (1, 2, 9)
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.floats(0, 1e12), st.floats(0, 1e12)), min_size=1, max_size=8), st.integers())
 def test_ratios_are_numbers_and_repeat_with_the_seed(pairs: list[tuple[float, float]], seed: int) -> None:
     """Finite, in order, and the same from the same generator."""
@@ -141,3 +145,11 @@ def test_holm_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []
     assert holm([0.9, 0.8]) == [1, 1]
+
+
+def test_the_p_value_is_that_of_students_test() -> None:
+    """As scipy has it; values that are all alike have that of the sign test, and a single one says nothing."""
+    values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
+    assert mean_p_value(values) == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
+    assert mean_p_value([2.0] * 6) == pytest.approx(stats.binomtest(6, 6).pvalue)
+    assert mean_p_value([0.0, 0.0]) == mean_p_value([5.0]) == 1.0

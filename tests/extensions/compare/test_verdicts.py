@@ -1,6 +1,7 @@
 """The verdict of a comparison says first what differs beyond noise."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from functools import reduce
@@ -14,12 +15,12 @@ from scipy import stats  # type: ignore[import-untyped]
 
 import arena
 from arena.cli import cli
-from arena.results.leaderboard import leaderboards
-from arena.stats.calculator import elo_of_pairs
+from arena.results.leaderboard import Leaderboard
+from arena.stats.calculator import EloEstimate
 from arena.stats.intervals import Difference
 from arena.stats.observations import Pair
 from arena_compare.comparison import GamesComparison, compare_games
-from arena_compare.verdicts import advice, games_verdict
+from arena_compare.verdicts import advice, games_verdict, p_value_text, percentage_points
 
 
 def called(*arguments: str) -> str:
@@ -36,7 +37,7 @@ def test_compare_and_board_have_one_score(tmp_path: Path) -> None:
     spec = {"game": {"name": "tic-tac-toe"}, "rounds": 40, "openings": {"plies": 1}, "agents": agents}
     results = arena.run(spec, store=tmp_path / "cup.db")
     points = sum((record.returns[record.labels.index("two")] + 1) / 2 for record in results.records)
-    (board,) = leaderboards(results)
+    (board,) = Leaderboard.of_results(results)
     assert board.rows[0]["score"] == max(points / 80, 1 - points / 80)
     (found,) = json.loads(called("compare", str(tmp_path / "cup.db"), "two", "one", "--format", "json"))[0]["pairs"]
     assert found["worth"]["score"] == points / 80
@@ -48,7 +49,7 @@ def test_compare_and_board_have_one_score(tmp_path: Path) -> None:
     assert alone != pytest.approx(points / 80)  # by each opening once it would be another number
     text = called("compare", str(tmp_path / "cup.db"), "two", "one")
     assert f"two scores {100 * points / 80:.1f} % (" in text
-    assert f"The score is that of all 80 games; the {differ} pairs that differ carry the interval." in text
+    assert f"The score counts all 80 games; the interval uses the {differ} pairs that differ." in text
 
 
 # Games
@@ -71,7 +72,7 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
 
 
 def test_few_pairs_are_tested_exactly() -> None:
-    """By the sign test if all decisive pairs weigh the same, else by all 2^n signs. A pair with its repeats counts once."""
+    """The sign test is used if all decided pairs weigh the same, otherwise all 2^n signs. A pair and its repeats count once."""
     assert compared([WON] * 10).p_value == 2 / 2**10
     assert compared([LOST] * 8 + [SPLIT] * 2).p_value == 2 / 2**8
     half = Pair.of(1, 0.5)
@@ -86,6 +87,9 @@ def test_few_pairs_are_tested_exactly() -> None:
     assert compared(many).p_value == pytest.approx(stats.binomtest(30, 44).pvalue, rel=0.5)
 
 
+BOTH = "The games between the two and the ratings of the whole leaderboard"
+GAMES = "Only the games between the two tell them apart; the ratings of the whole leaderboard do not."
+RATINGS = "Only the ratings of the whole leaderboard tell them apart; the games between the two do not."
 AHEAD, BEHIND, LEVEL = Difference(90, 30, 150, 0.99), Difference(-90, -150, -30, 0.01), Difference(-5, -60, 50, 0.4)
 
 
@@ -93,21 +97,23 @@ AHEAD, BEHIND, LEVEL = Difference(90, 30, 150, 0.99), Difference(-90, -150, -30,
     ("pairs", "table", "word"),
     [
         ([WON] * 20, AHEAD, None),
-        ([WON] * 20, BEHIND, "The two point opposite ways: take a to meet b, and b to meet a field like this board's."),
-        ([LOST] * 20, AHEAD, "The two point opposite ways: take b to meet a, and a to meet a field like this board's."),
-        ([WON] * 20, LEVEL, "Only the games between them tell them apart: take a to meet b; by the board neither is better."),
+        ([WON] * 20, BEHIND, f"{BOTH} disagree: choose a to play against b, but b to play against a field like this board."),
+        ([LOST] * 20, AHEAD, f"{BOTH} disagree: choose b to play against a, but a to play against a field like this board."),
+        ([WON] * 20, LEVEL, f"{GAMES} So choose a to play against b."),
         (
             [SPLIT] * 20,
             BEHIND,
-            "Only the whole board tells them apart: take b to meet a field like it; between the two it is open.",
+            f"{RATINGS} So choose b to play against a field like this board.",
         ),
         ([SPLIT] * 20, LEVEL, None),
         (
             [SPLIT] * 20 + [WON],
             LEVEL,
-            "The two point opposite ways, neither beyond noise: play more rounds before you act on either.",
+            f"{BOTH} disagree, and both may be chance: play more rounds before you choose.",
         ),
         ([WON] * 20, None, None),
+        ([LOST] * 40, Difference(-900, None, -300, 0.001), None),  # a single bound decides, too
+        ([WON] * 40, Difference(900, 300, None, 0.999), None),
     ],
 )
 def test_which_answer_to_act_on(pairs: list[Pair], table: Difference | None, word: str | None) -> None:
@@ -118,14 +124,14 @@ def test_which_answer_to_act_on(pairs: list[Pair], table: Difference | None, wor
 
 def test_a_verdict_is_not_denied_by_its_interval() -> None:
     """Three pairs won and two level: whatever the p-value, an interval that holds the half tells no winner."""
-    worth = elo_of_pairs((0, 0, 2, 0, 3))
+    worth = EloEstimate.of_pairs((0, 0, 2, 0, 3))
     low, high = worth.score_low, worth.score_high
     assert low is not None
     assert high is not None
     assert low <= 0.5 <= high
     found = GamesComparison("a", "b", (0, 0, 2, 0, 3), worth, 0.04, None)
     assert games_verdict(found, 0.04, "p = 0.04") == "a and b cannot be told apart: 80.0 % of the points for a, p = 0.04."
-    sure = replace(found, worth=elo_of_pairs((0, 0, 20, 0, 30)))
+    sure = replace(found, worth=EloEstimate.of_pairs((0, 0, 20, 0, 30)))
     assert games_verdict(sure, 0.04, "p = 0.04").startswith("a is better than b: 80.0 % of the points")
 
 
@@ -153,7 +159,8 @@ def test_what_differs_comes_first(searches: Path) -> None:
         assert low > 1
         sentence = called("compare", str(searches), *names).splitlines()[2]
         assert sentence.startswith(
-            f"Where both solve, manhattan takes {value:.3g} times fewer nodes than misplaced ({low:.3g} to {high:.3g}, 95 %)"
+            f"On the positions that both solve, manhattan takes {value:.3g} times fewer nodes than misplaced "
+            f"(95 % interval {low:.3g} to {high:.3g})"
         )
         assert "cannot be told apart by what they solve (-9 to 9 points, p = 1)" in sentence
         assert "solution length (equal everywhere)" in sentence
@@ -164,6 +171,38 @@ def test_length_comes_before_nodes(searches: Path) -> None:
     """A search that takes fewer nodes for longer solutions: both are said, from the side of the shorter ones."""
     sentence = called("compare", str(searches), "greedily", "misplaced").splitlines()[2]
     assert re.match(
-        r"Where both solve, misplaced finds solutions [\d.]+ moves shorter than greedily \([\d.]+ to [\d.]+, 95 %\)", sentence
+        r"On the positions that both solve, misplaced finds solutions [\d.]+ moves shorter than greedily "
+        r"\(95 % interval [\d.]+ to [\d.]+\)",
+        sentence,
     )
     assert re.search(r"takes [\d.]+ times as many nodes \([\d.]+ to [\d.]+\)", sentence)
+
+
+def test_openings_are_not_advised_if_there_are_some(tmp_path: Path) -> None:
+    """A single column has one opening, so agents without randomness repeat their games in spite of it."""
+    agents = [{"agent": "alpha-beta", "label": name} for name in ("one", "two")]
+    small = {"game": {"name": "connect-four", "columns": 1, "rows": 3, "in_a_row": 3}, "agents": agents, "rounds": 3}
+    for name, spec, advised in (
+        ("plain", small, "try openings."),
+        ("opened", {**small, "openings": {"plies": 1}}, "more plies."),
+    ):
+        arena.run(spec, store=tmp_path / name)
+        assert advised in called("compare", str(tmp_path / name), "one", "two")
+
+
+def test_compare_and_board_treat_shared_dice_alike(tmp_path: Path) -> None:
+    """At Pig rounds are the sample: both have one likelihood of superiority."""
+    agents = [{"agent": "hold-at", "at": at} for at in (5, 15, 25)]
+    results = arena.run({"game": {"name": "pig", "target": 40}, "agents": agents, "rounds": 15}, store=tmp_path / "pig.db")
+    (board,) = Leaderboard.of_results(results)
+    found = json.loads(called("compare", str(tmp_path / "pig.db"), "--format", "json"))[0]["pairs"]
+    rows = {row["agent"]: row["superiority"] for row in board.rows}
+    assert len(found) == 3
+    for pair in found:
+        assert pair["table"]["superiority"] == pytest.approx(rows[pair["one"]][pair["other"]])
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0312, "p = 0.031"), (1.2e-8, "p = 1e-08"), (math.ulp(0), "p < 1e-15")])
+def test_a_p_value_is_never_zero(value: float, text: str) -> None:
+    assert p_value_text(value) == text
+    assert percentage_points(-0.004) == "0"

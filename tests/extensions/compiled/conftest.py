@@ -1,4 +1,4 @@
-"""One decision made twice, plain and compiled, and all that has to be the same of it."""
+"""Fixtures that make the same decision with plain and with compiled code, and compare the outcomes."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,7 @@ Twice = Callable[..., "Outcome"]
 
 
 class Outcome(NamedTuple):
-    """What came of a decision, and what it used."""
+    """The outcome of a decision, and its costs."""
 
     found: Any
     report: Any
@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
 
 
 def decision(agent: Agent, game: Game, state: Any, evaluation: Any, limits: Limits) -> tuple[Outcome, bool]:
-    """Decide once, as the referee would; tell also whether compiled code ran."""
+    """Make one decision, as the referee does. Return its outcome, and whether compiled code ran."""
     meter, rng = Meter(), Stream("seat")
     meter.begin(limits.nodes, limits.seconds, limits.cpu_seconds)
     view = counting_view(game, meter)
@@ -53,14 +53,14 @@ def decision(agent: Agent, game: Game, state: Any, evaluation: Any, limits: Limi
 
 @pytest.fixture(scope="session", autouse=True)
 def compiler(missing: Missing) -> None:
-    """All of these tests compare compiled code with plain code."""
+    """Skip the tests without numba, because all of them compare compiled code with plain code."""
     if find_spec("numba") is None:
         missing("fast", "there is nothing that compiles: pip install 'fairarena[fast]'")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What one file of tests has compiled the others find, in whichever process they run."""
+    """Let all test files share the cache of compiled code, even if they run in different processes."""
     folder = tmp_path_factory.getbasetemp()
     shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
     with pytest.MonkeyPatch.context() as patch:
@@ -70,7 +70,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def compiling(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every engine is compiled when it is asked for."""
+    """Make arena compile every engine as soon as it is requested."""
     monkeypatch.setenv("ARENA_COMPILE", "always")
     monkeypatch.delenv("ARENA_PLAIN", raising=False)
     yield
@@ -80,13 +80,15 @@ def compiling(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @cache
 def bound(heuristic: Any, game: Game) -> Any:
-    """A heuristic that is bound once a game, so that its code is loaded once."""
+    """Return a heuristic that is bound to a game. The result is cached, so its code is loaded only once per game."""
     return None if heuristic is None else bind(heuristic, game)
 
 
 @pytest.fixture
 def twice(compiling: None, monkeypatch: pytest.MonkeyPatch) -> Twice:
-    """Decide compiled and plain, hold them to be the same, and return the outcome."""
+    """Return a function that makes a decision with compiled and with plain code, asserts that the outcomes are equal, and returns
+    the outcome.
+    """
 
     def twice(agent: Agent, game: Game, state: Any, heuristic: Any = None, limits: Mapping[str, Any] | None = None) -> Outcome:
         evaluation = bound(heuristic, game)
@@ -105,7 +107,7 @@ def twice(compiling: None, monkeypatch: pytest.MonkeyPatch) -> Twice:
 
 
 def same_record(*arguments: Any, **keywords: Any) -> arena.Record:
-    """Play a match compiled and plain, hold the records to be the same, and return the compiled one."""
+    """Play a match with compiled and with plain code. Assert that the records are equal, and return the one of compiled code."""
     fast = arena.play(*arguments, **keywords)
     before = os.environ.get("ARENA_PLAIN")
     os.environ["ARENA_PLAIN"] = "1"
@@ -121,5 +123,5 @@ def same_record(*arguments: Any, **keywords: Any) -> arena.Record:
 
 @pytest.fixture
 def same(compiling: None) -> Callable[..., arena.Record]:
-    """See `same_record`."""
+    """Return the function `same_record`."""
     return same_record

@@ -1,5 +1,6 @@
 """What is compiled as it stands, what by a second edition, and what not, with the reason."""
 
+import random
 import re
 import sys
 from collections.abc import Callable
@@ -13,12 +14,19 @@ from arena import Game, heuristic, unmetered
 from arena.compiled import NotCompilable, Rules
 from arena.heuristics import bind
 from arena_agents.alpha_beta import AlphaBeta
+from arena_agents.best_first import AStar
 from arena_agents.full_width import Minimax
 from arena_compiled import cache, seam
 from arena_compiled.edition import why_plain
 from arena_games.goofspiel import Goofspiel
+from arena_games.grid_path import GridPath
+from arena_games.grid_path_heuristics import Differential
+from arena_games.hanoi import Hanoi, HanoiPatterns
+from arena_games.pancake import Gap, Pancake, Top
 from arena_games.pig import Pig
 from arena_games.rock_paper_scissors import RockPaperScissors
+from arena_games.sokoban import Sokoban
+from arena_games.sokoban_heuristics import Matching
 from arena_games.tic_tac_toe import TicTacToe
 
 Twice = Callable[..., Any]
@@ -152,8 +160,8 @@ class Listed(Nim):
     ("kind", "reason"),
     [
         (Doubling, "does not fit into 64 bits"),
-        (FromTheEnd, "the index -1 of a table of 2"),
-        (Worded, "the actions of Worded are no whole numbers"),
+        (FromTheEnd, "the index -1 is outside a table of 2 entries"),
+        (Worded, "the actions of Worded are not whole numbers"),
         (Listed, r"test_editions.py:\d+: Try cannot be compiled: test the condition with if"),
     ],
 )
@@ -330,3 +338,19 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path: Path, monkeypa
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "file" / "folder"))
     cache.write("ab" * 16, "symbol", b"code")
     assert cache.read("ab" * 16) is None
+
+
+@pytest.mark.parametrize(
+    ("game", "heuristic"),
+    [
+        (Pancake(n=6), Top),
+        (Pancake(n=5, burnt=True), Gap),
+        (Hanoi(discs=4), HanoiPatterns),
+        (GridPath(map="maze"), Differential),
+        (Sokoban(level=2), Matching),
+    ],
+    ids=["pancake", "burnt", "hanoi", "grid-path", "sokoban"],
+)
+def test_new_puzzles_compile_as_they_stand(twice: Twice, game: Any, heuristic: Any) -> None:
+    """Rules and heuristics in one edition; the estimates take a player, as those of games."""
+    twice(AStar(), game, game.initial(random.Random(3)), heuristic)

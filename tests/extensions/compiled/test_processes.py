@@ -1,10 +1,11 @@
-"""Agents in processes of their own run compiled, say so, and keep what they compile of their own plugins to themselves."""
+"""Agents in processes of their own run compiled and say so. What is compiled of an entry's plugin is for this entry alone."""
 
+import fcntl
 import resource
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,17 @@ import pytest
 
 import arena
 from arena import Record
+from arena.schedule.runner import MatchRunner
+from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
-from arena_compiled import cache
+from arena_compiled import cache, seam
 from arena_compiled.boards import compile_boards
 from arena_compiled.memory import LOADING_BYTES
+from arena_isolation import own_compiler
+from arena_isolation.own_compiler import OwnSearch
+from arena_isolation.remote import RemotePlayers
+from arena_isolation.sandbox import private_folder
+from arena_isolation.versions import PluginVersion
 
 NIM = '''
 from arena import Game, hookimpl
@@ -80,15 +88,6 @@ agents: [{{agent: mine, depth: 2, heuristic: remainder, plugin: own.py, isolatio
 
 
 @pytest.fixture
-def sandbox(missing: Callable[[str, str], None]) -> str:
-    """The word for an isolation by bubblewrap, where it works."""
-    found = shutil.which("bwrap")
-    if found is None or subprocess.run([found, "--unshare-all", "--ro-bind", "/", "/", "true"], check=False).returncode:
-        missing("sandbox", "bubblewrap does not run here")
-    return "sandbox"
-
-
-@pytest.fixture
 def entry(tmp_path: Path, compiling: None) -> Callable[[str], Path]:
     """Write a spec with an entry that brings a plugin of its own."""
 
@@ -115,11 +114,9 @@ def compiled(records: Sequence[Record]) -> list[bool]:
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 def test_the_code_of_the_run_is_loaded_and_told(
-    request: pytest.FixtureRequest, compiling: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str
+    compiling: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str
 ) -> None:
     """With limits of time, too: to load code is not the agent's time. `--plain` holds in the process as well."""
-    if isolation == "sandbox":
-        request.getfixturevalue("sandbox")
     text = TABLE.format(isolation=isolation).replace("rounds: 1", "rounds: 1\nlimits: {seconds: 5}")
     (tmp_path / "spec.yaml").write_text(text)
     fast = played(tmp_path / "spec.yaml")
@@ -137,32 +134,164 @@ def test_without_the_code_it_plays_plain(compiling: None, tmp_path: Path, monkey
     assert compiled(played(tmp_path / "spec.yaml")) == [False, False]
     notes: list[str] = []
     compile_boards(load_spec(tmp_path / "spec.yaml"), notes.append)
-    assert notes == ["alpha-beta(open-lanes) on tic-tac-toe runs plain: its code is not in the cache, and ARENA_COMPILE=never"]
+    assert notes == [
+        "alpha-beta(open-lanes) on tic-tac-toe is not compiled: its code is not in the cache, and ARENA_COMPILE=never"
+    ]
 
 
-@pytest.mark.parametrize("isolation", ["process", "sandbox"])
-def test_the_plugin_of_an_entry_is_compiled_by_its_own_process_for_itself(
-    request: pytest.FixtureRequest, entry: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, isolation: str
+class Stage:
+    """Plays the matches of a spec one by one, and waits for the compiler of its entry."""
+
+    def __init__(self, spec: Path) -> None:
+        ready = load_spec(spec)
+        self.runner = MatchRunner(ready)
+        self.left = list(Schedule(ready).take(10**6))
+
+    def play(self) -> Record:
+        return self.runner.play(self.left.pop(0))
+
+    @property
+    def search(self) -> OwnSearch:
+        """The one that the entry brings."""
+        (pool,) = self.runner._pools.values()
+        assert isinstance(pool, RemotePlayers)
+        (search,) = pool.compiler._searches.values()
+        return search
+
+    def compile(self) -> str | None:
+        assert self.search.requested
+        assert self.search.done.wait(600)
+        return self.search.failure
+
+    def close(self) -> None:
+        self.runner.close()
+
+
+@pytest.fixture
+def impatient(entry: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Write a spec whose entry is to be compiled after its first plain decision, and empty the caches."""
+
+    def write(isolation: str, extra: str = "", limits: str = "{}") -> Path:
+        spec = entry(isolation)
+        monkeypatch.setenv("ARENA_CACHE", str(spec.parent / "cache"))
+        monkeypatch.delenv("ARENA_COMPILE")
+        monkeypatch.setattr(seam, "COMPILE_AFTER_CPU_SECONDS", 0.0)
+        cache.folder().mkdir(parents=True)
+        spec.with_name("own.py").write_text(OWN + extra)
+        spec.write_text(ENTRY.format(isolation=isolation).replace("rounds: 1", f"rounds: 3\nlimits: {limits}"))
+        return spec
+
+    return write
+
+
+TRESPASSING = """
+import os
+from pathlib import Path
+HELD = bytearray(60 << 20)
+kept = Path(os.environ["ARENA_CACHE"])
+for folder in (kept / "compiled", *kept.with_name("cache-private").glob("*")):
+    assert folder.is_dir()
+    try:
+        (folder / "mine").write_text("")
+    except OSError:
+        continue
+    raise SystemExit(f"{folder} is not closed")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("isolation", "extra", "limits"),
+    [("process", "", "{}"), ("sandbox", TRESPASSING, "{memory_mb: 230, seconds: 50}")],
+    ids=["process", "sandbox"],
+)
+def test_the_plugin_of_an_entry_is_compiled_beside_play_for_it_alone(
+    impatient: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, isolation: str, extra: str, limits: str
 ) -> None:
-    """Between two matches, once its plain decisions have taken long enough."""
-    if isolation == "sandbox":
-        request.getfixturevalue("sandbox")
-    spec = entry(isolation)
-    monkeypatch.setenv("ARENA_CACHE", str(spec.parent / "cache"))
-    cache.folder().mkdir(parents=True)
-    monkeypatch.delenv("ARENA_COMPILE")
-    slow = OWN.replace(
-        "    return 0.9", "    waste = 0\n    for number in range(600_000):\n        waste += number & 3\n    return 0.9"
-    )
-    spec.with_name("own.py").write_text(slow)
-    spec.write_text(ENTRY.format(isolation=isolation).replace("rounds: 1", "rounds: 12"))
-    fast = played(spec)
-    ran = compiled(fast)
-    assert (ran[0], ran[-1]) == (False, True)
-    assert ran == sorted(ran)
-    monkeypatch.setenv("ARENA_PLAIN", "1")
-    assert without_clock(fast) == without_clock(played(spec))
+    """By a process that takes more memory than the agent has left, which costs the agent nothing. The code is in a folder that no
+    other entry sees, and that the sandbox cannot write; a file there that is damaged is replaced.
+    """
+    spec = impatient(isolation, extra, limits)
+    private = cache.folder().parent.with_name("cache-private")
+    monkeypatch.setattr(own_compiler, "MAX_COMPILE_SECONDS", 600.0)  # on a machine that is busy
+    with monkeypatch.context() as patch:
+        patch.setenv("ARENA_PLAIN", "1")
+        plain = without_clock(played(spec))
+    with closing(Stage(spec)) as stage:
+        records = [stage.play()]
+        assert stage.compile() is None
+        records += [stage.play(), stage.play()]
+    assert compiled(records) == [False, True, True]
+    assert without_clock(records) == plain[:3]
+    (module,) = private.glob("*/*")
     assert not list(cache.folder().iterdir())
+    with closing(Stage(spec)) as stage:  # another run has it from its first decision on
+        assert compiled([stage.play()]) == [True]
+        assert not stage.search.requested
+    if isolation == "sandbox":
+        whole = module.read_bytes()
+        module.write_bytes(whole[:-1] + b"\1")
+        with closing(Stage(spec)) as stage:
+            records = [stage.play()]
+            assert stage.compile() is None
+            records += [stage.play()]
+        assert compiled(records) == [False, True]
+        assert module.read_bytes() == whole
+
+
+IN_THE_COMPILER = """
+import sys
+if "arena_isolation.compile_host" in sys.orig_argv:
+    {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("isolation", "line", "failure"),
+    [
+        ("process", "while True: pass", "compiling took over 2 s"),
+        ("sandbox", "while True: pass", "compiling took over 2 s"),
+        ("sandbox", "import os; os.kill(os.getpid(), 9)", "compiling failed: its process was killed by SIGKILL"),
+        ("sandbox", "bytearray(1 << 40)", "compiling failed: cannot be made: "),
+        ("sandbox", "import os; os.write(3, b'nothing\\n'), os.write(4, b'nothing\\n')", "compiling failed: "),
+    ],
+    ids=["process hangs", "hangs", "is killed", "takes memory", "lies"],
+)
+def test_a_compiler_that_fails_costs_the_agent_nothing(
+    impatient: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, isolation: str, line: str, failure: str
+) -> None:
+    """Its plugin fails in the compiler alone; play goes on plain, and the run says why. A lock that nobody holds is free."""
+    monkeypatch.setattr(own_compiler, "MAX_COMPILE_SECONDS", 2.0 if "while" in line else 60.0)
+    with closing(Stage(impatient(isolation, IN_THE_COMPILER.format(line=line), "{memory_mb: 300}"))) as stage:
+        records = [stage.play()]
+        code = stage.search.program.version
+        assert isinstance(code, PluginVersion)
+        private_folder(code.code).with_name(f"{code.code}.lock").touch()
+        found = stage.compile()
+        assert found is not None
+        assert found.startswith(failure), found
+        records += [stage.play()]
+    assert [record.termination for record in records] == ["normal"] * 2
+    assert compiled(records) == [False] * 2
+    assert found in ((records[1].timing or {})["plain_reason"])
+    assert not list(private_folder(code.code).glob("*"))
+
+
+def test_a_run_waits_for_no_compiler_of_an_entry(impatient: Callable[..., Path]) -> None:
+    """Another process holds the lock for as long as the run plays, so the compiler cannot even begin."""
+    with closing(Stage(impatient("process"))) as stage:
+        code = next(seat.version for seat in stage.runner.spec.boards[0].seats if seat.version is not None)
+        assert isinstance(code, PluginVersion)
+        file = private_folder(code.code).with_name(f"{code.code}.lock")
+        file.parent.mkdir()
+        with file.open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            records = [stage.play(), stage.play()]
+            search = stage.search
+            stage.close()
+            assert search.requested
+            assert not list(private_folder(code.code).glob("*"))
+    assert compiled(records) == [False, False]
 
 
 def test_a_run_says_what_its_entries_cannot_compile(entry: Callable[[str], Path]) -> None:
@@ -174,7 +303,7 @@ def test_a_run_says_what_its_entries_cannot_compile(entry: Callable[[str], Path]
     spec.with_name("own.py").write_text(OWN.replace("    return 0.9", "    assert game\n    return 0.9"))
     compile_boards(load_spec(spec), notes.append)
     assert len(notes) == 1
-    assert notes[0].startswith("mine on piles runs plain: ")
+    assert notes[0].startswith("mine on piles is not compiled: ")
     assert notes[0].endswith("own.py:13: Assert cannot be compiled: leave it out")
 
 
@@ -214,5 +343,5 @@ def test_arrays_grow_as_far_as_there_is_memory() -> None:
     """From 16 MiB to 8 GiB under a limit of 160: the search is told, and the process lives."""
     assert resource.getrlimit(resource.RLIMIT_DATA)[0] in (resource.RLIM_INFINITY, -1)
     done = subprocess.run([sys.executable, "-c", GROWING], capture_output=True, text=True, check=False, timeout=60)
-    assert done.stdout == "its limit of memory is too small for a compiled search True\n", done.stderr
+    assert done.stdout == "its memory limit is too small for a compiled search True\n", done.stderr
     assert LOADING_BYTES > 55 << 20

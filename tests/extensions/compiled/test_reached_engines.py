@@ -137,7 +137,7 @@ def test_states_met_again_on_a_shorter_way(same: Callable[..., arena.Record]) ->
 
 
 def test_a_search_that_needs_tuples_runs_plain_on_a_grid(compiling: None) -> None:
-    with pytest.raises(NotCompilable, match="changed in place, which bfs, dfs and iterative-deepening can follow alone"):
+    with pytest.raises(NotCompilable, match="changed in place, which only bfs, dfs and iterative-deepening support"):
         seam.load_loop(Sudoku(), None, "a-star", compiling=True)
     assert set(arena.play(Sudoku(), AStar(), limits={"nodes": 300}).timing or ()) == {"plain", "plain_seconds"}
 

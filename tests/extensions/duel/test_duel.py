@@ -10,12 +10,14 @@ from shutil import copytree
 
 import pytest
 
+from arena import load_plugins
 from arena.cli import cli
 from arena.errors import ArenaError
-from arena.stats.calculator import elo_of_pairs
-from arena_duel.duel_match import DuelTerms
+from arena.stats.calculator import EloEstimate
+from arena_duel.duel_setup import agent_of, game_of
 from arena_duel.llr_curve import LEVELS, frame
 from arena_duel.version_folder import VersionFolder, current_version
+from arena_isolation.describe import DescribedAgent, Description
 from arena_pairings.sprt import Sprt
 from arena_pairings.sprt_state import SprtState
 from tests.conftest import Arena, arena_in
@@ -48,6 +50,13 @@ def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write(folder: Path, choice: str, before: str = "") -> None:
     (folder / "edge.py").write_text(AGENT.format(choice=choice, before=before))
+
+
+def refuse(*words: str) -> str:
+    """Return the error message of a call in this process. Such a call does not load the file of the agent here."""
+    with pytest.raises(ArenaError) as caught:
+        cli.main(["duel", *words], standalone_mode=False)
+    return str(caught.value)
 
 
 @pytest.fixture(scope="module")
@@ -89,14 +98,17 @@ def test_the_history_goes_on(
     """The same code plays nothing; the old code again is known, and not better; the history has both verdicts."""
     write(played, GOOD, before="# a comment")
     same = arena("duel", "edge.py", *QUICK)
-    assert same.stdout.startswith("the same code as v2 ")
-    assert arena("duel", "edge.py", *QUICK, "--elo", "50", "0").returncode == 2, "a fault is one though there is nothing to play"
-    assert "Nothing was played" in same.stdout
+    assert same.stdout.startswith("Nothing was played: this is the same code as v2 ")
+    monkeypatch.chdir(played)
+    wrong = refuse("edge.py", *QUICK, "--limits", "nodes=x", "--elo", "50", "0")
+    assert "--limits: nodes: expected" in wrong, "a fault is reported although there is nothing to play"
+    assert "--elo: " in wrong
+    assert "expected elo0 below elo1" in wrong
     write(played, BAD)
-    worse = arena("duel", "edge.py", *QUICK, "--format", "json")
+    worse = arena("duel", "edge.py", *QUICK, "--format", "json", "--exit-code")
+    assert worse.returncode == 4, "it loses every pair, and so is worse"
     found = json.loads(worse.stdout)
     assert (found["version"]["name"], found["against"]["name"], found["verdict"]) == ("v1", "v2", "not better")
-    monkeypatch.chdir(played)
 
     def told(*words: str) -> str:
         cli.main(["duel", "edge.py", "--history", *words], standalone_mode=False)  # it loads nothing, so it needs no process
@@ -153,58 +165,77 @@ def arena_games():
 """
 
 
-def test_the_next_duel_takes_the_game_and_the_plugins_of_the_last(tmp_path: Path, arena: Arena) -> None:
-    """With its parameters, from wherever it is called, unless the call names others, or says --no-project."""
+def test_the_next_duel_takes_the_game_and_the_plugins_of_the_last(
+    tmp_path: Path, arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outside of a repository, the first version has no opponent. The next duels use the game of the last one, with its
+    parameters, from any folder, unless the call names another game. Each version plays the version before it, unless --against
+    names another one. The same code plays again under other conditions.
+    """
+    write(tmp_path, BAD)
+    first = arena("duel", "edge.py", "--exit-code")
+    assert first.returncode == 0
+    assert first.stdout.startswith(
+        "Nothing was played: there is no earlier version to play against (edge.py is not in a git repository"
+    ), first.stderr
+    assert [one.name for one in VersionFolder(tmp_path / "duel-edge", "edge.py").versions()] == ["v1"]
+    few = ("--pairs", "1", "--workers", "1", "--format", "json", "--exit-code")
     (tmp_path / "game.py").write_text(OWN_GAME)
-    (tmp_path / "old.py").write_text(AGENT.format(choice=BAD, before=""))
+    (tmp_path / "old.py").write_text(AGENT.format(choice=BAD, before="y = 1"))
     write(tmp_path, GOOD)
-    quick = ("--elo", "0", "200", "--openings", "1", "--workers", "1", "--pairs", "2", "--format", "json")
-    arena("duel", "edge.py", *quick, "--game", "mine", "--set", "columns=4", "--plugin", "game.py", "--against", "old.py")
+    second = arena("duel", "edge.py", *few, "--game", "mine", "--set", "columns=4", "--plugin", "game.py", "--against", "old.py")
+    found = json.loads(second.stdout)
+    assert (second.returncode, found["version"]["name"], found["against"]["name"]) == (5, "v3", "v2"), second.stderr
     write(tmp_path, GOOD, before="x = 1")
     (tmp_path / "elsewhere").mkdir()
-    done = arena_in(tmp_path / "elsewhere")("duel", "../edge.py", *quick)
-    assert json.loads(done.stdout)["game"].items() >= {"name": "mine", "columns": 4}.items(), done.stderr
-    assert f"as in the last duel: the game mine and the plugins {tmp_path / 'game.py'};" in done.stderr
-    other = arena("duel", "edge.py", *quick, "--game", "tic-tac-toe")
-    assert json.loads(other.stdout)["game"]["name"] == "tic-tac-toe", other.stderr
-
-
-def test_the_first_version_is_kept(tmp_path: Path, arena: Arena) -> None:
-    """Outside of a repository there is nothing to play against yet; the next edit has something."""
-    write(tmp_path, BAD)
-    first = arena("duel", "edge.py")
-    assert first.stdout.startswith("nothing to play against yet (edge.py lies in no git repository"), first.stderr
-    assert [one.name for one in VersionFolder(tmp_path / "duel-edge", "edge.py").versions()] == ["v1"]
+    third = arena_in(tmp_path / "elsewhere")("duel", "../edge.py", *few)
+    found = json.loads(third.stdout)
+    assert (found["version"]["name"], found["against"]["name"]) == ("v4", "v3"), third.stderr
+    assert found["game"].items() >= {"name": "mine", "columns": 4}.items()
+    assert f"as in the last duel: the game mine and the plugins {tmp_path / 'game.py'};" in third.stderr
+    other = arena("duel", "edge.py", *few, "--openings", "2")
+    assert json.loads(other.stdout)["game"]["name"] == "mine", other.stderr
+    stores = sorted(store.name for store in (tmp_path / "duel-edge").glob("*.db"))
+    assert stores == ["001-v3-v2.db", "002-v4-v3.db", "003-v4-v3.db"]
+    monkeypatch.chdir(tmp_path)
+    assert "a duel needs a game for two, and sudoku has" in refuse("edge.py", "--game", "sudoku")
 
 
 def test_calls_that_cannot_be_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each says what was expected; nothing is played."""
+    """Each error says what was expected. No game is played."""
     monkeypatch.chdir(tmp_path)
     write(tmp_path, GOOD)
-    (tmp_path / "two.py").write_text(
-        (tmp_path / "edge.py").read_text().replace("[Edge]", "[Edge, type('B', (Edge,), {'name': 'b'})]")
-    )
-    (tmp_path / "none.py").write_text("x = 1\n")
-    (tmp_path / "old.py").write_text(AGENT.format(choice=BAD, before=""))
-
-    def refused(*words: str) -> str:
-        with pytest.raises(ArenaError) as caught:  # nothing of these files is loaded here, so it needs no process
-            cli.main(["duel", *words], standalone_mode=False)
-        return str(caught.value)
-
-    assert "no such file: nope.py" in refused("nope.py")
-    assert "brings several agents; name one by --agent: b, edge" in refused("two.py")
-    assert "none.py brings no agent" in refused("none.py")
-    assert "--against: no such file" in refused("edge.py", "--against", "nope.py")
-    both = refused("edge.py", "--against", "old.py", "--limits", "nodes=x", "--elo", "5", "5")
-    assert "--limits: nodes: expected" in both
-    assert "--elo: " in both
-    assert "expected elo0 below elo1" in both
-    assert "a duel is for two" in refused("edge.py", "--against", "old.py", "--game", "sudoku")
+    assert "no such file: nope.py" in refuse("nope.py")
+    assert "--against: no such file" in refuse("edge.py", "--against", "nope.py")
     for name in ("a", "b"):
         (tmp_path / f"duel-{name}" / "versions" / f"1-{'0' * 32}").mkdir(parents=True)
         (tmp_path / f"duel-{name}" / "versions" / f"1-{'0' * 32}" / "two.py").touch()
-    assert "got those of a, b; name one by --agent" in refused("two.py", "--history")
+    assert "has duels of several agents; choose one with --agent: a, b" in refuse("two.py", "--history")
+
+
+EDGE = DescribedAgent(
+    "edge", frozenset(), frozenset(), frozenset(), wants_heuristic=False, chooses=True, solves=False, options={}
+)
+
+
+def test_the_default_game_is_connect_four() -> None:
+    """If the file has a heuristic for a game, this game is the default. Other games for two are named in a note."""
+    for heuristics, name in ((frozenset(), "connect-four"), (frozenset({("othello", "corners")}), "othello")):
+        description = Description({"edge": EDGE}, frozenset(), heuristics, frozenset())
+        game, others = game_of(load_plugins(), description, "edge", None, {})
+        assert (game, "tic-tac-toe" in others, name in others) == ({"name": name}, True, False)
+
+
+def test_a_file_needs_one_agent_or_a_name() -> None:
+    """A file without an agent, or with several of them, is refused, and so is a name that it does not define."""
+    empty, two = [Description(agents, frozenset(), frozenset(), frozenset()) for agents in ({}, {"edge": EDGE, "b": EDGE})]
+    with pytest.raises(ArenaError, match=r"none\.py has no agent"):
+        agent_of(empty, Path("none.py"), None)
+    with pytest.raises(ArenaError, match="has several agents; choose one with --agent: b, edge"):
+        agent_of(two, Path("two.py"), None)
+    with pytest.raises(ArenaError, match="edgy"):
+        agent_of(two, Path("two.py"), "edgy")
+    assert agent_of(two, Path("two.py"), "b") == "b"
 
 
 def test_the_code_of_a_version_is_kept_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,19 +260,13 @@ def test_the_code_of_a_version_is_kept_whole(tmp_path: Path, monkeypatch: pytest
     assert folder.named("v3") is None
 
 
-def test_other_terms_are_another_duel(tmp_path: Path) -> None:
-    """The two versions, the hypotheses and the limits tell duels apart; where their files lie does not."""
-    write(tmp_path, BAD)
-    folder = VersionFolder(tmp_path / "duel-edge", "edge.py")
-    old = folder.keep(current_version(tmp_path / "edge.py"), "edge.py")
+def test_two_files_with_equal_code_do_not_share_their_versions(tmp_path: Path) -> None:
+    """Both files define the same agent, so they use the same folder."""
     write(tmp_path, GOOD)
-    new = folder.keep(current_version(tmp_path / "edge.py"), "edge.py")
-    from arena.store.run import run_of
-
-    def terms(elo1: float) -> str:
-        return run_of(DuelTerms("edge", {"name": "tic-tac-toe"}, (0.0, elo1), {"nodes": 5}, 2, 0, None, ()).spec(new, old)).hash
-
-    assert terms(10.0) == terms(10.0) != terms(20.0)
+    (tmp_path / "copy.py").write_bytes((tmp_path / "edge.py").read_bytes())
+    for file, number in (("edge.py", 1), ("copy.py", 2), ("edge.py", 1), ("copy.py", 2)):
+        kept = VersionFolder(tmp_path / "duel-edge", file).keep(current_version(tmp_path / file), file)
+        assert (kept.number, kept.file.name) == (number, file)
 
 
 @pytest.mark.parametrize(("llr", "place"), [(-3.0, 0), (0.0, 10), (3.0, 20), (1.5, 15), (9.0, 20)])
@@ -250,16 +275,8 @@ def test_the_bar_shows_where_the_test_stands(llr: float, place: int) -> None:
     risk = 1 / (1 + exp(3))
     test = Sprt(0, 10, alpha=risk, beta=risk)
     assert (test.lower, test.upper) == pytest.approx((-3, 3))
-    state = SprtState("a", "b", test, llr, None, (0, 0, 1, 0, 0), elo_of_pairs((0, 0, 1, 0, 0)), None)
+    state = SprtState("a", "b", test, llr, None, (0, 0, 1, 0, 0), EloEstimate.of_pairs((0, 0, 1, 0, 0)), None)
     bar, curve = frame(state, [-3.0, 0.0, 3.0], 21)
     assert bar.partition("├")[2].partition("┤")[0].index("●") == place
     assert curve.strip() == LEVELS[0] + LEVELS[4] + LEVELS[7]
     assert len(frame(state, [0.0] * 500, 21)[1].strip()) == 21
-
-
-def test_the_same_code_meets_again_under_other_terms(played: Path, arena: Arena) -> None:
-    """Another number of openings is another question: it is played, beside what was played before."""
-    other = arena("duel", "edge.py", *QUICK, "--openings", "1", "--quiet")
-    assert other.returncode == 0, other.stderr
-    assert other.stdout.startswith("edge v2 is better than edge v1")
-    assert sorted(store.name for store in (played / "duel-edge").glob("*.db")) == ["001-v2-v1.db", "002-v2-v1.db"]

@@ -1,4 +1,4 @@
-"""Agents that do what an agent must not, each in its own way. They are loaded as a plugin, in processes of their own."""
+"""Agents that break a rule, each in its own way. They are loaded as a plugin, and each agent runs in its own process."""
 
 import ctypes
 import os
@@ -22,7 +22,7 @@ class Hostile(Agent):
         return game.actions(state)[0]
 
     def attack(self) -> None:
-        """What it does."""
+        """Break the rule."""
 
 
 class LoopInC(Hostile):
@@ -203,7 +203,7 @@ class BadConstructor(Hostile):
     name = "bad-constructor"
 
     def __init__(self) -> None:
-        if "ARENA_AGENT_PROCESS" in os.environ:  # and not where the spec is read
+        if "ARENA_AGENT_PROCESS" in os.environ:  # not while the spec is loaded
             os._exit(4)
 
 
@@ -230,5 +230,5 @@ KINDS = [
 
 @hookimpl
 def arena_agents() -> list[type[Agent]]:
-    """All of them."""
+    """Return all hostile agents."""
     return [*KINDS]

@@ -1,4 +1,4 @@
-"""An agent that says and returns what hardly anybody would. Which oddity it is up to, the position tells."""
+"""An agent that reports and returns odd values. The position names the oddity."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ class Unlike:
 
 
 class Claim(int):
-    """A number that calls itself small."""
+    """A number for which each order comparison is true, so it claims to be small."""
 
     def __lt__(self, other: Any) -> bool:
         return True

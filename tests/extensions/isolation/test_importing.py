@@ -32,8 +32,7 @@ if __name__ == "__main__":
     values = dict(game="tic-tac-toe", agents=["first", "random"], rounds=1, plugins=["homemade"])
     print([record.termination for record in arena.run(values, {more}).records])
 """
-IN_A_PROCESS = PLAYED.replace("rounds=1", "rounds=1, isolation='process'").format(more="workers=1")
-BY_WORKERS = PLAYED.format(more="workers=2")
+BY_WORKERS = PLAYED.replace("rounds=1", "rounds=1, isolation='process'").format(more="workers=2")
 AT_A_DESK = """
 from arena_web.plugin_process import PluginProcess
 desk = PluginProcess(["homemade"], 1024)
@@ -61,8 +60,7 @@ asyncio.run(play())
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        pytest.param(IN_A_PROCESS, "['normal', 'normal']", id="an isolated agent"),
-        pytest.param(BY_WORKERS, "['normal', 'normal']", id="workers"),
+        pytest.param(BY_WORKERS, "['normal', 'normal']", id="workers and isolated agents"),
         pytest.param(AT_A_DESK, "3", id="a desk"),
         pytest.param(IN_A_TOURNAMENT, "None", id="a tournament of the server"),
     ],

@@ -11,7 +11,7 @@ from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
 from arena.store import Store
-from arena.store.run import run_of
+from arena.store.run import Run
 from arena_cluster.wire import Reader, answer
 from tests.extensions.isolation.odd import CHOOSING, FILLING, WALKING
 
@@ -164,7 +164,7 @@ def test_a_cluster_and_a_store_take_what_odd_agents_are_let_say(here: Played, bo
     reader = Reader(spec)
     assert reader.read(answer(records, 1.0), plan, reader.identities(plan)).records == records
     with Store.open(tmp_path / "odd.db", write=True) as store:
-        store.begin(run_of(spec))
+        store.begin(Run.of(spec))
         for scheduled, record in zip(plan, records, strict=True):
             store.add(scheduled, record)
         store.flush()

@@ -1,16 +1,17 @@
-"""A ladder as a process of its own, and authors who hand in agents over the network."""
+"""A ladder that runs in its own process, and requests of authors who hand in agents over the network."""
 
 import json
 import os
 import signal
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
+
+from tests.fork_server import ForkedProcess, preload, run_module, start_module
 
 SPEC = """
 game: tic-tac-toe
@@ -19,7 +20,7 @@ agents:
   - {agent: greedy, isolation: none}
 isolation: process
 seed: 5
-until: {interval: 60}
+until: {interval: 200}
 submissions: {per_day: 1000}
 """
 AGENT = """
@@ -36,11 +37,13 @@ class Mine(Agent):
 def arena_agents():
     return [Mine]
 """
+IMPORTED = ("arena_ladder.host", "uvicorn.lifespan.on", "uvicorn.protocols.http.auto")
+"""The modules that a ladder imports when it starts."""
 GOOD = "return search.rng.choice(game.actions(state))"
 
 
 def agent(body: str = GOOD) -> bytes:
-    """The file of an agent that chooses by `body`."""
+    """Return the file of an agent. `body` is the code of its method `choose`."""
     return AGENT.replace("BODY", body).encode()
 
 
@@ -55,24 +58,24 @@ class Answer(NamedTuple):
 class HostedLadder:
     """A ladder that `arena ladder` hosts in a folder."""
 
-    def __init__(self, folder: Path, spec: str = SPEC, *words: str) -> None:
-        self.folder = folder
-        (folder / "course.yaml").write_text(spec)
+    def __init__(self, folder: Path, spec: str = SPEC, *words: str, target: str = "course.yaml") -> None:
+        self.folder, self._target = folder, target
+        if target == "course.yaml":
+            (folder / target).write_text(spec)
         self._words = words
         self.process = self._start()
         self.url = self._address()
 
-    def _start(self) -> subprocess.Popen[str]:
+    def _start(self) -> "ForkedProcess | subprocess.Popen[str]":
         workers = [] if "--cluster" in self._words else ["--workers", "1"]
-        command = [sys.executable, "-m", "arena", "ladder", "course.yaml", "--port", "0", *workers, *self._words]
-        with self.errors.open("a") as errors:  # a pipe that nobody reads would hold it up
-            return subprocess.Popen(
-                command, cwd=self.folder, text=True, start_new_session=True, stdout=subprocess.PIPE, stderr=errors
-            )
+        preload(*IMPORTED)
+        words = ["ladder", self._target, "--port", "0", *workers, *self._words]
+        with self.errors.open("a") as errors:  # with a pipe that nobody reads, the ladder would hang
+            return start_module("arena", words, folder=self.folder, environment=os.environ, errors=errors.fileno())
 
     @property
     def errors(self) -> Path:
-        """The file with all that it has said on stderr."""
+        """The file with the output of the ladder on stderr."""
         return self.folder / "errors.txt"
 
     def _address(self) -> str:
@@ -90,28 +93,28 @@ class HostedLadder:
             self.kill()
 
     def again(self) -> None:
-        """Start it once more after it has ended."""
+        """Start the ladder again after it has ended."""
         self.process = self._start()
         self.url = self._address()
 
     def kill(self) -> None:
-        """End it as a power cut does."""
+        """Kill the ladder with all its processes, as a power cut would."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate(timeout=30)
 
     def end(self) -> tuple[int, str]:
-        """End it as a person does; return the exit code and what it said on stderr."""
+        """Stop the ladder with SIGTERM. Return the exit code and the output on stderr."""
         self.process.send_signal(signal.SIGTERM)
         self.process.communicate(timeout=60)
+        assert self.process.returncode is not None
         return self.process.returncode, self.errors.read_text()
 
-    def admin(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run a command of the admin."""
-        command = [sys.executable, "-m", "arena", "ladder", "admin", "course.yaml", *words]
-        return subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=60, check=False)
+    def admin(self, *words: str, spec: str = "course.yaml") -> subprocess.CompletedProcess[str]:
+        """Run a command of `arena ladder admin`."""
+        return run_module("arena", ["ladder", "admin", spec, *words], folder=self.folder, environment=os.environ)
 
     def tokens(self, *authors: str) -> list[str]:
-        """New tokens of authors."""
+        """Make new tokens for authors, and return them."""
         done = self.admin("tokens", *authors)
         assert done.returncode == 0, done.stderr
         return [line.partition(" ")[2] for line in done.stdout.splitlines()]
@@ -119,7 +122,7 @@ class HostedLadder:
     def ask(
         self, path: str, token: str | None = None, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
-        """Ask for something; POST where there is a body."""
+        """Send a request: POST if there is a body, otherwise GET."""
         sent = {**({} if token is None else {"Authorization": f"Bearer {token}"}), **(headers or {})}
         request = urllib.request.Request(self.url + path, body, sent)
         try:
@@ -128,6 +131,14 @@ class HostedLadder:
         except urllib.error.HTTPError as error:
             return Answer(error.code, _read(error.read()), dict(error.headers))
 
+    def rows(self, seconds: float = 60.0) -> list[Any]:
+        """Wait until there are standings, and return their rows."""
+        until = time.monotonic() + seconds
+        while (answer := self.ask("/api/standings")).status == 503 and time.monotonic() < until:
+            time.sleep(0.02)
+        found: list[Any] = answer.body["rows"]
+        return found
+
     def submit(self, token: str | None, content: bytes, file: str = "mine.py", name: str | None = None) -> Answer:
         """Hand in a file."""
         parts = [] if name is None else [b'--x\r\nContent-Disposition: form-data; name="name"\r\n\r\n', name.encode(), b"\r\n"]
@@ -135,14 +146,14 @@ class HostedLadder:
         parts += [content, b"\r\n--x--\r\n"]
         return self.ask("/api/submissions", token, b"".join(parts), {"Content-Type": "multipart/form-data; boundary=x"})
 
-    def verdict(self, token: str, key: str, seconds: float = 60.0) -> Any:
-        """Wait until a submission is decided and return what is told of it."""
+    def verdict(self, token: str, key: str, seconds: float = 240.0) -> Any:
+        """Wait until a submission has been checked, and return its data."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             told = self.ask(f"/api/submissions/{key}", token).body
             if told["status"] not in ("queued", "checking"):
                 return told
-            time.sleep(0.1)
+            time.sleep(0.02)
         raise AssertionError(f"no verdict within {seconds} s")
 
 

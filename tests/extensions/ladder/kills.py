@@ -1,70 +1,78 @@
-"""A ladder that is killed again and again, by command: `python -m tests.extensions.ladder.kills [KILLS [SEED]]`.
+"""A command that kills a ladder again and again: `python -m tests.extensions.ladder.kills [KILLS [SEED]]`.
 
-It kills 100 times by default, with seed 7.
+The default is 100 kills with seed 7.
 
-Each kill comes at a random moment after an author has begun to hand in: some while the file is on its way, some while it is
-checked or plays. Prints what was kept, and ends with 1 where something is lost that had been acknowledged.
+Each kill comes at a random moment after an author has begun to hand in a file: while the file is sent, while it is checked, or
+while its agent plays. The command prints how much was kept. If something acknowledged was lost, it fails with exit code 1.
 """
 
+import os
 import random
 import sqlite3
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Set
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.extensions.ladder.hosting import GOOD, HostedLadder, agent
+from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
+from tests.fork_server import run_module
 
 SOON, LATE = 0.1, 0.8
-"""Seconds from the begin of a request to a kill, at most: within them a file comes in, or is checked and matches are played."""
-PATIENCE = 10.0
-"""Seconds to wait for a match: where all are settled none comes."""
+"""The maximum seconds from the begin of a request to a kill. Within SOON, a file arrives. Within LATE, it is also checked, and
+matches are played.
+"""
+PATIENCE = 120.0
+"""The maximum seconds to wait for a match. On a ladder that is idle, all results are settled and no match comes."""
+CALM_EACH = 4
+"""Once per this number of files, the kill waits for the answer and for a match. So there is something to lose on any machine."""
 REFUSED_EACH = 3
-"""Every so many files one is of an agent that does not pass."""
+"""One of this number of files has an agent that is refused."""
 
 
 @dataclass(slots=True)
 class Killed:
-    """What a ladder was sent and what it has acknowledged, over all its lives."""
+    """The files that were sent to a ladder, and everything that it acknowledged, over all restarts."""
 
     sent: list[bytes] = field(default_factory=list)
     acknowledged: dict[str, bytes] = field(default_factory=dict)
-    """The files by their ids."""
+    """The acknowledged files; the keys are their ids."""
     matches: set[str] = field(default_factory=set)
     """The ids of matches that a page has shown."""
 
 
 def killed(folder: Path, kills: int, seed: int = 7) -> Killed:
-    """Host a ladder in a folder, kill it so many times, let it end as a person does, and return what it had acknowledged."""
+    """Host a ladder in a folder, kill it `kills` times, and finally stop it properly. Return everything that it acknowledged."""
     rng, found = random.Random(seed), Killed()
-    with HostedLadder(folder) as ladder, ThreadPoolExecutor(1) as pool:
+    with HostedLadder(folder, SPEC.replace("interval: 200", "interval: 60")) as ladder, ThreadPoolExecutor(1) as pool:
         (token,) = ladder.tokens("ada")
         for number in range(kills):
             content = agent(f"{GOOD}  # {number}" if number % REFUSED_EACH else f"return 99  # {number}")
             found.sent.append(content)
             handing_in = pool.submit(_acknowledged, ladder, token, content, f"n{number % 4}")
             time.sleep(rng.uniform(0.0, LATE if number % 2 else SOON))
-            found.matches |= _shown(ladder, found.matches) if number % 4 == 3 else set()
+            if number % CALM_EACH == CALM_EACH - 1:
+                wait([handing_in])
+                found.matches |= _shown(ladder, found.matches)
             ladder.kill()
             if (key := handing_in.result()) is not None:
                 found.acknowledged[key] = content
             ladder.again()
-        for row in ladder.ask("/api/submissions", token).body["rows"]:  # those, too, whose answers did not arrive
-            ladder.verdict(token, row["id"], 120)
+        assert ladder.admin("pause").returncode == 0  # so that the checks of the files get the processors
+        for row in reversed(ladder.ask("/api/submissions", token).body["rows"]):  # in the order in which they are checked
+            ladder.verdict(token, row["id"])  # files whose answers did not arrive are checked, too
         code, said = ladder.end()
     assert (code, said) == (0, "")
     return found
 
 
 def _acknowledged(ladder: HostedLadder, token: str, content: bytes, name: str) -> str | None:
-    """The id of a file that was taken; None where no answer came."""
+    """Hand in a file. Return its id, or None if no answer came."""
     try:
         answer = ladder.submit(token, content, name=name)
     except (OSError, HTTPException):
@@ -74,19 +82,20 @@ def _acknowledged(ladder: HostedLadder, token: str, content: bytes, name: str) -
 
 
 def _shown(ladder: HostedLadder, known: Set[str]) -> set[str]:
-    """The matches of the page, once it has others than the known ones: so the kill comes while more are played."""
+    """Wait until the page of matches has new ones, and return the ids of all. So the kill comes while more matches are played."""
     until = time.monotonic() + PATIENCE
     while True:
+        idle = ladder.ask("/health").body["state"] == "idle"
         shown = {match["id"] for match in ladder.ask("/api/t/ladder/matches").body["matches"]}
-        if shown - known or time.monotonic() > until:
+        if shown - known or idle or time.monotonic() > until:
             return shown
+        time.sleep(0.02)
 
 
 def check(folder: Path, found: Killed) -> dict[str, int]:
-    """AssertionError where a store does not have all that was acknowledged, or has something twice; return the counts of it."""
+    """Assert that the store has everything acknowledged, and nothing twice. Return the numbers of files and matches."""
     store = folder / "results" / "course.db"
-    command = [sys.executable, "-m", "arena", "check", str(store)]
-    whole = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    whole = run_module("arena", ["check", str(store)], folder=store.parent, environment=os.environ, timeout=300)
     assert whole.stdout.endswith("0 faults\n"), whole.stdout + whole.stderr
     with sqlite3.connect(store) as kept:
         rows: list[Any] = kept.execute("SELECT id, content, status, name, version FROM ladder_submission").fetchall()
@@ -105,12 +114,12 @@ def check(folder: Path, found: Killed) -> dict[str, int]:
 
 
 def _numbered(names: Any) -> list[tuple[str, int]]:
-    """Versions from 1 on of each name."""
+    """Return the versions that agents with these names get: 1, 2, ... for each name."""
     return [(name, version) for name, count in Counter(names).items() for version in range(1, count + 1)]
 
 
 def main(kills: int = 100, seed: int = 7) -> int:
-    """Kill a ladder and tell what came of it."""
+    """Kill a ladder, and print the outcome."""
     began = time.monotonic()
     with TemporaryDirectory(prefix="ladder-kills-") as folder:
         counts = check(Path(folder), killed(Path(folder), kills, seed))

@@ -1,10 +1,10 @@
-"""A ladder under load, by command: `python -m tests.extensions.ladder.load [AUTHORS [AGENTS [BROWSERS]]]`.
+"""A command that puts a ladder under load: `python -m tests.extensions.ladder.load [AUTHORS [AGENTS [BROWSERS]]]`.
 
-By default 30, 300 and 20.
+The defaults are 30, 300 and 20.
 
-Authors hand in agents, good, slow, broken and hostile ones, over the network while browsers watch the standings: pages in
-Chromium, each by itself, or where there is none what listens as they do. Prints what came of it, and ends with 1 where something
-was not as it should be.
+Authors hand in good, slow, broken and hostile agents over the network. Meanwhile, browsers show the standings: separate pages in
+Chromium or, if it is not installed, threads that read the same events. The command prints the outcome. If anything is not as
+expected, it ends with exit code 1.
 """
 
 import json
@@ -56,7 +56,7 @@ MINUTES = 30
 
 
 def main(authors: int = 30, agents: int = 300, browsers: int = 20) -> int:
-    """Run the load and tell what came of it."""
+    """Run the load, and print the outcome."""
     with TemporaryDirectory(prefix="ladder-load-") as folder, HostedLadder(Path(folder), SPEC, "--workers", "2") as ladder:
         names = [f"author-{number}" for number in range(authors)]
         tokens = dict(zip(names, ladder.tokens(*names), strict=True))
@@ -72,10 +72,10 @@ def main(authors: int = 30, agents: int = 300, browsers: int = 20) -> int:
         told = _verdicts(ladder, tokens, began)
         print(f"{len(told)} verdicts within {(time.monotonic() - began) / 60:.1f} minutes", flush=True)
         wrong = [(kind, told[key]) for _, kind, key, _ in handed if told[key]["status"] not in KINDS[kind][1]]
-        rows = ladder.ask("/api/standings").body["rows"]
+        rows = ladder.rows()
         honest = {told[key]["agent"] for _, kind, key, _ in handed if kind in HONEST}
         at_fault = [row for row in rows if row["agent"] in honest and row["failures"]]
-        moves, unseen = watching.end(honest & {row["agent"] for row in rows})  # others may be suspended at any moment
+        moves, unseen = watching.end(honest & {row["agent"] for row in rows})  # other agents may be suspended at any moment
         metrics = ladder.ask("/metrics").body
         after = _memory(ladder)
         ended = ladder.end()
@@ -116,7 +116,7 @@ def _chromium() -> str | None:
 
 
 class Pages:
-    """The standings in one Chromium, each page with a context of its own, as in browsers of different people."""
+    """Pages with the standings in one Chromium. Each page has its own context, like the browsers of different people."""
 
     kind = "pages in Chromium"
 
@@ -145,14 +145,14 @@ class Pages:
         self._errors.append(f"page {number}: {error}")
 
     def end(self, labels: set[str]) -> tuple[int, list[str]]:
-        """How often standings moved on all pages, and what is wrong: a reload, an error, one of `labels` that is not shown."""
+        """Return how often the standings changed on all pages, and the faults: reloads, errors, and labels that are not shown."""
         shows = "labels => { const shown = new Set([...document.querySelectorAll('tbody th a')].map(one => one.textContent));"
         shows += " return labels.every(label => shown.has(label)); }"
         faults, moves = self._errors, 0
         for number, page in enumerate(self._pages):
             try:
                 page.wait_for_function(shows, arg=sorted(labels))
-            except Exception as error:  # any of playwright's
+            except Exception as error:  # playwright has several types of errors
                 faults.append(f"page {number} does not show every agent: {error}")
             moved = page.evaluate("window.moves")
             if not moved:
@@ -164,7 +164,7 @@ class Pages:
 
 
 class Listeners:
-    """Threads that read the stream of events as pages do, where there is no Chromium."""
+    """Threads that read the stream of events as pages do, if Chromium is not installed."""
 
     kind = "listeners"
 
@@ -189,7 +189,7 @@ class Listeners:
                 time.sleep(0.5)
 
     def end(self, _labels: set[str]) -> tuple[int, list[str]]:
-        """How many events came to all of them, and who has seen none after the first."""
+        """Return the number of events in all threads, and a fault for each thread with no event after the first one."""
         self._stop.set()
         return self._events.total(), [f"listener {number} saw nothing move" for number, seen in self._events.items() if seen < 2]
 

@@ -1,4 +1,4 @@
-"""A ladder of agents whose strengths are known: games drawn by Davidson's model, 20 % draws between equals."""
+"""A simulated ladder of agents with known strengths. Games follow Davidson's model, with 20 % draws between equal agents."""
 
 import math
 import random
@@ -15,41 +15,41 @@ from arena_ladder.design import next_pairs, pairs_below_floor
 from arena_ladder.matchmaking import FLOOR_SHARE
 
 DRAWS = 0.5
-"""The weight of draws: 0.5 / 2.5 is 20 % between equals."""
+"""The weight of draws. Between equal agents, their share is 0.5 / 2.5 = 20 %."""
 
 
 class Course(NamedTuple):
-    """A simulated ladder at its end: games until every interval was narrow, and how many intervals hold the truth."""
+    """The end of a simulated ladder: the games until every interval was narrow, and the number of intervals with the truth."""
 
     games: int
     covered: int
     widths: dict[int, float]
-    """Half-widths in Elo, by agent; the anchor is agent 0."""
+    """The half-width of the interval of each agent in Elo. Agent 0 is the anchor."""
 
 
 def strengths(agents: int, seed: int, deviation: float = 200.0) -> Any:
-    """Normal strengths in Elo, less that of agent 0, which is the median one."""
+    """Draw normally distributed strengths in Elo. Agent 0 is the median agent, with a strength of 0."""
     drawn = np.sort(np.random.default_rng(seed).normal(0, deviation, agents))
     middle = agents // 2
     return np.array([drawn[middle], *np.delete(drawn, middle)]) - drawn[middle]
 
 
 def chances(lead: float) -> tuple[float, float, float]:
-    """Win, draw and loss at a lead in Elo."""
+    """Return the probabilities of a win, a draw and a loss for a lead in Elo."""
     win, loss = math.exp(lead / ELO / 2), math.exp(-lead / ELO / 2)
     total = win + loss + DRAWS
     return win / total, DRAWS / total, loss / total
 
 
 def play(rng: random.Random, lead: float) -> float:
-    """The points of the first seat in one game."""
+    """Play a game, and return the points of the first seat."""
     win, draw, _ = chances(lead)
     drawn = rng.random()
     return 1.0 if drawn < win else 0.5 if drawn < win + draw else 0.0
 
 
 def pair(rng: random.Random, lead: float) -> Pair:
-    """A game in each seat order, at the lead of the first of the two."""
+    """Play a game in each order of the seats. `lead` is the lead of the first agent."""
     return Pair.of(play(rng, lead), play(rng, -lead))
 
 
@@ -75,7 +75,7 @@ def ladder(truth: Any, interval: float, seed: int, *, pairs: int = 8, most: int 
 
 
 def round_robin(truth: Any, interval: float, seed: int) -> int:
-    """The games of a round-robin until every half-width is at most `interval`, looked at after every round."""
+    """Return the games of a round robin until every half-width is at most `interval`. This is checked after every round."""
     rng, agents = random.Random(seed), len(truth)
     pairings: dict[tuple[int, int], list[Pair]] = {}
     for rounds in range(1, 1000):
@@ -91,10 +91,10 @@ def round_robin(truth: Any, interval: float, seed: int) -> int:
 
 
 def ideal(truth: Any, interval: float, steps: int = 20_000) -> tuple[float, float]:
-    """The games of the best design at known strengths, from below and from above.
+    """Return a lower and an upper bound for the games of the best design, given the strengths.
 
-    Multiplicative ascent for a weighted A-optimal design (S. Silvey, D. Titterington and B. Torsney, 1978), with weights that
-    follow the largest variance; the bound from below is the convexity of the criterion.
+    The algorithm is multiplicative ascent for a weighted A-optimal design (S. Silvey, D. Titterington and B. Torsney, 1978), with
+    weights that follow the largest variance. The lower bound follows from the convexity of the criterion.
     """
     agents, tau = len(truth), (interval / 1.959964 / ELO) ** 2
     leads = (truth[:, None] - truth[None, :]) / ELO

@@ -72,7 +72,7 @@ def test_pairs_whose_games_repeat_others_do_not_meet() -> None:
     assert next_pairs(found, 0, [1, 2, 3], range(4), 6, list(combinations(range(4), 2))) == []
 
 
-def test_who_has_hardly_met_does_meet() -> None:
+def test_agents_that_have_hardly_met_meet_again() -> None:
     """The ends of a field of which all have met but these learn least from each other; still they meet twice."""
     truth = strengths(6, 3)
     weakest, best = sorted((int(np.argmin(truth)), int(np.argmax(truth))))
@@ -92,7 +92,7 @@ def _apart(found: Fit[int], both: tuple[int, int]) -> float:
 
 
 @pytest.mark.parametrize(("wanted", "playing"), [([], [0, 1, 2, 3]), ([1, 2], [1])])
-def test_nothing_is_planned_where_there_is_nothing_to_learn(wanted: list[int], playing: list[int]) -> None:
+def test_nothing_is_planned_if_there_is_nothing_to_learn(wanted: list[int], playing: list[int]) -> None:
     assert next_pairs(fit(table_of(played(4, 1, 6)), range(4)), 0, wanted, playing, 4) == []
 
 

@@ -25,6 +25,12 @@ def test_the_defaults(tmp_path: Path) -> None:
         "keep": 2,
         "size_kb": 256,
         "kinds": ["python", "zip", "program"],
+        "names": "ids",
+        "packages": None,
+        "install": None,
+        "opens": None,
+        "closes": None,
+        "late": None,
     }
     assert ladder.spec.secret
     assert [seat.isolation for seat in ladder.spec.boards[0].seats] == ["sandbox", "sandbox"]
@@ -32,7 +38,7 @@ def test_the_defaults(tmp_path: Path) -> None:
     assert ladder.store == Path("results/course.db")
 
 
-def test_what_a_spec_says_stands(tmp_path: Path) -> None:
+def test_keys_of_a_spec_replace_the_defaults(tmp_path: Path) -> None:
     (tmp_path / "class.txt").write_text("# the course\nada\n\nbob\nada\n")
     more = "seed: 7\nisolation: process\nanchor: greedy\nopenings: {plies: 1}\nuntil: {interval: 25.5}\n"
     (tmp_path / "course.yaml").write_text(GOOD + more + "submissions: {authors: class.txt, kinds: [python]}\n")
@@ -51,19 +57,28 @@ def test_games_with_chance_get_no_openings(tmp_path: Path) -> None:
     [
         (GOOD + "rounds: 3\n", r"course.yaml:3:1: rounds: a ladder chooses its matches itself"),
         (GOOD + "format: swiss\n", "format: a ladder chooses its matches itself"),
-        (GOOD + "isolation: none\n", "isolation: what authors hand in runs in a process of its own; expected sandbox"),
+        (GOOD + "isolation: none\n", "isolation: the code of authors runs in its own process; expected sandbox"),
         (GOOD + "unti: {interval: 3}\n", "unti: unknown key; did you mean 'until'"),
         (GOOD + "until: {interval: -3}\n", r"course.yaml:3:\d+: until.interval: expected"),
         (GOOD + "until: {intervall: 3}\n", "until.intervall: unknown key; did you mean 'interval'"),
         (GOOD + "submissions: {per_day: none}\n", "submissions.per_day: expected"),
         (GOOD + "submissions: {kinds: [perl]}\n", "submissions.kinds"),
         (GOOD + "submissions: {authors: nobody.txt}\n", "nobody.txt cannot be read: No such file or directory"),
+        (GOOD + "submissions: {closes: '2026-12-01T18:00'}\n", "submissions.closes: expected"),
+        (
+            GOOD + "submissions: {opens: 2026-12-02T18:00Z, closes: 2026-12-01T18:00Z}\n",
+            "expected a moment after `opens`",
+        ),
+        (GOOD + "submissions: {late: {until: 2026-12-01T18:00Z}}\n", "late: expected a moment `until` after `closes`"),
+        (GOOD + "submissions: {names: pseudonyms}\n", "names: pseudonyms need a file of authors"),
+        (GOOD + "requests: {open: 0}\n", "requests.open: expected"),
         (GOOD + "anchor: deep-blue\n", "anchor: no entry is called 'deep-blue'"),
-        ("game: sliding-tiles\nagents: [a-star, bfs]\n", "course.yaml:1:7: game: a ladder is for games of two seats"),
+        ("games: [pancake, nim]\nagents: [random, greedy]\n", "course.yaml:1:8: games: nim: a ladder is for games of two"),
+        ("game: '2048'\nagents: [random, greedy]\n", "2048: a ladder is for games of two seats or for puzzles"),
         ("game: tic-tac-toe\nagents: [random]\n", "needs at least 2"),
         (
             "game: tic-tac-toe\nagents: [random, {agent: llm, url: 'http://127.0.0.1:1/v1', model: it}]\n",
-            "course.yaml:2:9: agents: llm waits for something outside, and a sandbox has no network; add isolation: none",
+            "course.yaml:2:9: agents: llm waits for an external service, but a sandbox has no network; add isolation: none",
         ),
         (
             "game: hearts\nagents: [random, pimc, ismcts, {agent: pimc, rollouts: 5}]\n",
@@ -71,13 +86,15 @@ def test_games_with_chance_get_no_openings(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_faults_say_where_and_what(tmp_path: Path, text: str, message: str) -> None:
+def test_faults_name_the_line_and_the_reason(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         load(tmp_path, text)
 
 
 def test_a_file_of_authors_with_a_name_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "class.txt").write_text("Ada Lovelace\nadmin\n")
-    with pytest.raises(SpecError, match="'Ada Lovelace' is no name of an author; expected 1 to 40 small letters") as raised:
+    with pytest.raises(
+        SpecError, match="'Ada Lovelace' is not a valid name of an author; expected 1 to 40 small letters"
+    ) as raised:
         load(tmp_path, GOOD + "submissions: {authors: class.txt}\n")
-    assert "'admin' is no name of an author" in str(raised.value)
+    assert "'admin' is not a valid name of an author" in str(raised.value)

@@ -19,7 +19,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         yield opened
 
 
-def test_what_is_asked_all_the_time_reads_no_file_that_was_handed_in(ledger: Ledger) -> None:
+def test_frequent_queries_read_no_submitted_file(ledger: Ledger) -> None:
     """SQLite finds what stands behind a file in its row by reading all of it: a thousand of 200 KB took a third of a second.
 
     So the plan of each statement says that it goes by an index, or has none to go by.
@@ -45,7 +45,7 @@ def test_what_is_asked_all_the_time_reads_no_file_that_was_handed_in(ledger: Led
         assert not [step for step in plan if step.startswith("SCAN ladder_submission") and "COVERING INDEX" not in step], sql
 
 
-def test_what_one_author_hands_in_is_checked_in_its_order(ledger: Ledger) -> None:
+def test_submissions_of_an_author_are_checked_in_order(ledger: Ledger) -> None:
     """One after the other, so that a later file is a later version; another author does not wait for it."""
     keys = [ledger.submit(author, "it", "python", "it.py", b"x", 10).id for author in ("ada", "ada", "bob")]
 
@@ -67,6 +67,24 @@ def test_a_store_that_others_hold_is_not_a_page_that_is_missing(ledger: Ledger, 
         with pytest.raises(StoreError) as raised:
             impatient.submit("ada", "mine", "python", "mine.py", b"x", 10)
     refusal = refusal_of(raised.value)
-    told = "the store of the ladder cannot be used right now; nothing was kept"
+    told = "the store of the ladder cannot be used right now; nothing was stored"
     assert (refusal.status, str(refusal), refusal.hint) == (503, told, "try again in a minute, or tell the host of the ladder")
     assert refusal_of(StoreError("a.db holds no match 0")).status == 404
+
+
+def test_a_new_version_takes_the_place_of_the_oldest(ledger: Ledger) -> None:
+    """The ladder of this test keeps two versions in play. Another agent of the same author keeps its place."""
+    ledger.expect("bob")
+    keys = [
+        ledger.submit("bob", name, "python", "it.py", f"{number}".encode(), 10).id
+        for number, name in enumerate(["other"] + ["it"] * 3)
+    ]
+    for key in keys:
+        one = ledger.next_to_check()
+        assert one is not None
+        assert one.id == key
+        ledger.accept(key, one.name or "", "it", (), 2)
+    found = [ledger.submission(key) for key in keys]
+    assert [one.label for one in found] == ["bob/other@1", "bob/it@1", "bob/it@2", "bob/it@3"]
+    assert [one.status for one in found] == ["playing", "withdrawn", "playing", "playing"]
+    assert found[1].reason == "version 3 has taken its place"

@@ -1,4 +1,4 @@
-"""Who is believed to ask a ladder, where a token may go, and what is said to whom it does not take anything from any more."""
+"""Which address counts as the client, where a token may go, and how a ladder refuses files while it shuts down."""
 
 import json
 import signal
@@ -15,17 +15,7 @@ from tests.conftest import Arena
 from tests.extensions.ladder.hosting import SPEC, HostedLadder, agent
 
 
-def test_a_stranger_who_guesses_tokens_is_slowed_down(tmp_path: Path) -> None:
-    with HostedLadder(tmp_path) as own:
-        found = [own.ask("/api/submissions", f"guess{number}").status for number in range(15)]
-        told = {"X-Forwarded-For": "203.0.113.7"}
-        elsewhere = own.ask("/api/submissions", "guess", headers=told).status
-    assert set(found[:10]) == {401}
-    assert found[-1] == 429
-    assert elsewhere == 429, "without --public nobody is believed to ask for another"
-
-
-def test_a_proxy_before_it_is_believed_with_public(tmp_path: Path) -> None:
+def test_a_proxy_is_believed_with_public(tmp_path: Path) -> None:
     """Its name and its origin are the ladder's own, and who asks is whom it names; as the guide sets up Caddy and nginx."""
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
@@ -48,7 +38,7 @@ def test_a_proxy_before_it_is_believed_with_public(tmp_path: Path) -> None:
         assert (answer.status, answer.getheader("location")) == (307, "https://arena.example.org/api/submissions")
 
 
-def test_a_token_goes_nowhere_but_where_it_was_sent(tmp_path: Path, arena: Arena) -> None:
+def test_a_token_is_sent_only_to_the_given_address(tmp_path: Path, arena: Arena) -> None:
     """A redirect to another server, or to another scheme, is told and not followed."""
     (tmp_path / "mine.py").write_bytes(agent())
     with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
@@ -69,12 +59,21 @@ def test_a_token_goes_nowhere_but_where_it_was_sent(tmp_path: Path, arena: Arena
         second.settimeout(0.0)
         with pytest.raises(BlockingIOError):
             second.accept()
-    assert (done.returncode, done.stderr) == (2, f"not taken (302): {there} leads on to {elsewhere}; give that to --to\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"not taken (302): {there} redirects to {elsewhere}; pass this address to --to\n",
+    )
 
 
-def test_what_comes_while_it_shuts_down_is_not_kept_and_its_author_reads_so(tmp_path: Path, arena: Arena) -> None:
-    """The file is on its way when the signal comes."""
+def test_guesses_of_tokens_are_slowed_down_and_files_during_a_shutdown_are_not_kept(tmp_path: Path, arena: Arena) -> None:
+    """The file is on its way when the signal arrives. Its author reads that it was not stored."""
     with HostedLadder(tmp_path) as ladder:
+        found = [ladder.ask("/api/submissions", f"guess{number}").status for number in range(15)]
+        told = {"X-Forwarded-For": "203.0.113.7"}
+        elsewhere = ladder.ask("/api/submissions", "guess", headers=told).status
+        assert set(found[:10]) == {401}
+        assert found[-1] == 429
+        assert elsewhere == 429, "without --public, the ladder does not believe the header"
         (token,) = ladder.tokens("ada")
         port = int(ladder.url.rpartition(":")[2])
         body = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\n' + agent() + b"\r\n--x--\r\n"
@@ -92,12 +91,12 @@ def test_what_comes_while_it_shuts_down_is_not_kept_and_its_author_reads_so(tmp_
             asking.sendall(body)
             answer = b"".join(iter(lambda: asking.recv(1000), b""))
         assert answer.startswith(b"HTTP/1.1 503 ")
-        told = {"error": "the ladder is shutting down, and has not kept this", "hint": "hand it in again in a minute"}
-        assert json.loads(answer.partition(b"\r\n\r\n")[2]) == told
+        refusal = {"error": "the ladder is shutting down, and has not stored this", "hint": "hand it in again in a minute"}
+        assert json.loads(answer.partition(b"\r\n\r\n")[2]) == refusal
         (ladder.folder / "mine.py").write_bytes(agent())
         done = arena("submit", "mine.py", "--to", ladder.url, ARENA_TOKEN=token)
         refused = f"{ladder.url}/api/submissions does not answer: [Errno 111] Connection refused"
-        assert (done.returncode, done.stderr) == (2, f"{refused}; see that the address is right and the ladder runs\n")
+        assert (done.returncode, done.stderr) == (2, f"{refused}; check the address, and that the ladder runs\n")
         ladder.process.communicate(timeout=60)
         assert (ladder.process.returncode, ladder.errors.read_text()) == (0, "")
         ladder.again()

@@ -77,12 +77,10 @@ def _answer(client: HTTPConnection, path: str, headers: Mapping[str, str]) -> HT
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory, missing: Missing) -> Path:
+def certificate(tmp_path_factory: pytest.TempPathFactory, openssl: str) -> Path:
     """A folder with a certificate for localhost that no authority has signed, and its key."""
-    if shutil.which("openssl") is None:
-        missing("proxies", "there is no openssl: apt-get install openssl")
     folder = tmp_path_factory.mktemp("certificate")
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout privkey.pem"
+    command = f"{openssl} req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout privkey.pem"
     command += " -out fullchain.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost"
     subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
     return folder
@@ -109,7 +107,7 @@ def proxied(
     words = ["--public", f"https://localhost:{ports.tls}", "--port", str(ports.ladder)]
     with ExitStack() as stack:
         stack.enter_context(pytest.MonkeyPatch.context()).setenv("SSL_CERT_FILE", f"{certificate}/fullchain.pem")
-        ladder = stack.enter_context(HostedLadder(folder, SPEC.replace("interval: 60", "interval: 400"), *words))
+        ladder = stack.enter_context(HostedLadder(folder, SPEC.replace("interval: 200", "interval: 400"), *words))
         with (folder / "errors").open("a") as errors:
             process = subprocess.Popen(command.split(), cwd=folder, env={"HOME": str(folder)}, stderr=errors)
         stack.callback(process.wait, 30)
@@ -170,12 +168,15 @@ def test_every_address_stays_on_https(proxied: Proxied) -> None:
 
 def test_only_pages_of_the_public_address_may_ask(proxied: Proxied) -> None:
     """By plain http, or on another port, it is another site."""
+    until = time.monotonic() + 30
+    while proxied.asked("/api/standings").status == 503 and time.monotonic() < until:  # standings are known soon after the start
+        time.sleep(0.05)
     port = proxied.ports.tls
     known = {f"https://localhost:{port}": 200, f"http://localhost:{port}": 403, "https://localhost": 403, "null": 403}
     assert {origin: proxied.asked("/api/standings", headers={"Origin": origin}).status for origin in known} == known
 
 
-def test_limits_go_by_who_asks_and_not_by_what_he_says(proxied: Proxied) -> None:
+def test_limits_count_the_real_address_of_a_client(proxied: Proxied) -> None:
     """Each request comes from another address, as its client says, and from the same one, as the proxy sees."""
 
     def guess(who: str, number: int) -> int:
@@ -196,7 +197,7 @@ def test_standings_arrive_as_they_change(proxied: Proxied) -> None:
         assert any(event["state"] == "paused" for event in events)
 
 
-def test_who_hands_in_through_it_reads_what_is_wrong(proxied: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_authors_behind_a_proxy_read_the_reason_of_a_refusal(proxied: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its certificate, its limit, its redirect, and its silence, each by what the proxy itself answers."""
     ladder = proxied.ladder
     (token,) = ladder.tokens("ada")
@@ -207,21 +208,21 @@ def test_who_hands_in_through_it_reads_what_is_wrong(proxied: Proxied, monkeypat
 
     def told(file: Path = small, url: str = ladder.url) -> str:
         with pytest.raises(ArenaError) as raised:
-            submit.callback(file, url, None)  # type: ignore[misc]  # a command has one
+            submit.callback(file, url, None, wait=False)  # type: ignore[misc]  # a command has one
         return str(raised.value)
 
     done = arena_in(ladder.folder)("submit", "mine.py", "--to", ladder.url, ARENA_TOKEN=token)
     assert ladder.ask("/api/submissions", token).body["rows"][0]["id"] == done.stdout.strip(), done.stderr
     own = "the body is larger than 320 KiB"
-    before = f"the file is too large for the server before the ladder at {ladder.url}"
-    assert told(large) == f"not taken (413): {own if proxied.kind == 'caddy' else before}; hand in less"
+    before = f"the file is too large for the server in front of the ladder at {ladder.url}"
+    assert told(large) == f"not taken (413): {own if proxied.kind == 'caddy' else before}; hand in a smaller file"
     status = {"caddy": 308, "nginx": 301}[proxied.kind]
     plain = f"http://localhost:{proxied.ports.http}"
-    assert told(url=plain) == f"not taken ({status}): {plain} leads on to https://localhost; give that to --to"
+    assert told(url=plain) == f"not taken ({status}): {plain} redirects to https://localhost; pass this address to --to"
     with monkeypatch.context() as patch:
         patch.delenv("SSL_CERT_FILE")
         unknown = told()
     assert unknown.startswith(f"{ladder.url}/api/submissions: its certificate is not trusted: self-signed certificate; ")
-    assert unknown.endswith("set SSL_CERT_FILE to the certificate of that authority")
+    assert unknown.endswith("set SSL_CERT_FILE to the authority's certificate")
     ladder.kill()
     assert told() == f"not taken (502): the ladder behind {ladder.url} does not answer; try again in a minute"

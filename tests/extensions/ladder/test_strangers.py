@@ -1,13 +1,11 @@
-"""Requests of strangers who mean no good: each gets an answer that says why, and nobody else waits for it."""
+"""Hostile requests of strangers. Each one gets an answer that says why it is refused, and nobody else waits for it."""
 
 import re
 import resource
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +13,10 @@ import psutil
 import pytest
 
 from arena.errors import ArenaError
-from arena.store import Store
-from arena_ladder.code_folder import CodeFolder
-from arena_ladder.examination import examine
-from arena_ladder.judge import NotPassed
-from arena_ladder.ledger import Ledger
+from arena_ladder.judge import CALL_SECONDS, CHECK_SECONDS, CPU_SECONDS, Brief, CheckBounds, NotPassed, judge
 from arena_ladder.spec import load_ladder
-from arena_web.guard import MAX_OPEN_REQUESTS, counted_address, public_address
+from arena_web.guard import counted_address, public_address
+from tests.conftest import arena_in
 from tests.extensions.ladder.hosting import SPEC, HostedLadder, agent
 
 
@@ -36,9 +31,7 @@ def test_fifty_megabytes_are_refused_in_words(ladder: HostedLadder, tmp_path: Pa
     """The command reads the answer and does not end in a connection that breaks."""
     (token,) = ladder.tokens("max")
     (tmp_path / "large.py").write_bytes(b"#" * 50_000_000)
-    command = [sys.executable, "-m", "arena", "submit", "large.py", "--to", ladder.url]
-    environment = {"ARENA_TOKEN": token, "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = arena_in(tmp_path)("submit", "large.py", "--to", ladder.url, ARENA_TOKEN=token)
     assert (done.returncode, "not taken (413): the body is larger than 320 KiB" in done.stderr) == (2, True), done.stderr
 
 
@@ -61,10 +54,13 @@ def test_forms_that_are_none(ladder: HostedLadder, body: bytes) -> None:
 
 def test_one_address_does_not_shut_out_another(tmp_path: Path) -> None:
     """Streams that never end hold connections, but no more than an address may have; a proxy's word counts for who asks."""
-    with HostedLadder(tmp_path, SPEC, "--public", "https://arena.example.org") as ladder, ExitStack() as streams:
+    with (
+        HostedLadder(tmp_path, SPEC + "requests: {open: 20}\n", "--public", "https://arena.example.org") as ladder,
+        ExitStack() as streams,
+    ):
         (listening,) = [one for one in psutil.Process(ladder.process.pid).net_connections() if one.status == "LISTEN"]
         port = int(listening.laddr.port)
-        for _ in range(MAX_OPEN_REQUESTS):
+        for _ in range(20):
             assert _asked(streams, port, "/api/events", "203.0.113.5") == 200
         assert _asked(streams, port, "/health", "203.0.113.5") == 429
         assert _asked(streams, port, "/health", "198.51.100.1, 203.0.113.5") == 429
@@ -73,10 +69,10 @@ def test_one_address_does_not_shut_out_another(tmp_path: Path) -> None:
         assert _asked(streams, port, "/health", "203.0.113.5\r\nX-Forwarded-For: 203.0.113.6") == 200
 
 
-def _asked(streams: ExitStack, port: int, path: str, who: str) -> int:
-    """The status of an answer to a request that a proxy passes on; the connection stays open."""
+def _asked(streams: ExitStack, port: int, path: str, address: str) -> int:
+    """Return the status of the answer to a request that a proxy passes on for an address. The connection stays open."""
     asking = streams.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
-    asking.sendall(f"GET {path} HTTP/1.1\r\nHost: arena.example.org\r\nX-Forwarded-For: {who}\r\n\r\n".encode())
+    asking.sendall(f"GET {path} HTTP/1.1\r\nHost: arena.example.org\r\nX-Forwarded-For: {address}\r\n\r\n".encode())
     found = re.match(rb"HTTP/1.1 (\d+)", asking.recv(1000))
     assert found
     return int(found[1])
@@ -123,21 +119,28 @@ def test_the_address_of_a_proxy_is_as_browsers_write_it(given: str, meant: str |
     if meant is not None:
         assert public_address(given) == meant
         return
-    with pytest.raises(ArenaError, match=r"^--public .*: expected scheme and host alone, such as https://arena\.example\.org$"):
+    with pytest.raises(
+        ArenaError, match=r"^--public .*: expected only a scheme and a host, such as https://arena\.example\.org$"
+    ):
         public_address(given)
 
 
 @pytest.mark.parametrize("body", ["while :; do :; done", "while read line; do sleep 60; done"], ids=["busy", "asleep"])
-def test_a_program_is_held_to_the_time_of_a_check(tmp_path: Path, body: str) -> None:
+def test_a_program_is_held_to_the_time_of_a_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
+    """The limits of this test are a tenth of the usual ones."""
+    monkeypatch.setattr(
+        "arena_ladder.judge.CheckBounds", partial(CheckBounds, seconds=CHECK_SECONDS / 10, cpu_seconds=CPU_SECONDS / 10)
+    )
+    monkeypatch.setattr("arena_ladder.judge.CALL_SECONDS", CALL_SECONDS / 10)
     (tmp_path / "course.yaml").write_text(SPEC)
-    spec = load_ladder(tmp_path / "course.yaml")
-    with Store.open(tmp_path / "a.db", write=True), closing(Ledger(tmp_path / "a.db")) as ledger:
-        one = ledger.submit("ada", "prog", "program", "prog.sh", f"#!/bin/sh\n{body}\n".encode(), 10)
-        before, began = _used(), time.monotonic()
-        with pytest.raises(NotPassed):
-            examine(spec, CodeFolder(ledger, 1 << 18), one)
-        assert _used() - before < 8
-        assert time.monotonic() - began < 40
+    spec = load_ladder(tmp_path / "course.yaml").spec
+    program = tmp_path / "prog.sh"
+    program.write_text(f"#!/bin/sh\n{body}\n")
+    program.chmod(0o755)
+    before = _used()
+    with pytest.raises(NotPassed, match="timeout"):
+        judge(Brief(spec.document, spec.plugins, spec.shared, str(program), True, "prog", "prog.sh", 1024), lambda _cores: None)
+    assert _used() - before < CPU_SECONDS / 5
 
 
 def _used() -> float:

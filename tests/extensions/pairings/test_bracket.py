@@ -1,7 +1,7 @@
 """Knockout brackets: seeds, byes, and who goes on."""
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from arena.errors import ArenaError
 from arena_pairings.bracket import advances, first_round, next_round, rounds_of, seed_order
@@ -13,6 +13,7 @@ def test_published_orders() -> None:
     assert seed_order(16) == (1, 16, 8, 9, 4, 13, 5, 12, 2, 15, 7, 10, 3, 14, 6, 11)
 
 
+@settings(deadline=None)
 @given(st.integers(2, 200))
 def test_if_the_better_seed_wins_the_best_meet_last(agents: int) -> None:
     """Byes are the best seeds', as few as can be; the seeds of a full round add up; after k rounds the best 2^k are left."""

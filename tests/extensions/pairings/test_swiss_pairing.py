@@ -49,11 +49,14 @@ def _possible(lots: tuple[str, ...], history: list[Encounter[str]], resting: set
 SIZES = st.integers(2, 12) | st.integers(2, 40)
 
 
-@pytest.mark.slow
-@settings(max_examples=1000, deadline=None)
-@given(st.randoms(use_true_random=False), SIZES, st.integers(1, 9))
-def test_the_rules_hold_for_random_histories(rng: random.Random, agents: int, rounds: int) -> None:
+@pytest.mark.parametrize("examples", [25, pytest.param(1000, marks=pytest.mark.proof)])
+def test_the_rules_hold_for_random_histories(examples: int) -> None:
     """Everyone once, the bye to one with the fewest, no repeats where none need be, seats within two of each other."""
+    histories = given(st.randoms(use_true_random=False), SIZES, st.integers(1, 9))
+    settings(max_examples=examples, deadline=None, derandomize=True)(histories(_check_history))()
+
+
+def _check_history(rng: random.Random, agents: int, rounds: int) -> None:
     lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
     history: list[Encounter[str]] = []
     for _ in range(min(rounds, agents - 1) if agents > 12 else rounds):
@@ -66,9 +69,8 @@ def test_the_rules_hold_for_random_histories(rng: random.Random, agents: int, ro
         assert max(map(abs, balance.values()), default=0) <= 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("agents", [199, 200])
-def test_the_rules_hold_for_200_agents(agents: int) -> None:
+@pytest.mark.parametrize("agents", [64, *[pytest.param(agents, marks=pytest.mark.proof) for agents in (199, 200)]])
+def test_the_rules_hold_for_many_agents(agents: int) -> None:
     """Twelve rounds, not one meeting repeated, nobody far from others in score as long as there is a choice."""
     rng = random.Random(agents)
     lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
@@ -78,7 +80,7 @@ def test_the_rules_hold_for_200_agents(agents: int) -> None:
         before = len(history)
         _play(rng, lots, history)
         gaps = [abs(points[one] - points[two]) for one, two, _ in history[before:] if two is not None]
-        assert sum(gaps) / len(gaps) < 0.3
+        assert sum(gaps) / len(gaps) < (0.3 if agents > 100 else 0.5)
     assert max(_met(history).values()) == 1
 
 
@@ -87,7 +89,7 @@ def test_the_last_possible_rounds_are_found(agents: int) -> None:
     """Where a greedy pairing gets stuck: whenever trying out everything finds a round without a repeat, so do we (checked in
     `_play`).
     """
-    for seed in range(60):
+    for seed in range(20):
         rng = random.Random(seed)
         lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
         history: list[Encounter[str]] = []
@@ -114,11 +116,14 @@ def test_groups_are_left_only_by_as_many_as_must() -> None:
     assert {len(set(pair) & set("abcd")) for pair in third} == {0, 2}
 
 
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None)
-@given(st.randoms(use_true_random=False), st.sampled_from([4, 6, 8]), st.integers(1, 4))
-def test_the_leaders_meet_among_themselves_as_far_as_can_be(rng: random.Random, agents: int, rounds: int) -> None:
+@pytest.mark.parametrize("examples", [20, pytest.param(300, marks=pytest.mark.proof)])
+def test_the_leaders_meet_among_themselves_as_far_as_can_be(examples: int) -> None:
     """Of all rounds without a repeat, tried one by one, none pairs more of the top score group within it."""
+    histories = given(st.randoms(use_true_random=False), st.sampled_from([4, 6, 8]), st.integers(1, 4))
+    settings(max_examples=examples, deadline=None, derandomize=True)(histories(_check_leaders))()
+
+
+def _check_leaders(rng: random.Random, agents: int, rounds: int) -> None:
     lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
     history: list[Encounter[str]] = []
     for _ in range(rounds):

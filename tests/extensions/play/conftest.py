@@ -1,4 +1,4 @@
-"""A real terminal for the tests: a pseudo-terminal of a given size with a real process behind it, typed at and read."""
+"""A terminal for the tests: a pseudo-terminal of a given size, in which `arena` runs as a real process."""
 
 import fcntl
 import os
@@ -18,15 +18,16 @@ from pathlib import Path
 import pytest
 
 from arena.cli import cli
+from tests.fork_server import run_module
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 45.0
-"""Seconds after which what was expected will not come."""
+"""The timeout in seconds for expected output."""
 ESCAPE = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
 
 
 class Terminal:
-    """A process that believes that a person sits in front of it."""
+    """A process of `arena` in a pseudo-terminal, as if a person used it."""
 
     def __init__(self, words: tuple[str, ...], columns: int, lines: int, environment: dict[str, str]) -> None:
         master, slave = pty.openpty()
@@ -48,16 +49,16 @@ class Terminal:
         self._read = 0
 
     def resize(self, columns: int, lines: int) -> None:
-        """Drag the window's corner."""
+        """Change the size of the window."""
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     @property
     def seen(self) -> str:
-        """Everything that was shown, without colours and cursor movement."""
+        """All output so far, without colours and cursor movements."""
         return ESCAPE.sub("", self.raw).replace("\r", "")
 
     def until(self, text: str) -> str:
-        """Wait until a text is shown, after what was waited for before; return what was shown up to it."""
+        """Wait until a text is shown after the text of the previous call. Return the output in between, with the new text."""
         end = time.monotonic() + PATIENCE
         while text not in self.seen[self._read :]:
             assert time.monotonic() < end, f"expected {text!r}, got:\n{self.seen[self._read :]}"
@@ -67,7 +68,7 @@ class Terminal:
         return self.seen[begin : self._read]
 
     def asks(self, prompt: str) -> bool:
-        """Wait for a prompt or the end, and tell whether it was the prompt."""
+        """Wait for a prompt or the end of the process. Return whether the prompt came."""
         end = time.monotonic() + PATIENCE
         while prompt not in self.seen[self._read :]:
             assert time.monotonic() < end, f"expected {prompt!r} or the end, got:\n{self.seen[self._read :]}"
@@ -87,7 +88,8 @@ class Terminal:
     def interrupt(self) -> int:
         """Press Ctrl-C, and return the exit code.
 
-        Once more where it was not noticed: a signal between the prompt and Python's waiting for keys is seen at the next one.
+        Repeat Ctrl-C if it has no effect: if a signal comes just before Python waits for keys, Python handles it only after the
+        next key.
         """
         for _ in range(5):
             time.sleep(0.2)
@@ -106,7 +108,7 @@ class Terminal:
         return self.process.wait()
 
     def close(self) -> None:
-        """Let nothing of it live on."""
+        """Kill the process if it still runs, with its process group."""
         if self.process.poll() is None:
             with suppress(OSError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -130,7 +132,7 @@ Open = Callable[..., Terminal]
 
 @pytest.fixture
 def terminal() -> Iterator[Open]:
-    """Starts `arena` with these words at a terminal of its own."""
+    """Return a function that starts `arena` with the given words in a new terminal."""
     opened: list[Terminal] = []
 
     def start(*words: str, columns: int = 80, lines: int = 40, **environment: str) -> Terminal:
@@ -148,7 +150,9 @@ Piped = Callable[..., Done]
 
 @pytest.fixture
 def here(capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """Runs `arena` with these words in this process, which spares the time to start one; for calls that are no fault."""
+    """Return a function that runs `arena` with the given words in this process, which saves the time to start another one. The
+    command must succeed.
+    """
 
     def run(*words: str) -> Done:
         capfd.readouterr()
@@ -160,18 +164,9 @@ def here(capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
 
 @pytest.fixture(scope="session")
 def piped() -> Piped:
-    """Runs `arena` with these words between pipes."""
+    """Return a function that runs `arena` with the given words, with pipes instead of a terminal."""
 
     def run(*words: str, typed: str = "", cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "arena", *words],
-            input=typed,
-            capture_output=True,
-            text=True,
-            cwd=cwd,
-            env={**os.environ, **environment},
-            timeout=60,
-            check=False,
-        )
+        return run_module("arena", words, folder=cwd, environment={**os.environ, **environment}, typed=typed)
 
     return run

@@ -6,8 +6,8 @@ from typing import Any
 
 def test_a_short_page_is_printed(terminal: Callable[..., Any]) -> None:
     """Headings and code without their marks; the screen is long enough."""
-    shown = terminal("docs", "explanation/nodes", columns=80, lines=60)
-    text = shown.until("have both.")
+    shown = terminal("docs", "explanation/nodes", columns=80, lines=100)
+    text = shown.until("Leaderboards show")
     assert "What a node is" in text
     assert "# What" not in text
     assert "`" not in text

@@ -1,4 +1,4 @@
-"""docs/play.md is true: its commands run, and its tables are complete."""
+"""docs/how-to/play.md is true: its commands run, and its tables are complete."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from arena_play.session import COMMANDS
 
 Piped = Callable[..., Any]
 
-PAGE = (Path(__file__).parents[3] / "docs" / "play.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "play.md").read_text("utf-8")
 LINES = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 
 

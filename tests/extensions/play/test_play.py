@@ -99,7 +99,7 @@ def winner(cells: dict[int, str]) -> str | None:
     return next((row[0] for row in rows if row in ("xxx", "ooo")), None)
 
 
-@pytest.mark.parametrize(("seat", "seed"), [(0, 1), (0, 2), (1, 4), (1, 5)])
+@pytest.mark.parametrize(("seat", "seed"), [(0, 1), (1, 4)])
 def test_nobody_beats_alpha_beta_at_tic_tac_toe(terminal: Open, seat: int, seed: int) -> None:
     """A person moves at random, in either seat: the game's value is a draw, so alpha-beta never loses; the board says who won."""
     rng = random.Random(seed)
@@ -236,12 +236,12 @@ def test_a_game_that_fails_is_no_crash(piped: Piped, tmp_path: Path) -> None:
 
 
 def test_two_agents_are_watched_with_a_pause(terminal: Open) -> None:
-    """Nobody wins before the fifth move, so five pauses of 0.3 s are the least that it takes."""
+    """No agent can win before the fifth move, so there are at least five pauses of 0.1 s."""
     began = time.monotonic()
-    game = terminal("play", "tic-tac-toe", "greedy", "random", "--delay", "0.3")
+    game = terminal("play", "tic-tac-toe", "greedy", "random", "--delay", "0.1")
     assert game.end() == 0
     assert "5. greedy:" in game.seen
-    assert time.monotonic() - began > 1.5
+    assert time.monotonic() - began > 0.5
 
 
 def test_what_an_agent_prints_stays_out_of_the_result(piped: Piped, agents: str) -> None:
@@ -299,8 +299,8 @@ def test_history_and_completion_by_readline(terminal: Open) -> None:
 def test_a_puzzle_is_played_and_a_dead_end_left(piped: Piped) -> None:
     """Four queens from row 1: the second on 3 leaves no row for the third; taken back, 2 4 1 3 solves it."""
     done = piped("play", "n-queens", "--set", "n=4", typed="1\n3\n2\nundo\nundo\n2\n4\n1\n3\n")
-    assert "no move is left, and this is no solution: undo or quit" in done.stdout
-    assert "no move is left; undo or quit" in done.stdout
+    assert "no move is left, and the puzzle is not solved: type undo or quit" in done.stdout
+    assert "no move is left; type undo or quit" in done.stdout
     assert done.stdout.endswith("solved in 4 moves, cost 4\n")
     assert done.returncode == 0
 
@@ -322,7 +322,7 @@ def test_a_puzzle_is_played_and_a_dead_end_left(piped: Piped) -> None:
         (["tic-tac-toe", "--position", "abc"], "--position: not a position of tic-tac-toe"),
         (["tic-tac-toe", "--limits", "nodes=0"], "--limits nodes: expected at least 1"),
         (["tic-tac-toe", "--limits", "nodes=5", "--nodes", "6"], "--nodes: given twice"),
-        (["tic-tac-toe", "--heuristic", "manhattan"], "heuristic manhattan belongs to sliding-tiles"),
+        (["tic-tac-toe", "--heuristic", "linear-conflict"], "heuristic linear-conflict belongs to sliding-tiles"),
     ],
 )
 def test_a_call_that_cannot_be_says_why(words: list[str], said: str) -> None:

@@ -1,14 +1,15 @@
 """`arena play` with chance and hidden information: a person sees what his seat sees, and taking back deals nothing anew."""
 
+import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from arena import load_plugins
 from arena_check.new import write
+from tests.fork_server import run_module
 
 Play = Callable[..., str]
 BOTH = r"\(\([1-5], [1-5]\)"
@@ -26,9 +27,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
 
     def played(game: str, *seats: str, typed: str) -> str:
         words = ("play", game, *seats, "--plugin", f"{game}.py", "--seed", "3")
-        done = subprocess.run(
-            [sys.executable, "-m", "arena", *words], cwd=folder, input=typed, capture_output=True, text=True, check=False
-        )
+        done = run_module("arena", words, folder=folder, environment=os.environ, typed=typed)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -75,8 +74,8 @@ def test_taking_back_does_not_throw_anew(play: Play) -> None:
 @pytest.mark.parametrize("words", [(), ("--limits", "moves=3")], ids=["to the end", "to the move limit"])
 def test_a_game_of_one_seat_ends_with_its_score(words: tuple[str, ...]) -> None:
     """The score that the board has at last; a draw is nobody's against himself."""
-    command = [sys.executable, "-m", "arena", "play", "2048", "random", "--seed", "1", *words]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
+    command = ["play", "2048", "random", "--seed", "1", *words]
+    lines = run_module("arena", command, folder=Path.cwd(), environment=os.environ).stdout.split("\n")
     shown = [line for line in lines if re.fullmatch(r"score \d+", line)]
     (ended,) = [line for line in lines if re.match(r"score [\d,]+[:, ] ?", line) and line not in shown]
     assert re.match(r"score [\d,]*\d", ended)[0].replace(",", "") == shown[-1]  # type: ignore[index]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click import UsageError
 
 from arena import ArenaError
 from arena.cli import cli
@@ -107,11 +108,17 @@ def slid(tiles: str, moves: list[str]) -> str:
 
 def test_the_hardest_8_puzzle_takes_31_moves(here: Piped) -> None:
     """31 is the greatest distance of all 181,440 states; the moves, made by hand, end at the goal."""
-    done = here("solve", "sliding-tiles", "--agent", "a-star", "--position", HARDEST, "--moves")
+    done = here("solve", "sliding-tiles", "a-star", "--position", HARDEST, "--moves")
     assert done.returncode == 0
     moves = done.stdout.split()
     assert len(moves) == 31
     assert slid(HARDEST, moves) == "1 2 3 4 5 6 7 8 ."
+
+
+@pytest.mark.parametrize("words", [[], ["a-star", "--agent", "bfs"]])
+def test_one_agent_is_named(here: Piped, words: list[str]) -> None:
+    with pytest.raises(UsageError, match="expected one agent, as in `arena solve sliding-tiles a-star`"):
+        here("solve", "sliding-tiles", *words)
 
 
 def test_the_text_says_what_the_solution_took(piped: Piped) -> None:
@@ -231,8 +238,8 @@ def test_an_animation_moves_the_cursor_on_a_terminal_alone(terminal: Open, piped
 
 
 def test_a_long_solution_is_shown_in_part(here: Piped) -> None:
-    """Twenty queens are no wall of boards, and every move is there for who wants it."""
-    done = here("solve", "n-queens", "--agent", "dfs", "--set", "n=20", "--nodes", "500000")
+    """Most boards are left out, and the output says how to print all moves."""
+    done = here("solve", "n-queens", "--agent", "dfs", "--set", "n=14", "--nodes", "500000")
     assert "positions left out; --moves prints all moves" in done.stdout
     assert done.stdout.count("\n") < 150
 
@@ -247,8 +254,8 @@ def test_forty_columns_are_enough(terminal: Open) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["tic-tac-toe", "--agent", "minimax"], "tic-tac-toe is no puzzle"),
-        (["sliding-tiles", "--agent", "human"], "a person plays with `arena play sliding-tiles`"),
+        (["tic-tac-toe", "--agent", "minimax"], "tic-tac-toe is not a puzzle"),
+        (["sliding-tiles", "--agent", "human"], "to solve it yourself, use `arena play sliding-tiles`"),
         (["sliding-tiles", "--agent", "minimax"], "minimax cannot play sliding-tiles"),
         (["n-queens", "--agent", "dfs", "--shuffle", "5"], "--set shuffle: unknown key; known: actions, n"),
         (["sliding-tiles", "--agent", "bfs", "--shuffle", "5", "--position", HARDEST], "--shuffle draws a position"),

@@ -9,8 +9,8 @@ import pytest
 
 from arena.match.chance_streams import Chance, has_chance
 from arena.match.record import Record
-from arena.match.replay import Differs, steps
-from arena.returns import returns_of_loss
+from arena.match.replay import Differs, Step
+from arena.returns import Returns
 from arena.schedule.runner import MatchRunner, positions_of
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
@@ -28,7 +28,7 @@ def breaches(spec: Spec, scheduled: Scheduled, record: Record) -> list[str]:
     repetition = board.positions.repetition(scheduled.pairing.round)
     chance = Chance.of(board.game, position.key, repetition) if has_chance(board.game) else None
     try:
-        gone = list(steps(board.game, record, position.state, chance))
+        gone = list(Step.follow(board.game, record, position.state, chance))
     except Differs as differs:
         return [str(differs)]
     moves = board.seats[scheduled.pairing.seats[0]].limits.moves
@@ -50,7 +50,7 @@ def fault_of(record: Record, reason: Any, seat: int) -> Record:
     used = record.decisions[0]._replace(seat=seat)
     return record._replace(
         actions=record.actions[:4], moves=4, decisions=(*record.decisions[:4], used), termination=reason, seat=seat,
-        returns=returns_of_loss(TicTacToe(), seat), message="made up",
+        returns=Returns(TicTacToe()).of_loss(seat), message="made up",
     )  # fmt: skip
 
 
@@ -199,7 +199,7 @@ def test_a_game_that_was_won_with_the_last_move_that_was_allowed() -> None:
     ("document", "changes", "expected"),
     [
         ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"cost": 1.0}, r"cost: recorded 1.0, by the rules \d+"),
-        ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"actions": (), "moves": 0, "cost": 0.0}, "is no goal"),
+        ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"actions": (), "moves": 0, "cost": 0.0}, "is not a goal"),
         ({"game": "sliding-tiles", "agents": ["a-star", "random"]}, {"answer": "1 2 3 / 4 5 6 / 7 8 ."}, "the path matters"),
         ({"game": "sliding-tiles", "agents": ["a-star", "random"]},
          {"termination": "stuck", "solved": False, "returns": (0.0,)}, "the puzzle is not stuck"),
@@ -232,8 +232,8 @@ def test_a_fault_is_of_the_seat_that_is_to_move() -> None:
     scheduled, record = first(spec)
     swapped = record._replace(decisions=(record.decisions[1], record.decisions[0], *record.decisions[2:]))
     assert breaches(spec, scheduled, fault_of(record, "crash", 0)) == []
-    assert "a fault of seat 1, and seat 0 was to move" in breaches(spec, scheduled, fault_of(record, "crash", 1))[0]
-    assert "a decision of seat 1, and seat 0 was to move" in breaches(spec, scheduled, swapped)[0]
+    assert "a fault of seat 1, but seat 0 was to move" in breaches(spec, scheduled, fault_of(record, "crash", 1))[0]
+    assert "a decision of seat 1, but seat 0 was to move" in breaches(spec, scheduled, swapped)[0]
 
 
 def test_a_path_through_the_goal_can_be_replayed(tmp_path: Path) -> None:
@@ -244,6 +244,6 @@ def test_a_path_through_the_goal_can_be_replayed(tmp_path: Path) -> None:
     spec = load_spec({"game": "line", "rounds": 1, "agents": ["detour", "random"], "plugins": [str(tmp_path / "v.py")]})
     _, record = first(spec, lambda record: record.labels == ("detour",))
     puzzle = spec.boards[0].game
-    gone = list(steps(puzzle, record))
+    gone = list(Step.follow(puzzle, record))
     assert [step.state.at for step in gone] == [0, 1, 2, 1]
     assert compare_with_rules(puzzle, record, gone[0], gone[-1]) == []

@@ -10,8 +10,15 @@ import arena
 from arena.cli import cli
 
 pandas = pytest.importorskip("pandas")
-SPEC = {"name": "Cup", "game": "tic-tac-toe", "rounds": 12, "agents": ["random", "greedy", "minimax"], "openings": {"plies": 2}}
+SPEC = {"name": "Cup", "game": "tic-tac-toe", "rounds": 12, "agents": ["random", "greedy", {"agent": "minimax", "depth": 2}],
+        "openings": {"plies": 2}}  # fmt: skip
 PUZZLE = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 12, "agents": ["a-star", "bfs"]}
+
+
+@pytest.fixture(scope="module")
+def played() -> arena.Results:
+    """The run in memory."""
+    return arena.run(SPEC)
 
 
 @pytest.fixture(scope="module")
@@ -28,21 +35,21 @@ def test_tab_completion_offers_what_the_manual_names() -> None:
     assert all(hasattr(arena, name) for name in dir(arena))
 
 
-def test_a_store_is_opened_without_its_spec(path: Path) -> None:
+def test_a_store_is_opened_without_its_spec(path: Path, played: arena.Results) -> None:
     """It says the same as the run; only the spec is missing, and says so."""
-    opened, run = arena.open_store(path), arena.run(SPEC)
+    opened, run = arena.open_store(path), played
     assert (opened.name, opened.seed, len(opened.records)) == ("Cup", run.seed, len(run.records))
     assert repr(opened) == f"<Results of 'Cup': {len(run.records)} matches at tic-tac-toe, in {path}>"
     clock = [column for column in opened.to_dataframe() if "seconds" in column]
     pandas.testing.assert_frame_equal(opened.to_dataframe().drop(columns=clock), run.to_dataframe().drop(columns=clock))
-    with pytest.raises(arena.ArenaError, match=r"a store that is opened by its path has no spec"):
+    with pytest.raises(arena.ArenaError, match=r"the results of open_store have no spec"):
         _ = opened.spec
 
 
-def test_the_frame_of_a_leaderboard_has_its_rows(path: Path) -> None:
+def test_the_frame_of_a_leaderboard_has_its_rows(path: Path, played: arena.Results) -> None:
     """The values of the JSON of the board, in its order; ratings that a table hides are flagged."""
     printed = json.loads(CliRunner().invoke(cli, ["leaderboard", str(path), "--format", "json"]).output)["boards"][0]
-    for results in (arena.open_store(path), arena.run(SPEC)):
+    for results in (arena.open_store(path), played):
         frame = results.leaderboard()
         assert frame["agent"].tolist() == [row["agent"] for row in printed["rows"]]
         assert frame["rating"].tolist() == pytest.approx([row["rating"] for row in printed["rows"]])
@@ -53,11 +60,11 @@ def test_the_frame_of_a_leaderboard_has_its_rows(path: Path) -> None:
         assert ratings["rating_low"].tolist() == pytest.approx(frame["rating_low"].tolist(), nan_ok=True)
 
 
-def test_compare_says_what_the_command_says(path: Path) -> None:
+def test_compare_says_what_the_command_says(path: Path, played: arena.Results) -> None:
     """From a store, and of matches in memory."""
     printed = json.loads(CliRunner().invoke(cli, ["compare", str(path), "greedy", "random", "--format", "json"]).output)
     [expected] = printed[0]["pairs"]
-    for results in (arena.open_store(path), arena.run(SPEC)):
+    for results in (arena.open_store(path), played):
         found = results.compare("greedy", "random")
         assert found.worth.score == pytest.approx(expected["worth"]["score"])
         assert found.p_value == pytest.approx(expected["p_value"])

@@ -151,7 +151,7 @@ def test_a_table_ends_with_what_to_type_next(store: Path, said: Callable[..., st
     _, command, path, key = lines[-1].split()
     assert (command, path) == ("replay", str(store))
     assert "RuntimeError" in said("replay", path, key)
-    assert said("matches", store, "--result", "void") == f"No match of {store} fits.\n"
+    assert said("matches", store, "--result", "void") == f"No match of {store} has these properties.\n"
 
 
 def test_csv_has_a_column_for_each_seat(store: Path, said: Callable[..., str]) -> None:
@@ -173,8 +173,8 @@ def test_csv_has_a_column_for_each_seat(store: Path, said: Callable[..., str]) -
     [
         (["--agent", "gredy"], "did you mean 'greedy'?"),
         (["--agent", "greedy", "--opponent", "x"], "unknown entry of"),
-        (["--opponent", "greedy"], "expected another agent against greedy, got none"),
-        (["--agent", "greedy", "--opponent", "greedy"], "expected another agent against greedy, got greedy"),
+        (["--opponent", "greedy"], "expected an agent that is not the opponent greedy, got none"),
+        (["--agent", "greedy", "--opponent", "greedy"], "expected an agent that is not the opponent greedy, got greedy"),
         (["--result", "lost"], "'lost' is not one of"),
         (["--limit", "0"], "0 is not in the range"),
     ],
@@ -191,11 +191,11 @@ def test_a_narrow_terminal_gets_fewer_columns_and_whole_ids(
     store: Path, said: Callable[..., str], monkeypatch: pytest.MonkeyPatch, columns: int, shown: int
 ) -> None:
     """The least important are left out, and told; what was sorted by stays."""
-    monkeypatch.setattr("arena_records.matches.room", lambda _: columns)
+    monkeypatch.setattr("arena_records.matches.Terminal.room", columns)
     text = said("matches", store, "--agent", "raiser", "--by", "time")
     lines = text.splitlines()
     assert max(map(len, lines[:3])) <= columns
     assert len(lines[0].split()) <= shown
     assert "ms" in lines[0].split()
-    assert ("Left out for want of room" in text) is (len(lines[0].split()) < 10)
+    assert ("Columns left out because there is no room" in text) is (len(lines[0].split()) < 10)
     assert re.match(r"[0-9a-f]{10}$", next(word for word in lines[2].split() if len(word) == 10))

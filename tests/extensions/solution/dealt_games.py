@@ -1,4 +1,4 @@
-"""Small games with hidden cards that are drawn at random, and a twin that tries every pure strategy."""
+"""Small games with hidden cards and random payoffs, and functions that try every pure strategy."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from arena import CHANCE, Game
 
 
 class Dealt(Game):
-    """Each seat gets one of two cards, then the seats act in turns, openly; who gets what at the end was drawn from `seed`."""
+    """Each seat gets one of two cards. Then the seats act in turns, openly. The payoffs at the end are drawn from `seed`."""
 
     name = "dealt"
     min_return = -5.0
@@ -56,7 +56,7 @@ Behaviour = Mapping[tuple[int, Any], Sequence[float]]
 
 
 def observations(game: Dealt) -> list[tuple[int, Any]]:
-    """Every seat and observation at which somebody acts."""
+    """Return every observation at which a seat acts, with the seat."""
     found: dict[tuple[int, Any], None] = {}
     for ply, seat in enumerate(game.order):
         for cards in product("xy", repeat=game.players):
@@ -66,7 +66,7 @@ def observations(game: Dealt) -> list[tuple[int, Any]]:
 
 
 def drawn(game: Dealt, rng: random.Random) -> Behaviour:
-    """A policy of all seats drawn at random, in which no action is rarer than once in 12."""
+    """Draw a random policy for all seats, in which each action has a probability of at least 1/12."""
     policy = {}
     for seat, observation in observations(game):
         weights = [rng.choice([0.0, rng.random()]) + 0.1 for _ in range(game.choices[len(observation[1])])]
@@ -75,7 +75,7 @@ def drawn(game: Dealt, rng: random.Random) -> Behaviour:
 
 
 def paid(game: Dealt, policy: Behaviour) -> list[float]:
-    """What each seat gets on average, over all deals and ways to act."""
+    """Return the mean payoff of each seat over all deals and actions."""
     total = [0.0] * game.players
     for (cards, acted), payoffs in game.payoffs.items():
         weight = 1.0
@@ -88,7 +88,7 @@ def paid(game: Dealt, policy: Behaviour) -> list[float]:
 
 
 def pure(game: Dealt, policy: Behaviour, seat: int) -> Iterator[Behaviour]:
-    """The policy with every pure strategy of one seat in its place."""
+    """Yield the policy with the strategy of one seat replaced by each of its pure strategies."""
     own = [key for key in observations(game) if key[0] == seat]
     for chosen in product(*[range(game.choices[len(observation[1])]) for _, observation in own]):
         given = {

@@ -1,4 +1,4 @@
-"""A server as people start it, what it shows, and a real browser that looks at it."""
+"""A server that runs as users start it, the data that it shows, and a real browser that opens its pages."""
 
 import http.client
 import json
@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,7 +70,6 @@ def arena_games():
 def arena_agents():
     return [Stubborn, Greedy, Chatty]
 """
-SHOTS = Path(__file__).parents[3] / "build" / "screenshots"
 HOSTILE = "<script>window.hit = 1</script>"
 
 
@@ -85,7 +84,7 @@ class Answer(NamedTuple):
 
 
 class Served:
-    """A server in a process of its own."""
+    """A server that runs in a separate process."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.process = subprocess.Popen(
@@ -101,7 +100,7 @@ class Served:
         self.port = int(self.address.partition("?")[0].rstrip("/").rpartition(":")[2]) if self.address else 0
 
     def ask(self, path: str, body: Any = None, *, method: str | None = None, **headers: str) -> Answer:
-        """Ask as a page would; headers by their names with underscores."""
+        """Send a request as a page does. Keyword arguments are headers, with underscores instead of hyphens."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         data = body if body is None or isinstance(body, (bytes, Iterator)) else json.dumps(body).encode()
         if data is not None:
@@ -114,7 +113,7 @@ class Served:
             return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, text)
 
     def end(self, with_: signal.Signals = signal.SIGINT) -> tuple[int, str]:
-        """Stop it, and return its exit code and what it said on stderr."""
+        """Stop the server. Return its exit code and its output on stderr."""
         if self.process.poll() is None:
             self.process.send_signal(with_)
         _, said = self.process.communicate(timeout=30)
@@ -126,7 +125,7 @@ Serve = Callable[..., Any]
 
 @contextmanager
 def served(folder: Path, *arguments: str) -> Iterator[Served]:
-    """A server that runs meanwhile; in the end it must have had nothing to complain of, and the tests neither."""
+    """Run a server inside a `with` statement. At the end, its exit code must be 0, and stderr may have only notes."""
     server = Served(folder, *arguments)
     try:
         yield server
@@ -140,7 +139,7 @@ def served(folder: Path, *arguments: str) -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def serve() -> Serve:
-    """A context in which a server runs; in the end it must have had nothing to complain of."""
+    """Return the context manager `served`; skip the test if a library is not installed."""
     pytest.importorskip("fastapi")
     pytest.importorskip("uvicorn")
     return served
@@ -148,7 +147,7 @@ def serve() -> Serve:
 
 @pytest.fixture(scope="session")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a plugin and a store of two boards, one of whose agents has a hostile name."""
+    """Return a folder with a plugin and a store. The store has two boards, and the label of one agent is an HTML script."""
     folder = tmp_path_factory.mktemp("web")
     (folder / "pebbles.py").write_text(PLUGIN)
     run(
@@ -164,16 +163,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(serve: Serve, place: Path) -> Iterator[Served]:
-    """The server of that store, for all tests of a module."""
+    """Run a server for the store in `place`, for all tests. A test that starts tournaments runs its own server."""
     with serve(place, "cup.db", "--plugin", "pebbles.py") as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def wait() -> Callable[..., Any]:
-    """Ask again and again until an answer will do."""
+    """Return a function that calls `ask` again and again, until `enough` accepts the answer."""
 
     def wait(ask: Callable[[], Any], enough: Callable[[Any], bool], seconds: float = 30.0) -> Any:
         until = time.monotonic() + seconds
@@ -186,8 +185,21 @@ def wait() -> Callable[..., Any]:
     return wait
 
 
+def find_violations(page: Any, rules: Sequence[str] = (), *, without: bool = False) -> list[str]:
+    """Return the faults that axe finds on a page: by all rules, by the given ones, or by all others."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    options: dict[str, Any] = {"resultTypes": ["violations"]}
+    if without:
+        options["rules"] = {rule: {"enabled": False} for rule in rules}
+    elif rules:
+        options["runOnly"] = list(rules)
+    found = Axe().run(page, options=options).response["violations"]
+    return [f"{one['id']}: {one['help']}: {[node['html'][:200] for node in one['nodes'][:3]]}" for one in found]
+
+
 class Visit:
-    """One page on a screen of some width, in both themes."""
+    """A page in a browser window of a given width, in the light and the dark theme."""
 
     def __init__(self, browser: Any, address: str, width: int) -> None:
         self.width = width
@@ -206,32 +218,35 @@ class Visit:
         self.page.goto(self.address.rstrip("/") + path)
         return self.page
 
-    def check(self, name: str) -> None:
-        """Keep a picture in each theme, and hold the page to what every page must be."""
+    def check(self, other: int | None = None) -> None:
+        """Check what every page must fulfil: no accessibility faults, errors or scrolling to the side, and no script of a hostile
+        label has run. If the width `other` is given, the page is checked at this width too.
+        """
         self.page.mouse.move(0, 0)
         self.page.evaluate("scrollTo(0, 0)")
-        for theme in ("light", "dark"):
-            self.page.emulate_media(color_scheme=theme)
-            self._check(f"{name}-{self.width}-{theme}")
+        assert find_violations(self.page) == []
+        self.page.emulate_media(color_scheme="dark")
+        assert find_violations(self.page, ["color-contrast"]) == []  # no other rule depends on the theme
+        self.page.emulate_media(color_scheme="light")
+        self._check_width()
+        if other is not None:
+            size = self.page.viewport_size
+            self.page.set_viewport_size({**size, "width": other})
+            assert find_violations(self.page, ["color-contrast"], without=True) == []
+            self._check_width()
+            self.page.set_viewport_size(size)
 
-    def _check(self, name: str) -> None:
-        from axe_playwright_python.sync_playwright import Axe
-
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
-        found = Axe().run(self.page).response["violations"]
-        told = [f"{one['id']}: {one['help']}: {[node['html'][:200] for node in one['nodes']]}" for one in found]
-        assert told == [], name
+    def _check_width(self) -> None:
         assert self.errors == []
         assert self.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         assert self.page.evaluate("window.hit") is None
 
     def end(self) -> None:
-        """Close it."""
+        """Close the page."""
         self._context.close()
 
 
 @pytest.fixture(scope="session")
 def visiting() -> type[Visit]:
-    """What makes a visit of a page."""
+    """Return the class `Visit`."""
     return Visit

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from arena import Registry, run
-from arena.results.leaderboard import of_tallies
+from arena.results.leaderboard import Leaderboard
 from arena.results.stored_tallies import tallies_of
-from arena.schedule.board_info import describe_board
+from arena.schedule.board_info import BoardInfo
 from arena.spec import load_spec
 from arena.store import Store
 from arena_pairings.sprt import forecast
@@ -142,7 +142,7 @@ def test_downloads_are_whole(server: Any, place: Path) -> None:
 
 def test_limits_are_told_in_words() -> None:
     def told(**spec: Any) -> str:
-        return limits_text([describe_board(board) for board in load_spec({"game": "tic-tac-toe", **spec}).boards])
+        return limits_text([BoardInfo.of(board) for board in load_spec({"game": "tic-tac-toe", **spec}).boards])
 
     assert told(agents=["random", "greedy"]) == "none"
     assert told(agents=["random", "greedy"], limits={"nodes": 5000, "seconds": 0.5}) == "5,000 nodes, 0.5 s"
@@ -171,7 +171,7 @@ def test_the_length_of_a_sequential_test_is_foretold(tmp_path: Path) -> None:
         last = store.last()
         begun = replace(last, ended=None, boards=(replace(last.boards[0], size=200_000),))
         store.begin(begun)
-        (board,) = of_tallies(tallies_of(store, begun.boards), finished=False, store=str(path))
+        (board,) = Leaderboard.of_tallies(tallies_of(store, begun.boards), finished=False, store=str(path))
     told = Watcher(path)._read()
     assert (told["state"], told["done"], told["total"]) == ("interrupted", 16, None)
     assert board.test is not None

@@ -11,6 +11,7 @@ from arena import run
 pytestmark = pytest.mark.slow
 
 LONG = "lookahead(depth=3)"
+WIDE = 1280
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +34,10 @@ def server(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any
         yield running
 
 
-@pytest.fixture(params=[1280, 390])
-def visit(request: pytest.FixtureRequest, browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
-    made = visiting(browser, server.address, request.param)
+@pytest.fixture
+def visit(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
+    """A page on a narrow screen. Its checks are made on a wide screen too."""
+    made = visiting(browser, server.address, 390)
     yield made
     made.end()
 
@@ -55,7 +57,7 @@ def test_a_wide_leaderboard_fades_out_and_keeps_its_names(visit: Any) -> None:
     box, name = region.bounding_box(), region.get_by_role("link", name="hold-at").bounding_box()
     assert box["x"] <= name["x"] < box["x"] + box["width"] / 2
     region.evaluate("node => node.scrollTo(0, 0)")
-    visit.check("wide-leaderboard")
+    visit.check(WIDE)
 
 
 def test_the_table_of_moves_shows_all_its_columns(visit: Any, server: Any) -> None:
@@ -64,7 +66,7 @@ def test_the_table_of_moves_shows_all_its_columns(visit: Any, server: Any) -> No
     page.wait_for_selector(".moves table")
     assert page.locator(".moves thead th").all_text_contents() == ["agent", "move", "value", "depth", "nodes", "time"]
     assert page.locator(".moves").evaluate("node => node.scrollWidth - node.clientWidth") <= 0
-    visit.check("moves")
+    visit.check(WIDE)
 
 
 @pytest.mark.parametrize(("address", "more"), [("/t/pig/entry?name=hold-at", "at"), (f"/t/four/entry?name={LONG}", "open-lines")])
@@ -73,11 +75,11 @@ def test_an_agent_is_described_once(visit: Any, address: str, more: str) -> None
     page = visit.go(address)
     page.wait_for_selector("dl.pairs dd")
     told = page.locator("main").inner_text()
-    assert told.count("What it is") == 1
+    assert told.count("About this agent") == 1
     assert "`" not in told
     where = "dl.pairs code" if "pig" in address else "dl.pairs dd"
     assert any(text.startswith(more) for text in page.locator(where).all_text_contents())
-    visit.check("described-agent")
+    visit.check(WIDE)
 
 
 def test_the_field_of_a_position_has_a_label(visit: Any) -> None:
@@ -85,7 +87,7 @@ def test_the_field_of_a_position_has_a_label(visit: Any) -> None:
     page.wait_for_selector("svg.board")
     assert page.get_by_label("Position", exact=True).input_value()
     assert page.get_by_text("Position", exact=True).bounding_box()["height"] > 10
-    visit.check("position")
+    visit.check(WIDE)
 
 
 def test_a_copy_of_a_store_is_called_one(visit: Any) -> None:
@@ -94,7 +96,7 @@ def test_a_copy_of_a_store_is_called_one(visit: Any) -> None:
     page.wait_for_selector("tbody tr")
     rows = [row.locator("td").first.inner_text() for row in page.locator("tbody tr").all()]
     assert [row.split("\n") for row in rows] == [["four.db"], ["pig.db"], ["backup/four.db", "a copy of four.db"]]
-    visit.check("copies")
+    visit.check(WIDE)
 
 
 @pytest.mark.parametrize(
@@ -121,11 +123,11 @@ def test_a_list_of_matches_shows_who_won(visit: Any) -> None:
         box = cell.bounding_box()
         assert edge["x"] <= box["x"] <= box["x"] + box["width"] <= edge["x"] + edge["width"] + 1
     assert page.get_by_label("Agent").evaluate("node => node.scrollWidth - node.clientWidth") <= 0
-    visit.check("matches-of-two-boards")
+    visit.check(WIDE)
 
 
-def test_nothing_is_solved_before_its_position_is_there(visit: Any, wait: Any) -> None:
-    """Else the page would show the figures of another position."""
+def test_nothing_is_played_or_solved_before_its_position_is_there(visit: Any, wait: Any) -> None:
+    """Else the page would go on with the position before, or show its figures."""
     page = visit.go("/puzzles")
     page.wait_for_selector("svg.board")
     held: list[Any] = []
@@ -133,12 +135,31 @@ def test_nothing_is_solved_before_its_position_is_there(visit: Any, wait: Any) -
     page.get_by_label("Position", exact=True).fill("1 2 3 / 4 5 6 / 7 . 8")
     page.get_by_role("button", name="Set up").click()
     solve = page.get_by_role("button", name="Solve", exact=True)
+    played: list[Any] = []
+    page.on("request", lambda request: played.append(request.url) if request.url.endswith("/api/apply") else None)
     for disabled in (False, True):  # asked for by the page, and then by its board
         wait(lambda: (page.wait_for_timeout(20), held), lambda found: found[1])
         assert solve.is_disabled() == disabled
+        page.locator(".target").first.click()
+        page.locator(".legal-move").first.click()
         held.pop().continue_()
+    assert played == []  # clicks on the position before do not count
     page.unroute("**/api/position")
     wait(lambda: (page.wait_for_timeout(20), solve.is_enabled()), lambda found: found[1])
     solve.click()
     page.wait_for_selector("dl.figures dd")
     assert page.locator("dl.figures dd").all_inner_texts()[:2] == ["solved", "1"]
+
+
+@pytest.mark.parametrize("address", ["/play", "/puzzles", "/new"])
+def test_a_page_is_not_empty_while_it_waits_for_its_games(visit: Any, wait: Any, address: str) -> None:
+    """The first request loads the plugins, which takes seconds on a busy machine."""
+    held: list[Any] = []
+    visit.page.route("**/api/inventory", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    page = visit.go(address)
+    wait(lambda: (page.wait_for_timeout(20), held), lambda found: found[1])
+    waiting = page.get_by_text("Loading games and agents")
+    assert waiting.is_visible()
+    held.pop().continue_()
+    page.wait_for_selector("select")
+    assert waiting.count() == 0

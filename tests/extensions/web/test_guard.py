@@ -155,6 +155,6 @@ def test_an_address_without_a_page_says_so_in_a_page(server: Any, path: str) -> 
     """With the status 404 and a way back, for a browser; programs have JSON."""
     answer = server.ask(path, accept="text/html,application/xhtml+xml,*/*;q=0.8")
     assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
-    assert 'href="/">To the first page</a>' in answer.text
+    assert 'href="/">Go to the start page</a>' in answer.text
     other = server.ask(path)
     assert (other.status, list(other.json)) == (404, ["error"])

@@ -50,13 +50,16 @@ def won(record: Record, label: str | None) -> str:
 
 @pytest.mark.parametrize("board", [None, 0, 1, 7])
 def test_filters_let_through_what_they_say(store: Path, board: int | None) -> None:
-    """Board, agent, opponent, result, ending and length, alone and together."""
+    """Board, agent, opponent, result, ending and length, alone and together. For a single board, some of the combinations."""
     every = placed(store)
     tried = hits = 0
-    people = ("", "random", "50% a_b", "nobody")
-    for agent, opponent, result, ending, (low, high) in product(
-        people, ("", "greedy"), ("", "win", "draw", "loss"), ("", "failed", "move-limit"), ((None, None), (6, 8), (9, None))
-    ):
+    lengths = ((None, None), (6, 8), (9, None))
+    combinations = [
+        *product(("", "50% a_b"), ("", "greedy"), ("", "win", "draw", "loss"), ("", "failed", "move-limit"), lengths),
+        ("random", "", "", "", (None, None)),
+        ("nobody", "", "", "", (None, None)),
+    ]
+    for agent, opponent, result, ending, (low, high) in combinations if board is None else combinations[::7]:
         wanted = MatchFilter(
             board=board, agent=agent, opponent=opponent, result=result, ending=ending, shortest=low, longest=high
         )
@@ -75,7 +78,7 @@ def test_filters_let_through_what_they_say(store: Path, board: int | None) -> No
         found = matches(store, wanted)
         assert [match["id"] for match in found["matches"]] == expected, wanted
         tried, hits = tried + 1, hits + bool(expected)
-    assert tried == 288
+    assert tried == (146 if board is None else 21)
     assert (hits == 0) == (board == 7)
 
 

@@ -1,6 +1,7 @@
 """A board has the same headings and cells in the terminal, in a report, and on a page in a real browser."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,33 +60,43 @@ def region(page: Any, label: str, rows: str = "tbody tr") -> list[list[str]]:
     return [[cell.strip() or "-" for cell in row.locator("th, td").all_inner_texts()] for row in found]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store for each board."""
+    folder = tmp_path_factory.mktemp("boards")
+    shutil.copy(league.LEAGUE, folder)
+    for name, (spec, _) in BOARDS.items():
+        plugins = [str(folder / plugin) for plugin in spec.get("plugins", [])]
+        run({**spec, "name": name, "plugins": plugins}, store=folder / f"{name}.db")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def visit(folder: Path, serve: Any, browser: Any, visiting: Any) -> Iterator[Any]:
+    """A page of a server for the folder."""
+    with serve(folder, ".") as server:
+        made = visiting(browser, server.address, 1280)
+        yield made
+        assert made.errors == []
+        made.end()
+
+
 @pytest.mark.parametrize("name", BOARDS)
-def test_text_report_and_page_show_the_same(name: str, tmp_path: Path, serve: Any, browser: Any, visiting: Any) -> None:
+def test_text_report_and_page_show_the_same(name: str, folder: Path, visit: Any) -> None:
     pytest.importorskip("matplotlib")
-    shutil.copy(league.LEAGUE, tmp_path)
     spec, first = BOARDS[name]
-    plugins = [str(tmp_path / plugin) for plugin in spec.get("plugins", [])]
-    run({**spec, "name": name, "plugins": plugins}, store=tmp_path / "board.db")
-    arena = arena_in(tmp_path)
-    text = arena("leaderboard", "board.db", "--format", "pipe").stdout
+    arena = arena_in(folder)
+    text = arena("leaderboard", f"{name}.db", "--format", "pipe").stdout
     shown = printed(text, len(spec["agents"]))
     assert shown[0][: len(first)] == first
     assert (len(shown[0]) == len(first)) == (name == "chosen")
-    assert arena("report", "board.db", "-o", "board.html").returncode == 0
-    tables = Page((tmp_path / "board.html").read_text("utf-8")).tables
+    assert arena("report", f"{name}.db", "-o", "board.html", "--matches", "0").returncode == 0
+    tables = Page((folder / "board.html").read_text("utf-8")).tables
     (reported,) = [table for label, table in tables.items() if label.startswith("leaderboard of ")]
     bracket = next((table for label, table in tables.items() if label.startswith("bracket of ")), [])
     assert bool(bracket) == (name == "knockout")
     assert reported == shown
-    with serve(tmp_path, "board.db") as server:
-        visit = visiting(browser, server.address, 1280)
-        try:
-            page = visit.go("/")
-            assert seen(page) == shown
-            assert [row[1:] for row in region(page, "cross-table of ")] == [
-                row[1:] for row in below(text, "Score of each row")[1:]
-            ]
-            assert region(page, "bracket of ", "tr") == below(text, "# Bracket") == bracket
-            assert visit.errors == []
-        finally:
-            visit.end()
+    page = visit.go(f"/t/{name}")
+    assert seen(page) == shown
+    assert [row[1:] for row in region(page, "cross-table of ")] == [row[1:] for row in below(text, "Score of each row")[1:]]
+    assert region(page, "bracket of ", "tr") == below(text, "# Bracket") == bracket

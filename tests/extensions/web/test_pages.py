@@ -1,6 +1,7 @@
 """The pages in a real browser: wide and narrow, light and dark, by mouse and by keyboard."""
 
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,10 +14,10 @@ pytestmark = pytest.mark.slow
 WIDE = 1280
 
 
-@pytest.fixture(params=[1280, 375])
-def visit(request: pytest.FixtureRequest, browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
-    """A page on a wide and on a narrow screen."""
-    made = visiting(browser, server.address, request.param)
+@pytest.fixture
+def visit(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
+    """A page on a narrow screen. Its checks are made on a wide screen too."""
+    made = visiting(browser, server.address, 375)
     yield made
     made.end()
 
@@ -47,7 +48,10 @@ def test_the_leaderboard_and_its_matches(visit: Any, server: Any) -> None:
     assert page.locator("h1").inner_text() == "Small <b>cup</b>"
     assert page.get_by_role("link", name="<script>").count() >= 1
     overall = page.get_by_role("region", name="overall", exact=True)
-    assert overall.locator("thead th").all_inner_texts() == ["Agent", "Boards", "Mean rank", "Mean Elo"]
+    assert overall.locator("thead th").all_inner_texts() == [
+        "Agent",
+        *[one["title"] for one in server.ask("/api/t/cup").json["boards"]],
+    ]
     assert sorted(overall.locator("tbody th").all_inner_texts()) == ["<script>window.hit = 1</script>", "lookahead", "random"]
     rows = server.ask("/api/t/cup").json["boards"][0]["rows"]
     shown = page.locator(".leaderboard").first.locator(".interval span").all_inner_texts()
@@ -61,11 +65,11 @@ def test_the_leaderboard_and_its_matches(visit: Any, server: Any) -> None:
     heads = page.locator(".cross").first.locator("thead th")
     assert heads.all_inner_texts() == ["1", "2", "3"]
     assert [head.get_attribute("title") for head in heads.all()] == [one["agent"] for one in rows]
-    visit.check("leaderboard")
+    visit.check(WIDE)
     page.get_by_role("link", name="All matches").click()
     page.wait_for_selector("tbody tr")
     assert page.get_by_role("status").inner_text().startswith("72 matches")
-    visit.check("matches")
+    visit.check(WIDE)
 
 
 def test_figures_keep_their_powers_of_ten(desktop: Any) -> None:
@@ -97,7 +101,7 @@ def test_a_replay(visit: Any) -> None:
     page.locator(".move").nth(2).click()
     assert status.inner_text().startswith("2. ")
     assert page.get_by_role("slider").input_value() == "2"
-    visit.check("replay")
+    visit.check(WIDE)
 
 
 def test_a_game_against_an_agent(visit: Any) -> None:
@@ -108,7 +112,24 @@ def test_a_game_against_an_agent(visit: Any) -> None:
     assert turn.inner_text() == "Your turn"
     page.get_by_role("button", name="Hint").click()
     page.wait_for_selector(".hinted")
-    visit.check("play")
+    visit.check(WIDE)
+
+
+def test_a_click_while_a_new_game_begins_does_not_go_on_with_the_old_one(desktop: Any) -> None:
+    """The old board can still be seen, and its move would take the place of the new game."""
+    page = desktop.go("/play")
+    page.locator(".target").first.click()
+    page.locator(".move").nth(2).wait_for()  # the start, one's own move and the answer
+    held: list[Any] = []
+    page.route("**/api/position", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    page.get_by_role("button", name="New game").click()
+    while not held:
+        page.wait_for_timeout(20)
+    page.locator(".target").first.click()
+    page.locator(".legal-move").first.click()
+    held.pop().continue_()
+    until(page, "document.querySelectorAll('.move').length === 1")
+    assert page.locator(".turn").inner_text() == "Your turn"
 
 
 def test_a_puzzle_is_solved(visit: Any) -> None:
@@ -122,7 +143,7 @@ def test_a_puzzle_is_solved(visit: Any) -> None:
     assert page.locator(".turn").inner_text() == "Solved"
     assert page.locator(".figures").inner_text().split("\n")[:4] == ["Result", "solved", "Moves", "2"]
     assert board(page).get_attribute("aria-label").endswith("1 2 3, 4 5 6, 7 8 blank")
-    visit.check("puzzle")
+    visit.check(WIDE)
 
 
 def test_two_agents_side_by_side(visit: Any) -> None:
@@ -139,7 +160,7 @@ def test_two_agents_side_by_side(visit: Any) -> None:
         panel.locator(".move").last.click()
         label = panel.locator("svg.board").get_attribute("aria-label")
         assert label == "n queens: 8 queens on a board of 8 by 8, none attack each other"
-    visit.check("compare")
+    visit.check(WIDE)
 
 
 def test_a_form_for_a_tournament(visit: Any) -> None:
@@ -148,18 +169,19 @@ def test_a_form_for_a_tournament(visit: Any) -> None:
     page.get_by_label("Name", exact=True).fill("<img src=x onerror=window.hit=1>")
     until(page, "document.querySelector('.code').textContent.includes('onerror')")
     assert "- random" in page.locator(".code").inner_text()
-    visit.check("new")
+    visit.check(WIDE)
 
 
 def test_a_game_without_a_board_is_shown_as_text_on_the_same_page(visit: Any) -> None:
     page = visit.go("/play")
     page.get_by_label("Game", exact=True).select_option("pebbles")
     page.get_by_role("button", name="New game").click()
+    page.wait_for_selector("[aria-busy]", state="detached")
     page.wait_for_selector(".board-text")
     assert page.locator(".board-text").inner_text() == "o o o o o <b>left</b>"
     page.get_by_role("group", name="legal moves").get_by_role("button", name="2").click()
     until(page, "document.querySelectorAll('tbody tr').length === 3")
-    visit.check("text")
+    visit.check(WIDE)
 
 
 def test_every_board_is_drawn(visit: Any) -> None:
@@ -167,10 +189,11 @@ def test_every_board_is_drawn(visit: Any) -> None:
     for game in ("connect-four", "othello"):
         page.get_by_label("Game", exact=True).select_option(game)
         page.get_by_role("button", name="New game").click()
+        page.wait_for_selector("[aria-busy]", state="detached")
         page.wait_for_selector(f"svg.board-{game} .target")
         page.locator(".target").nth(2).click()
         until(page, "document.querySelectorAll('tbody tr').length === 3")
-        visit.check(game)
+        visit.check(WIDE)
     page = visit.go("/puzzles")
     page.wait_for_selector(".target")
     page.get_by_label("Game", exact=True).select_option("sudoku")
@@ -180,7 +203,7 @@ def test_every_board_is_drawn(visit: Any) -> None:
     page.locator(".move").last.click()
     assert board(page).get_attribute("aria-label") == "sudoku: 81 of 81 cells are filled"
     assert page.locator(".digit-given").count() >= 30
-    visit.check("sudoku")
+    visit.check(WIDE)
 
 
 def test_a_whole_game_by_keyboard_alone(desktop: Any) -> None:
@@ -188,6 +211,7 @@ def test_a_whole_game_by_keyboard_alone(desktop: Any) -> None:
     page.wait_for_selector(".target")
     page.get_by_label("Seat 2").select_option("")
     page.get_by_role("button", name="New game").click()
+    page.wait_for_selector("[aria-busy]", state="detached")
     page.wait_for_selector(".turn:has-text('to move')")
     page.locator(".target[tabindex='0']").focus()
     for keys in (
@@ -211,10 +235,12 @@ def test_a_seat_can_be_any_and_two_agents_can_be_watched(desktop: Any) -> None:
     page.get_by_label("Seat 1").select_option("random")
     page.get_by_label("Seat 2").select_option("")
     page.get_by_role("button", name="New game").click()
+    page.wait_for_selector("[aria-busy]", state="detached")
     until(page, "document.querySelectorAll('.layer-pieces > *').length === 1")
     page.wait_for_selector(".turn:has-text('Your turn')")
     page.get_by_label("Seat 2").select_option("greedy")
     page.get_by_role("button", name="New game").click()
+    page.wait_for_selector("[aria-busy]", state="detached")
     until(page, "/wins|draw/.test(document.querySelector('.turn').textContent)")
     pieces = page.locator(".layer-pieces > *").count()
     assert pieces >= 5
@@ -230,6 +256,7 @@ def test_a_game_is_still_there_after_a_reload_and_in_a_link(desktop: Any) -> Non
     page.get_by_label("Seat 2").select_option("lookahead")
     page.get_by_label("depth").fill("1")
     page.get_by_role("button", name="New game").click()
+    page.wait_for_selector("[aria-busy]", state="detached")
     until(page, "document.querySelectorAll('.target').length === 12")
     page.get_by_role("button", name="row 2, column 2").click()
     until(page, "document.querySelectorAll('.layer-pieces > *').length === 2")
@@ -246,10 +273,10 @@ def test_a_game_is_still_there_after_a_reload_and_in_a_link(desktop: Any) -> Non
     page.go_back()
     until(page, "document.querySelectorAll('.layer-pieces > *').length === 2")
     page.goto(link.replace("lookahead", "no-such"))
-    page.wait_for_selector(".fault:has-text('\"no-such\" is no agent for tic-tac-toe')")
+    page.wait_for_selector(".fault:has-text('\"no-such\" is not an agent for tic-tac-toe')")
     until(page, "document.querySelectorAll('.target').length === 9")
     page.goto(link.partition("#")[0] + "#%7B%22x")
-    page.wait_for_selector(".fault:has-text('starts as usual')")
+    page.wait_for_selector(".fault:has-text('starts with its defaults')")
     assert desktop.errors == []
 
 
@@ -298,11 +325,11 @@ def test_a_form_shows_all_its_faults_and_that_the_spec_is_out_of_date(visit: Any
         "agent 3 (lookahead), depth.sweep[1]",
     ]
     assert page.locator(".code.stale").count() == 1
-    assert page.get_by_text("from before these faults").count() == 1
+    assert page.get_by_text("the changes with mistakes").count() == 1
     assert page.get_by_role("region", name="spec").get_by_role("alert").count() == 1, "beside the button that they disable"
     assert page.get_by_role("button", name="Save", exact=True).is_disabled()
     visit.errors.clear()  # the answer with status 400
-    visit.check("new-faults")
+    visit.check(WIDE)
     page.get_by_label("Rounds").fill("3")
     page.get_by_label("depth").fill("1, 2")
     page.wait_for_selector(".code:not(.stale):has-text('rounds: 3')")
@@ -329,7 +356,7 @@ def test_step_hint_and_undo_of_a_puzzle(desktop: Any) -> None:
     until(page, "document.querySelector('svg.board').getAttribute('aria-label').endsWith('7 5 8')")
     page.get_by_role("button", name="Step").click()
     until(page, "document.querySelector('svg.board').getAttribute('aria-label').endsWith('7 blank 8')")
-    assert page.locator(".turn").inner_text().startswith("Move 1 of 2 of ")  # two slides from the goal: nothing is solved yet
+    assert page.locator(".turn").inner_text().startswith("Move 1 of 2 (solution by ")  # and not solved yet
     page.get_by_role("button", name="Step").click()
     page.wait_for_selector(".turn:text-is('Solved')")
     page.get_by_role("textbox", name="Position").fill("1 2 3 / 4 5 6 / 8 7 .")
@@ -350,13 +377,28 @@ def test_queens_that_attack_each_other_are_joined(desktop: Any) -> None:
     assert page.locator(".queen-attacked").count() == 5
 
 
-def test_a_started_tournament_grows_on_its_page_without_a_reload(desktop: Any) -> None:
+def test_a_started_tournament_grows_on_its_page_without_a_reload(
+    serve: Callable[..., Any], place: Path, browser: Any, visiting: Any, tmp_path: Path
+) -> None:
+    """It is listed on the first page, beside the one that is there."""
+    shutil.copy(place / "cup.db", tmp_path)
+    with serve(tmp_path, "cup.db") as server:
+        desktop = visiting(browser, server.address, WIDE)
+        check_growth(desktop)
+        page = desktop.go("/")
+        page.wait_for_selector("[aria-label=tournaments]")
+        assert page.locator("tbody th").all_inner_texts() == ["Small <b>cup</b>", "Grown"]
+        desktop.end()
+
+
+def check_growth(desktop: Any) -> None:
+    """Start a tournament by the form, watch its page, and stop it."""
     page = desktop.go("/new")
     page.wait_for_selector(".entry")
     page.get_by_label("Game", exact=True).select_option("connect-four")  # slow enough not to end before it is stopped
     page.get_by_label("Name", exact=True).fill("Grown")
     page.get_by_label("Rounds").fill("1000")
-    page.get_by_label("Nodes a decision").fill("300")
+    page.get_by_label("Nodes per decision").fill("300")
     until(page, "document.querySelector('.code').textContent.includes('Grown')")
     until(page, "document.querySelector('.code').textContent.includes('rounds: 1000')")
     page.get_by_role("button", name="Save and start").click()
@@ -374,17 +416,11 @@ def test_a_started_tournament_grows_on_its_page_without_a_reload(desktop: Any) -
     assert desktop.errors == []
 
 
-def test_a_second_tournament_is_listed_on_the_first_page(desktop: Any, place: Path) -> None:
-    page = desktop.go("/")
-    page.wait_for_selector("[aria-label=tournaments]")
-    assert page.locator("tbody th").all_inner_texts() == ["Small <b>cup</b>", "Grown"]
-
-
 def test_without_a_store_there_are_three_ways_on(serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path) -> None:
     with serve(tmp_path) as server:
         made = visiting(browser, server.address, WIDE)
         page = made.go("/")
         page.wait_for_selector(".door")
         assert page.locator(".door h2").all_inner_texts() == ["Play", "Puzzles", "New tournament"]
-        made.check("home")
+        made.check(375)
         made.end()

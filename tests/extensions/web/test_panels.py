@@ -1,6 +1,6 @@
 """Panels of plugins on the pages of a match, an agent and a leaderboard, and in a report. A fault stays in its place."""
 
-import json
+import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from arena import PluginError, Registry, hookimpl, load_plugins
+from arena import PluginError, Registry, hookimpl, load_plugins, run
 from arena.api.store import Store
 from arena.plugins.contract import list_brought
 from arena_web.api import Panel
@@ -66,11 +66,24 @@ def arena_panels():
 
 
 @pytest.fixture(scope="module")
-def panelled(place: Path) -> Iterator[Served]:
+def folder(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the store of `place` and one whose spec names a plugin with panels, which leaves a mark when it is run."""
+    folder = tmp_path_factory.mktemp("panels")
+    shutil.copy(place / "cup.db", folder)
+    (folder / "panels.py").write_text(PANELS)
+    own = PANELS.replace('Panel("', 'Panel("strange-')
+    (folder / "stranger.py").write_text(f"open({str(folder / 'ran')!r}, 'w').close()\n{own}")
+    spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [str(folder / "stranger.py")], "agents": ["random", "greedy"]}
+    run(spec, store=folder / "strange.db")
+    (folder / "ran").unlink()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def panelled(folder: Path, place: Path) -> Iterator[Served]:
     """A server that was asked for the plugin of the panels, too."""
     pytest.importorskip("fastapi")
-    (place / "panels.py").write_text(PANELS)
-    with served(place, "cup.db", "--plugin", "pebbles.py", "--plugin", "panels.py") as server:
+    with served(folder, ".", "--plugin", str(place / "pebbles.py"), "--plugin", "panels.py") as server:
         yield server
 
 
@@ -125,19 +138,12 @@ def test_resources_add_up(panelled: Served) -> None:
     assert data["Match"] == match["id"][:12]
 
 
-def test_a_store_brings_no_panels(place: Path, panelled: Served) -> None:
+def test_a_store_brings_no_panels(folder: Path, panelled: Served) -> None:
     """Code that a spec in a store names is not run: only installed plugins, and those that were asked for."""
-    mark = place / "ran"
-    (place / "stranger.py").write_text(f"open({str(mark)!r}, 'w').close()\n{PANELS}")
-    spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": ["stranger.py"], "agents": ["random", "greedy"]}
-    (place / "strange.yaml").write_text(json.dumps(spec))
-    assert arena_in(place)("run", "strange.yaml").returncode == 0
-    mark.unlink()
-    with served(place, "results/strange.db") as server:
-        match = server.ask("/api/t/strange/matches?board=0").json["matches"][0]["id"]
-        found = server.ask(f"/api/t/strange/panels?place=match&id={match}").json["panels"]
-    assert [panel["name"] for panel in found] == ["resources"]
-    assert not mark.exists()
+    match = panelled.ask("/api/t/strange/matches?board=0").json["matches"][0]["id"]
+    found = panelled.ask(f"/api/t/strange/panels?place=match&id={match}").json["panels"]
+    assert [panel["name"] for panel in found] == ["actions", "chalk", "resources"]
+    assert not (folder / "ran").exists()
 
 
 def test_strangers_see_public_panels_and_no_path_of_the_host(place: Path) -> None:
@@ -187,10 +193,9 @@ def test_a_hook_of_an_extension_is_checked_as_those_of_the_core_are(tmp_path: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 375])
-def test_pages_draw_them(panelled: Served, browser: Any, visiting: Any, width: int) -> None:
+def test_pages_draw_them(panelled: Served, browser: Any, visiting: Any) -> None:
     """By their modules, as figures and as a table; a fault of one is a line in its place."""
-    visit = visiting(browser, panelled.address, width)
+    visit = visiting(browser, panelled.address, 375)
     match = a_match(panelled)
     page = visit.go(f"/t/cup/match/{match['id']}")
     page.wait_for_selector("section[aria-label=Resources] dd")
@@ -205,7 +210,7 @@ def test_pages_draw_them(panelled: Served, browser: Any, visiting: Any, width: i
         )
     )
     assert figures["Moves"] == str(match["moves"])
-    visit.check("panels-match")
+    visit.check(1280)
     page = visit.go(f"/t/cup/entry?name={quote(HOSTILE)}")
     page.wait_for_selector("section[aria-label='Over the run'] svg.chart")
     page.wait_for_selector("section[aria-label=Fails] .fault")
@@ -213,26 +218,26 @@ def test_pages_draw_them(panelled: Served, browser: Any, visiting: Any, width: i
         "This panel cannot be shown: RuntimeError: <b>nothing</b>"
     )
     assert page.locator("section[aria-label=Called] dd").all_inner_texts() == [HOSTILE, str(len(HOSTILE)), "yes", "-"]
-    visit.check("panels-entry")
+    visit.check(1280)
     page = visit.go("/t/cup")
     page.wait_for_selector("section[aria-label='tic-tac-toe: Lengths'] td >> nth=3")
     page.wait_for_selector("section[aria-label='pebbles: Lengths'] td >> nth=3")
     assert page.locator("section[aria-label='pebbles: Lengths'] td").all_inner_texts()[:2] == ["least", "3"]
-    visit.check("panels-leaderboard")
+    visit.check(1280)
     visit.end()
 
 
 @pytest.mark.slow
-def test_a_report_draws_them_without_a_server(panelled: Served, place: Path, browser: Any, visiting: Any) -> None:
+def test_a_report_draws_them_without_a_server(folder: Path, place: Path, browser: Any, visiting: Any) -> None:
     if find_spec("matplotlib") is None:
         pytest.skip("reports need matplotlib")
-    arena = arena_in(place)
-    plain = arena("report", "cup.db", "-o", "plain.html", "--plugin", "pebbles.py")
+    arena, plugin = arena_in(folder), str(place / "pebbles.py")
+    plain = arena("report", "strange.db", "-o", "plain.html")
     assert plain.returncode == 0, plain.stderr
-    assert "panels.js" not in (place / "plain.html").read_text()
-    done = arena("report", "cup.db", "-o", "panels.html", "--plugin", "pebbles.py", "--plugin", "panels.py")
+    assert 'arenaModules["panels.js"] =' not in (folder / "plain.html").read_text()
+    done = arena("report", "cup.db", "-o", "panels.html", "--plugin", plugin, "--plugin", "panels.py")
     assert done.returncode == 0, done.stderr
-    visit = visiting(browser, (place / "panels.html").as_uri(), 1280)
+    visit = visiting(browser, (folder / "panels.html").as_uri(), 1280)
     page = visit.go("")
     page.wait_for_selector("section[aria-label=Boards] .drawn")
     assert page.inner_text("section[aria-label=Boards] .drawn") == "drawn: 2 None"

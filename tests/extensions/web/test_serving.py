@@ -11,19 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+
+from arena.cli import cli
+from arena_web.serve import NEEDED
+from tests.conftest import arena_in
 
 
-def refused(folder: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, *environment.pop("options", "").split(), "-m", "arena", "serve", *arguments],
-        cwd=folder,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **environment},
-    )
-    return done.returncode, done.stdout, done.stderr
+def refused(folder: Path, *arguments: str) -> str:
+    """What a server that does not start says."""
+    done = arena_in(folder)("serve", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
 
 
 @pytest.mark.slow
@@ -46,36 +45,44 @@ def test_plugins_are_loaded_before_anybody_asks(serve: Any, place: Path, wait: A
 
 def test_a_port_that_is_taken_is_told(place: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        code, out, said = refused(place, "cup.db", "--port", str(taken.getsockname()[1]))
-    assert (code, out) == (2, "")
-    assert "choose another with --port" in said
+        assert "choose another with --port" in refused(place, "cup.db", "--port", str(taken.getsockname()[1]))
 
 
 def test_a_file_that_is_not_there_is_told(place: Path) -> None:
-    code, out, said = refused(place, "none.db")
-    assert (code, out) == (2, "")
-    assert "none.db: no such file" in said
+    assert "none.db: no such file" in refused(place, "none.db")
 
 
 def test_the_faults_of_a_spec_are_told_before_anything_starts(place: Path) -> None:
     (place / "faulty.yaml").write_text("game: tic-tac-to\nagents: [random, greedy]\n")
-    code, out, said = refused(place, "faulty.yaml")
-    assert (code, out) == (2, "")
+    said = refused(place, "faulty.yaml")
     assert "faulty.yaml:1:7" in said
     assert "did you mean 'tic-tac-toe'" in said
 
 
-@pytest.mark.parametrize("missing", ["fastapi", "sse_starlette", "uvicorn", "jinja2"])
-def test_without_the_extra_it_says_what_to_install(place: Path, tmp_path: Path, missing: str) -> None:
+def test_without_the_extra_it_says_what_to_install(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process that finds none of the libraries, and here if one of them is missing."""
     installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     for entry in installed:
         for item in Path(entry).iterdir():
-            if not item.name.startswith((missing, "__editable__")) and item.suffix != ".pth":
+            if not item.name.startswith((*NEEDED, "__editable__")) and item.suffix != ".pth":
                 (tmp_path / item.name).symlink_to(item)
     own = [path for path in sys.path if path and path not in installed]
-    code, out, said = refused(place, "cup.db", options="-S", PYTHONPATH=os.pathsep.join([*own, str(tmp_path)]))
-    assert (code, out) == (2, "")
-    assert "pip install 'fairarena[web]'" in said
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "arena", "serve", "cup.db"],
+        cwd=place,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([*own, str(tmp_path)])},
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'fairarena[web]'" in done.stderr
+    for name in NEEDED:
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, name, None)
+            told = CliRunner().invoke(cli, ["serve", str(place / "cup.db")], standalone_mode=False).exception
+            assert "pip install 'fairarena[web]'" in str(told)
 
 
 @pytest.mark.slow

@@ -88,6 +88,9 @@ def test_one_store_that_cannot_be_read_hides_no_other(served_folder: Any, folder
     assert listed == {"broken": "failed", "deep-one": "finished", "one": "finished"}
 
 
-def test_an_empty_folder_says_so(serve: Any, tmp_path: Path) -> None:
-    with serve(tmp_path, ".") as server:
-        assert server.ask("/api/tournaments").json == {"tournaments": [], "folder": tmp_path.name}
+def test_an_empty_folder_says_so(served_folder: Any, folder: Path) -> None:
+    moved = folder.rename(folder.with_name("elsewhere"))
+    folder.mkdir()
+    assert served_folder.ask("/api/tournaments").json == {"tournaments": [], "folder": folder.name}
+    folder.rmdir()
+    moved.rename(folder)

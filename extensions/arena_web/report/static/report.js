@@ -1,4 +1,4 @@
-// The matches of a report: a list with filters, and a player that steps through one of them.
+// The matches of a report: a list with filters, and a player that steps through the positions of one match.
 (() => {
   const listing = JSON.parse(document.getElementById("listing").textContent);
   const packs = [...document.querySelectorAll("script.pack")];
@@ -17,7 +17,7 @@
     return made;
   }
 
-  // What a line of the list says.
+  // The text of a line in the list.
 
   const matches = listing.matches.map((match) => {
     const board = listing.boards[match.board];
@@ -55,7 +55,8 @@
     ending: choice(["any", ...[...new Set(matches.map((match) => match.termination))].sort()]),
   };
 
-  // A choice by place, since two agents, or an agent and a word of ours, may have one name.
+  // Return a select element. Its values are indices in the list, because two agents may have the same name, and an agent may be
+  // named like another choice.
   function choice(names) {
     return make("select", { onchange: () => show(0) }, ...names.map((name, place) => make("option", { value: String(place) }, name)));
   }
@@ -136,6 +137,7 @@
   }
 
   const stage = document.getElementById("match");
+  stage.addEventListener("arena-position", ({ detail }) => state.player?.go(detail)); // a panel requests a position
 
   async function open(match, focus) {
     const asked = ++state.asked;
@@ -152,6 +154,7 @@
     show(at < 0 ? state.page : Math.floor(at / ROWS));
     stage.replaceChildren(head(match, whole));
     state.player = arena.mountPlayer(stage, whole);
+    if (whole.panels) stage.append(...whole.panels.map((panel) => arenaModules["panels.js"].panelOf(panel, "h4")));
     history.replaceState(null, "", `#match-${match.id}`);
     if (focus) {
       stage.focus({ preventScroll: true });
@@ -164,7 +167,7 @@
   function head(match, whole) {
     const about = [match.title, match.result,
       whole.cost === null ? null : `cost ${arenaModules["dom.js"].figure(whole.cost, 6)}`,
-      whole.fallbacks ? `${whole.fallbacks} random moves, since the budget ran out` : null];
+      whole.fallbacks ? `${whole.fallbacks} random moves, because the budget ran out` : null];
     return make(
       "div", { class: "match-head" },
       make("h3", {}, match.labels.join(" – ")),

@@ -1,4 +1,4 @@
-// The board of any game: drawn by the module that its plugin brings, or as a grid of cells; else as text.
+// The board of any game. It is drawn by the module that the plugin brings, or as a grid of cells; otherwise it is shown as text.
 import * as cells from "./cells.js";
 import { h, s } from "./dom.js";
 import { Scene } from "./scene.js";
@@ -7,7 +7,7 @@ const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowR
 const modules = new Map();
 const dressed = new WeakSet();
 
-// Make the module of a board known by its address, for pages that load nothing.
+// Register the module of a board under its address, for pages that do not load modules.
 export function addBoard(address, module) {
   modules.set(address, module);
 }
@@ -18,13 +18,15 @@ async function load(address) {
   return modules.get(address);
 }
 
-// Put a board for `game` into an element: `{name, parameters, board, colors, note}`, where `board` is the address of a module or
-// null, `colors` are those of a grid, and `note` says why a board cannot be used.
+// Put a board for `game` into an element. `game` is `{name, parameters, board, colors, note}`: `board` is the address of a module
+// or null, `colors` are the colours of a grid, and `note` says why a board cannot be used.
 //
-// `onMove(action)` is called with the text of a legal action that was chosen on the board; `onChoose(actions)` where a square
-// stands for several. Returns `show(text, {rendered, grid, note, before, actions, cells, last, chance, start, animate})` and `destroy()`: `text` is
-// the position, `grid` its cells and `before` those of the position before it, `rendered` what is shown where nothing is drawn, with a
-// `note` below it, `actions` are the texts of the legal actions and `cells` the cells of a grid that stand for each, `last` is that of the action before, `chance` are the outcomes after it, `start` the position from which it all began.
+// `onMove(action)` is called with the text of a legal action that was chosen on the board; `onChoose(actions)` is called if a
+// square stands for several actions. Returns `show(text, {rendered, grid, note, before, actions, cells, last, chance, start,
+// animate})` and `destroy()`. `text` is the position, `grid` has its cells, and `before` has the cells of the position before.
+// `rendered` is shown if nothing can be drawn, with `note` below it. `actions` are the texts of the legal actions, and `cells`
+// the cells of a grid that stand for each of them. `last` is the previous action, `chance` are the outcomes after it, and `start`
+// is the first position.
 export function mount(element, game, { onMove = null, onChoose = null } = {}) {
   return new Board(element, game, onMove, onChoose);
 }
@@ -97,7 +99,7 @@ class Text {
   }
 }
 
-// Apply the styles of a module to the boards of its game, and to nothing else.
+// Apply the styles of a module to the boards of its game only.
 function dress(module, game) {
   if (module.style === undefined || dressed.has(module)) return;
   const sheet = new CSSStyleSheet();
@@ -121,7 +123,7 @@ class Drawing {
     this.svg.classList.toggle("hidden", hidden);
   }
 
-  // Draw a position; false where its text cannot be read.
+  // Draw a position; returns false if its text cannot be read.
   show(text, { before, actions, aims, last, chance, start, animate }) {
     let model, first;
     try {
@@ -181,7 +183,7 @@ class Drawing {
     event.stopPropagation();
   }
 
-  // To the nearest target in a direction.
+  // Move to the nearest target in a direction.
   #go(key, from, [down, right]) {
     let best = null;
     for (const [other, target] of this.targets) {

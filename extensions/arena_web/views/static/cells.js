@@ -1,4 +1,5 @@
-// The board of a game that gives its states as a grid: a square for each cell with its mark, in the colours that the game names.
+// The board of a game that gives its states as a grid: one square for each cell with its mark, in the colours that the game
+// names.
 import { CELL, square } from "./grid.js";
 
 const EDGE = 1;
@@ -33,7 +34,7 @@ export function draw(scene, rows, { game, before }) {
   }));
 }
 
-// The squares that stand for actions, by `cells`: the squares of each action, by its text.
+// Return the squares that stand for actions. `cells` has the squares of each action, by its text.
 export function targets(actions, rows, game, cells) {
   const found = new Map();
   for (const action of actions) {
@@ -49,19 +50,20 @@ export function targets(actions, rows, game, cells) {
   }));
 }
 
-// A colour as `#rrggbb`; null for none, for a word that is none, and for one that lets through what lies below.
+// Return a colour as `#rrggbb`; null if it is missing, invalid or not opaque.
 function opaque(color) {
   if (color === undefined) return null;
   palette ??= document.createElement("canvas").getContext("2d");
   const found = INKS.map((other) => {
-    palette.fillStyle = other; // stays where the next line gives no colour
+    palette.fillStyle = other; // the value stays if the next line has no valid colour
     palette.fillStyle = color;
     return palette.fillStyle;
   });
   return found[0] === found[1] && found[0].length === 7 ? found[0] : null;
 }
 
-// The ink with the larger contrast on a colour, which is never below 4.5; as the Web Content Accessibility Guidelines 2 define it.
+// Return the ink with the larger contrast on a colour. The contrast is never below 4.5, as the Web Content Accessibility
+// Guidelines 2 define it.
 function readable(color) {
   const [red, green, blue] = [1, 3, 5].map((start) => {
     const part = parseInt(color.slice(start, start + 2), 16) / 255;

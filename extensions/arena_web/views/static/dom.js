@@ -1,13 +1,13 @@
-// Elements of the page. Whatever comes from a record goes in as text, never as markup.
+// Elements of the page. Everything that comes from a record is inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// An element with attributes, listeners (`onclick`) and children: elements, or texts. Nulls are left out.
+// Return an element with attributes, listeners (`onclick`) and children, which are elements or texts. Nulls are left out.
 export function h(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-// The same for SVG.
+// Return an SVG element; the arguments are the same.
 export function s(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -22,22 +22,22 @@ function filled(element, attributes, children) {
   return element;
 }
 
-// A sentence as nodes: what stands between backticks is code.
+// Return a sentence as nodes; text between backticks becomes code.
 export function prose(text) {
   return text.split("`").map((part, place) => (place % 2 ? h("code", {}, part) : part));
 }
 
-// A label as nodes that may be broken before a bracket and after a comma, rather than in the middle of a word.
+// Return a label as nodes that may be broken before a bracket and after a comma, rather than in the middle of a word.
 export function breakable(label) {
   return label.split(/(?=\()|(?<=,)/).flatMap((part, place) => (place ? [h("wbr"), part] : [part]));
 }
 
-// A whole number with its thousands set apart.
+// Return a whole number with separators between the thousands.
 export function whole(value) {
   return value === null || value === undefined ? "-" : Math.round(value).toLocaleString("en");
 }
 
-// A number with three significant digits, or `digits`: the text that `figure` of arena/results/figures.py gives.
+// Return a number with `digits` significant digits, as the function `figure` in arena/results/figures.py writes it.
 export function figure(value, digits = 3) {
   if (value === null || value === undefined) return "-";
   const size = Math.abs(value);
@@ -48,15 +48,15 @@ export function figure(value, digits = 3) {
   return sign + rounded.toFixed(digits + 6).replace(/\.?0+$/, "");
 }
 
-// A time in words as short as they can be.
+// Return a duration in words, as short as possible.
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "-";
-  if (seconds < 0.001) return `${(seconds * 1e6).toFixed(0)} µs`;
+  if (seconds < 0.001) return `${(seconds * 1e6).toFixed(seconds >= 5e-8 && seconds < 1e-5 ? 1 : 0)} µs`;
   if (seconds < 1) return `${(seconds * 1e3).toFixed(seconds < 0.1 ? 1 : 0)} ms`;
   return seconds < 100 ? `${seconds.toFixed(2)} s` : `${Math.round(seconds).toLocaleString("en")} s`;
 }
 
-// A value of a search: a win in n plies is 1 - n * 1e-6.
+// Return the value of a search as text; a win in n plies has the value 1 - n * 1e-6.
 export function worth(value) {
   if (value === null || value === undefined) return "-";
   const plies = Math.round((1 - Math.abs(value)) * 1e6);

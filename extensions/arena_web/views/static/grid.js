@@ -1,8 +1,8 @@
-// What boards of squares have in common.
+// Helpers for boards that consist of squares.
 
 export const CELL = 40;
 
-// The rows of `x../.o./...`, each an array of marks. Throws where they are not of one length.
+// Return the rows of `x../.o./...`, each as an array of marks. Throws if their lengths differ.
 export function rowsOf(text, known) {
   const rows = text.trim().split("/").map((row) => [...row]);
   if (rows.some((row) => row.length !== rows[0].length)) throw new Error("rows of different lengths");
@@ -10,7 +10,7 @@ export function rowsOf(text, known) {
   return rows;
 }
 
-// The squares, as `row,column`, of every line of `length` equal marks.
+// Return the squares, as `row,column`, of every line with `length` equal marks.
 export function lines(rows, length) {
   const found = new Set();
   for (let row = 0; row < rows.length; row++) {
@@ -35,12 +35,12 @@ function along(rows, row, column, down, right, length) {
   return places;
 }
 
-// How many of a mark there are.
+// Count how often a mark occurs.
 export function count(rows, mark) {
   return rows.flat().filter((other) => other === mark).length;
 }
 
-// A target that covers one square.
+// Return a target that covers one square.
 export function square(row, column, label, actions, left = 0, top = 0) {
   const x = left + column * CELL, y = top + row * CELL;
   return { key: `${row},${column}`, row, column, x, y, width: CELL, height: CELL, label, actions };

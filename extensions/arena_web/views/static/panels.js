@@ -1,14 +1,15 @@
-// Panels: sections of a page that plugins bring. Each is drawn by a module of its own, or here as figures or a table.
+// Panels: sections that plugins add to a page. A panel is drawn by its own module, or by this one as figures or a table.
 import { figure, h } from "./dom.js";
 
 const modules = new Map();
 
-// Make the module of a panel known by its name, for pages that load nothing.
+// Register the module of a panel under its name, for pages that do not load modules.
 export function addPanel(name, module) {
   modules.set(name, module);
 }
 
-// A panel as a section: `{name, title, script, data, error}`, where `script` is the address of its module, or null for none.
+// Return a panel as a section. `panel` is `{name, title, script, data, error}`; `script` is the address of its module, or null if
+// it has none.
 export function panelOf(panel, heading = "h2") {
   const inside = h("div");
   draw(panel, inside).catch((error) => inside.replaceChildren(h("p", { class: "fault" }, `This panel cannot be shown: ${error.message}`)));
@@ -53,7 +54,7 @@ function table(title, rows) {
   );
 }
 
-// Put the panels of a report in their places: the elements of class `panels`, by the name in `data-panels`.
+// Put the panels of a report into their places: the elements of class `panels`, found by the name in `data-panels`.
 export function placePanels(found) {
   for (const place of document.querySelectorAll(".panels")) {
     place.append(...found[place.dataset.panels].map((panel) => panelOf(panel, "h3")));

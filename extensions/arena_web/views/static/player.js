@@ -1,4 +1,4 @@
-// Steps through a match: a board, buttons, a slider, keys, and the list of moves with what each decision used.
+// Steps through a match, with a board, buttons, a slider, keys, and the list of moves with the resources of each decision.
 import { mount } from "./board.js";
 import { duration, figure, h, s, whole, worth } from "./dom.js";
 
@@ -7,11 +7,12 @@ const CHART = { width: 320, height: 64 };
 
 export const mountBoard = mount;
 
-// Put a match, as `arena_web.views.view` gives it, into an element.
+// Put a match, as returned by `arena_web.views.view`, into an element.
 //
-// With `keys` the arrows, space, home and end work on all of the page, else where the player has the focus. With `onMove` and
-// `onChoose` the board takes moves, where frames say in `actions` which are legal; `onShow(frame, number)` is told what is shown.
-// Returns the player: `go(number)`, `load(match, number)`, `toggle()`, `stop()`, `destroy()`, and where it is, `at`.
+// With `keys`, the arrow keys, space, home and end work on the whole page; otherwise only while the player has the focus. With
+// `onMove` and `onChoose`, the board accepts the legal moves that a frame lists in `actions`. `onShow(frame, number)` is called
+// when a frame is shown. Returns the player, with `go(number)`, `load(match, number)`, `toggle()`, `stop()`, `destroy()`, and the
+// current number `at`.
 export function mountPlayer(element, match, { keys = false, onMove = null, onChoose = null, onShow = null } = {}) {
   return new Player(element, match, { keys, onMove, onChoose, onShow });
 }
@@ -34,7 +35,7 @@ export class Player {
     this.load(match, 0);
   }
 
-  // Show another match, or the same one gone further.
+  // Show another match, or the same match after further moves.
   load(match, number) {
     const other = !this.match || JSON.stringify(this.match.game) !== JSON.stringify(match.game);
     this.match = match;
@@ -86,7 +87,7 @@ export class Player {
     this.options.onShow?.(frame, this.at);
   }
 
-  // Leave nothing of a board on the page, of which a position may not be seen.
+  // Remove the board and everything that belongs to it from the page, because the position must not be seen.
   #cover() {
     this.board?.destroy();
     this.board = null;
@@ -97,7 +98,7 @@ export class Player {
     this.board.show(frame.state, options);
   }
 
-  // Draw the position at hand again, with actions that have become known.
+  // Draw the current position again with actions that have become known.
   offer(actions) {
     const frame = this.frames[this.at];
     frame.actions = actions;
@@ -111,7 +112,7 @@ export class Player {
   toggle() {
     if (this.timer !== null) return this.stop();
     if (this.at === this.frames.length - 1) this.go(0);
-    this.status.setAttribute("aria-live", "off"); // nobody can listen that fast
+    this.status.setAttribute("aria-live", "off"); // a screen reader cannot keep up with this speed
     this.timer = setInterval(() => this.go(this.at + 1), PACE);
     return this.#label();
   }
@@ -148,11 +149,11 @@ export class Player {
   #moves() {
     const measured = this.frames.some((frame) => frame.nodes !== null && frame.nodes !== undefined);
     const list = measured ? this.#table() : this.#chips();
-    const several = this.match.labels.length > 2; // then their marks do not tell them apart
+    const several = this.match.labels.length > 2; // then the marks do not show which player moved
     return h("div", { class: several ? "moves several" : "moves", role: "group", "aria-label": "moves", tabindex: "0" }, list);
   }
 
-  // What the decisions used; a column of which nothing is known is left out.
+  // Show what the decisions used; a column without known values is left out.
   #table() {
     const columns = [["value", worth], ["depth", whole], ["nodes", whole], ["time", duration, "seconds"]]
       .map(([name, shown, key = name]) => ({ name, shown, key }))
@@ -185,7 +186,7 @@ export class Player {
     this.go(number);
   }
 
-  // Scroll the list, and the list alone, to a move.
+  // Scroll the list to a move, but not the page.
   #reveal(button) {
     const list = this.element.querySelector(".moves");
     if (!button || !list) return;
@@ -210,7 +211,7 @@ export class Player {
   }
 }
 
-// What led to a position, in words.
+// Describe in words the action that led to a position.
 function said(frame, match) {
   const left = match.left_out ? `; ${whole(match.left_out)} positions before the last one are not shown` : "";
   if (frame.number < 0) return `the answer of ${match.labels[0]}${left}`;
@@ -220,12 +221,12 @@ function said(frame, match) {
   return `${frame.number}. ${frame.label}: ${frame.action}${chance}${end}${frame === match.frames.at(-1) ? left : ""}`;
 }
 
-// What chance did after an action, behind it in the list of moves.
+// Return the outcome of chance after an action, for the list of moves.
 function dealt({ chance }) {
   return chance?.length ? h("span", { class: "dealt dim", title: "chance" }, chance.join(", ")) : "";
 }
 
-// How a match ended, in words.
+// Return how a match ended, in words.
 export function result(match) {
   if (match.termination === "void") return "void";
   if (match.solved === true) return "solved";
@@ -237,7 +238,7 @@ export function result(match) {
   return winners.length === match.labels.length ? `a draw${how}` : `${win(winners)}${how}`;
 }
 
-// Who wins, in words; the person at the page is called You.
+// Return who wins, in words; the person at the page is called You.
 export function win(winners) {
   if (winners.length > 1) return `${winners.join(" and ")} share the win`;
   return winners[0] === "You" ? "You win" : `${winners[0]} wins`;
@@ -247,7 +248,7 @@ function place(number, frames) {
   return (4 + (number / Math.max(frames - 1, 1)) * (CHART.width - 8)).toFixed(1);
 }
 
-// The values that the agents saw, along the line, all from the view of the first seat; null where there are hardly any.
+// Draw the values that the agents reported during the match, as seen by the first seat; null if there are fewer than two values.
 function chart(match) {
   const values = match.frames.map((frame) => frame.value).filter((value) => value !== null && value !== undefined);
   if (match.labels.length !== 2 || values.length < 2) return null;
@@ -275,7 +276,7 @@ function chart(match) {
   );
 }
 
-// Which mark is whose, for screens on which the table of moves has no room for names.
+// Show which mark belongs to whom, for screens on which the table of moves has no room for names.
 function seats(match) {
   if (match.labels.length !== 2) return null;
   return h("p", { class: "seats" }, match.labels.map((label, seat) => h("span", { class: `seat seat-${seat}` }, label)));

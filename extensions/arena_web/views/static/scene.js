@@ -1,4 +1,4 @@
-// A drawing that changes from position to position: what stays keeps its element, and so slides where it goes.
+// A drawing that changes from position to position. A shape that stays keeps its element, so it slides to its new place.
 import { s } from "./dom.js";
 
 const LAYERS = ["ground", "marks", "pieces", "over", "targets"];
@@ -16,7 +16,7 @@ export class Scene {
     this.animate = animate;
   }
 
-  // Draw one element. `at` is where it stands; `from`, where it comes from when it is new and things move.
+  // Draw one element. `at` is its place. If it is new and animation is on, it moves there from the place `from`.
   put(layer, key, tag, { at = null, from = null, text = null, ...attributes }) {
     const name = `${layer} ${key}`;
     let node = this.nodes.get(name);
@@ -33,13 +33,13 @@ export class Scene {
     if (text !== null && node.textContent !== text) node.textContent = text;
     if (fresh && from && this.animate) {
       move(node, from);
-      node.getBoundingClientRect(); // so that it is seen there before it goes on
+      node.getBoundingClientRect(); // so that the browser shows it at its old place before it moves
     }
     if (at) move(node, at);
     return node;
   }
 
-  // Take away what was not drawn again.
+  // Remove the elements that were not drawn again.
   end() {
     for (const [name, node] of this.nodes) {
       if (!this.used.has(name)) {

@@ -1,6 +1,5 @@
 """Agents in other languages: the examples of the manual play in tournaments, against agents that come with arena."""
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -31,22 +30,18 @@ def python() -> Agent:
 
 
 @pytest.fixture(scope="module")
-def c(missing: Missing, tmp_path_factory: pytest.TempPathFactory) -> Agent:
+def c(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Agent:
     """The example in C, compiled without a warning."""
-    if shutil.which("cc") is None:
-        missing("languages", "there is no C compiler")
     made = tmp_path_factory.mktemp("c") / "c_agent"
     flags = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"]
-    subprocess.run(["cc", *flags, "-o", str(made), str(EXAMPLES / "c_agent.c")], check=True)
+    subprocess.run([c_compiler, *flags, "-o", str(made), str(EXAMPLES / "c_agent.c")], check=True)
     return program("c", str(made))
 
 
 @pytest.fixture
-def javascript(missing: Missing) -> Agent:
+def javascript(node: str) -> Agent:
     """The example in JavaScript."""
-    if shutil.which("node") is None:
-        missing("languages", "Node is not installed")
-    return program("javascript", "node", str(EXAMPLES / "javascript_agent.js"))
+    return program("javascript", node, str(EXAMPLES / "javascript_agent.js"))
 
 
 def played(game: Any, *agents: Any, **more: Any) -> tuple[Record, ...]:
@@ -110,10 +105,7 @@ def test_an_agent_declines_a_game_that_it_does_not_know(python: Agent, c: Agent,
             assert str(record.message).startswith("knows ")
 
 
-def test_all_of_them_play_in_the_sandbox(python: Agent, c: Agent, javascript: Agent, missing: Missing) -> None:
+def test_all_of_them_play_in_the_sandbox(python: Agent, c: Agent, javascript: Agent, bubblewrap: str) -> None:
     """Where each sees its own program and nothing else."""
-    found = shutil.which("bwrap")
-    if found is None or subprocess.run([found, "--unshare-all", "--ro-bind", "/", "/", "true"], check=False).returncode:
-        missing("sandbox", "bubblewrap does not run here")
     played("tic-tac-toe", python, c, isolation="sandbox")
     played("connect-four", javascript, "random", isolation="sandbox")

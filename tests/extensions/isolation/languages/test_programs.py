@@ -52,9 +52,9 @@ def test_a_program_is_tried_on_the_games_that_it_is_said_to_play(arena: Arena) -
     assert done.returncode == 0, done.stderr
     tictactoe, four, together, _ = done.stdout.rsplit("\n\n", 3)
     assert "first at tic-tac-toe: place " in tictactoe
-    assert "first crashed 3 times, which is enough." in tictactoe
-    assert four.startswith("first at connect-four: no place, since it failed in 3 of 3 games")
-    assert "It lost 3 by crash: its process ended with code 1." in four
+    assert "first crashed 3 times, so no more games were played." in tictactoe
+    assert four.startswith("first at connect-four: no place, because it failed in 3 of 3 games")
+    assert "It lost 3 of them by crash: its process ended with code 1." in four
     lines = together.split("\n")
     assert [line.partition(":")[0] for line in lines] == ["first at tic-tac-toe", "first at connect-four"]
     assert " of 6" in lines[0] or "no place" in lines[0]
@@ -83,16 +83,16 @@ def test_a_file_plays_as_it_is(arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["try", "first.rb"], "first.rb: a program; say what it plays, as in arena try first.rb --game tic-tac-toe"),
+        (["try", "first.rb"], "first.rb is a program; name the game that it plays, as in arena try first.rb --game tic-tac-toe"),
         (["try", "first.rb", "--game", "tick"], "unknown game 'tick'"),
         (["try", "./gone", "--game", "tic-tac-toe"], "./gone: no such file"),
-        (["try", "./plain", "--game", "tic-tac-toe"], "./plain: is no Python file and cannot be started; chmod +x it"),
-        (["try", "plugin.py", "--game", "tic-tac-toe"], "--game says what agents play, and plugin.py brings none"),
+        (["try", "./plain", "--game", "tic-tac-toe"], "./plain: is not a Python file and not executable; chmod +x it"),
+        (["try", "plugin.py", "--game", "tic-tac-toe"], "--game chooses the games for agents, but plugin.py has no agent"),
         (["check", "./gone"], "./gone: no such file"),
-        (["check", "./plain"], "./plain: is no Python file and cannot be started; chmod +x it"),
+        (["check", "./plain"], "./plain: is not a Python file and not executable; chmod +x it"),
         (["play", "tic-tac-toe", "random", "./plain"], "no program './plain'"),
         (["play", "tic-tac-toe", "random", "./plain"], "it is there, but not executable: chmod +x it"),
-        (["play", "tic-tac-toe", "random", "plugin.py"], "plugin.py: a Python file; put --plugin plugin.py"),
+        (["play", "tic-tac-toe", "random", "plugin.py"], "plugin.py is a Python file; write --plugin plugin.py"),
         (["play", "tic-tac-toe", "random", "gone.rb"], "unknown agent 'gone.rb'"),
     ],
 )

@@ -1,7 +1,7 @@
-"""A program that speaks by heart: `scripted.py SCRIPT`, a transcript as in the manual. It ends with code 9 where arena deviates.
+"""A program that plays a fixed script: `scripted.py SCRIPT`. The script is a transcript as in the manual.
 
-Where arena's line is another one than in the script, the two go to SCRIPT.outcome; after the last of arena's lines, the
-word `said`.
+If a line from arena differs from the script, the program writes both lines to SCRIPT.outcome and ends with code 9. After the last
+line from arena, it writes the word `said` to SCRIPT.outcome.
 """
 
 import json
@@ -22,12 +22,12 @@ def main(script: Path) -> None:
         if timeless(said) != timeless(line[2:]):
             Path(f"{script}.outcome").write_text(f"{line}\n> {said}")
             sys.exit(9)
-        if number == heard:  # before the last answer: after it, arena may end this program at any moment
+        if number == heard:  # written before the last answer, because after it arena may end this program at any moment
             Path(f"{script}.outcome").write_text("said")
 
 
 def timeless(line: str) -> Any:
-    """A message without arena's version, and without the token of a match, which is new every time."""
+    """Return a message without arena's version and without the token of the match, because these change."""
     try:
         return {key: value for key, value in json.loads(line).items() if key not in ("arena", "match")}
     except ValueError:

@@ -1,4 +1,4 @@
-"""docs/protocol.md is true: its transcripts are replayed from both sides, its tables tried row by row."""
+"""docs/reference/protocol.md is true: its transcripts are replayed from both sides, its tables tried row by row."""
 
 import json
 import re
@@ -14,12 +14,13 @@ from arena import run
 from arena.limits import MAX_TEXT_CHARACTERS, Limits
 from arena.match.record import Record
 from arena.spec import load_spec
-from arena_isolation.agent_process import HELLO_SECONDS, MAX_IDLE_PROCESSES
+from arena_isolation.agent_pool import MAX_IDLE_PROCESSES
+from arena_isolation.agent_process import HELLO_SECONDS
 from arena_isolation.agent_start import MAX_PROCESSES
 from arena_isolation.protocol import MAX_ACTION_CHARACTERS, MAX_LINE_BYTES, MAX_PATH_CHARACTERS, VERSION
 from arena_isolation.sandbox import SCRATCH_BYTES
 
-PAGE = (Path(__file__).parents[4] / "docs" / "protocol.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "protocol.md").read_text("utf-8")
 SCRIPTED = Path(__file__).with_name("scripted.py")
 TRANSCRIPTS = {
     name: (spec, text)
@@ -133,6 +134,14 @@ def test_a_value_may_be_any_number_that_a_double_holds(said: str, kept: float, t
     assert record.decisions[0].value == kept
 
 
+def test_a_program_cannot_start_its_clock_again(tmp_path: Path) -> None:
+    """Only arena's own host announces that it loads compiled code."""
+    for said in ('{"type":"again","loading":true}', '{"type":"again"}'):
+        record = first(answering(tmp_path, said), limits={"seconds": 1})
+        assert (record.termination, record.seat) == ("crash", 0)
+        assert "expected an answer, got a message of type 'again'" in str(record.message)
+
+
 def test_a_whole_number_beyond_every_double_is_a_crash(tmp_path: Path) -> None:
     """JSON has no limit for it, and so a program may say it."""
     record = first(answering(tmp_path, f'{{"type":"action","action":"1","value":1{400 * "0"}}}'))
@@ -170,9 +179,7 @@ def test_the_spec_of_the_page_is_sound(tmp_path: Path) -> None:
 
 def test_every_key_of_the_transcripts_is_in_the_tables() -> None:
     """Each key of each message, by either side."""
-    tables = "\n".join(
-        line for line in PAGE.splitlines() if line.startswith("|") or "Python host" in line or "generators" in line
-    )
+    tables = "\n".join(part for part in PAGE.split("\n\n") if part.startswith("|") or "Python host" in part)
     explained = set(re.findall(r"`(\w+)`", tables))
     messages = [json.loads(line) for _, text in TRANSCRIPTS.values() for side in "<>" for line in said(text, side)]
     keys = {key for message in messages for key in message} - {"type"}
@@ -182,17 +189,18 @@ def test_every_key_of_the_transcripts_is_in_the_tables() -> None:
 
 def test_the_numbers_of_the_page_are_those_of_the_code() -> None:
     """Limits that a reader relies on."""
+    page = " ".join(PAGE.split())
     for text in (
-        f"at\nmost {MAX_LINE_BYTES >> 20} MiB",
-        f"The answer has {Limits.MARGIN_SECONDS} s more",
-        f"may take {HELLO_SECONDS:.0f} s;",
-        f"`limits.start_seconds`, {Limits().start_seconds:.0f} if",
-        f"at most {MAX_ACTION_CHARACTERS:,} characters, those of a path {MAX_PATH_CHARACTERS:,} in all",
+        f"at most {MAX_LINE_BYTES >> 20} MiB",
+        f"then has {Limits.MARGIN_SECONDS} s more to answer",
+        f"has {HELLO_SECONDS:.0f} s from its start to its `hello`",
+        f"`limits.start_seconds` ({Limits().start_seconds:.0f} s if",
+        f"at most {MAX_ACTION_CHARACTERS:,} characters. The texts of a path have at most {MAX_PATH_CHARACTERS:,} characters",
         f"may have {MAX_PROCESSES} processes",
-        f"match to match, {MAX_IDLE_PROCESSES} of them",
+        f"keeps up to {MAX_IDLE_PROCESSES} idle programs",
         f"up to {MAX_TEXT_CHARACTERS:,} characters",
-        f"({SCRATCH_BYTES >> 20} MiB, gone",
-        f"This is version {VERSION},",
-        f"are 10^{len(str(Limits.MAX_COUNT)) - 1} at most",
+        f"({SCRATCH_BYTES >> 20} MiB, deleted",
+        f"describes version {VERSION},",
+        f"are at most 10^{len(str(Limits.MAX_COUNT)) - 1}",
     ):
-        assert text in PAGE, text
+        assert text in page, text

@@ -1,4 +1,4 @@
-"""Agents that look for what is none of their business. What they find they raise, so that it stands in the record."""
+"""Agents that try to get at things outside their sandbox. They raise what they have found, so that it is in the record."""
 
 import ctypes
 import os
@@ -28,7 +28,7 @@ class Spy(Agent):
         return game.actions(state)[0]
 
     def looks(self) -> Iterator[tuple[str, Callable[[], object]]]:
-        """What it tries, each by a name; it has found something where neither an OSError nor nothing comes back."""
+        """Yield attempts with their names. An attempt succeeds if it returns a true value and raises no OSError or ValueError."""
         yield from ()
 
 
@@ -65,7 +65,7 @@ def read(path: Path) -> object:
 
 
 def write(path: Path) -> None:
-    """Find nothing: the files themselves tell whether there was a way out; in its own /tmp a program may write."""
+    """Write a file, and return None: the test checks whether files got out, because a program may write to its own /tmp."""
     path.write_text("I was here")
 
 
@@ -116,5 +116,5 @@ def fill() -> bool:
 
 @hookimpl
 def arena_agents() -> list[type[Agent]]:
-    """All of them."""
+    """Return all spies."""
     return [Curious, Greedy]

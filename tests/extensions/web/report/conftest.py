@@ -1,4 +1,4 @@
-"""A small tournament with everything a report has to cope with, its store, and the page that comes out of it."""
+"""A small tournament with everything that a report must handle, its store, and its report."""
 
 import json
 from collections.abc import Callable
@@ -86,7 +86,9 @@ agents:
 
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory, missing: Callable[[str, str], None]) -> Path:
-    """A folder with the plugin, the spec, and the stores `cup.db` and, of four matches on one board, `small.db`."""
+    """Return a folder with the plugin, the spec, the store `cup.db`, and the store `small.db`, which has four matches on one
+    board.
+    """
     if find_spec("matplotlib") is None:
         missing("report", "plots need matplotlib: pip install 'fairarena[report]'")
     folder = tmp_path_factory.mktemp("report")
@@ -104,7 +106,7 @@ def arena(played: Path) -> Arena:
 
 @pytest.fixture(scope="session")
 def html(played: Path, arena: Arena) -> Path:
-    """The page of that store."""
+    """Return the report on `cup.db`."""
     done = arena("report", "cup.db", "-o", "cup.html", "--plugin", "plugin.py")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     return played / "cup.html"
@@ -112,13 +114,13 @@ def html(played: Path, arena: Arena) -> Path:
 
 @pytest.fixture(scope="session")
 def leaderboards(arena: Arena) -> dict[str, Any]:
-    """What `arena leaderboard --format json` says of that store."""
+    """Return the output of `arena leaderboard --format json` for `cup.db`."""
     document: dict[str, Any] = json.loads(arena("leaderboard", "cup.db", "--format", "json").stdout)
     return document
 
 
 class Page(HTMLParser):
-    """What a browser would see in a page: tables, scripts by id, all text, every tag."""
+    """The parts of a page as a browser reads them: tables, scripts by their ids, all text, and every tag."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -162,19 +164,6 @@ class Page(HTMLParser):
             self.tables[self._table][-1][-1] += data
         else:
             self.text.append(data)
-
-
-@pytest.fixture(scope="session")
-def report_of() -> Callable[..., Page]:
-    """The page of `cup.db` in a folder, written with some options."""
-
-    def report_of(folder: Path, *options: object) -> Page:
-        plugin = ["--plugin", "plugin.py"] if (folder / "plugin.py").exists() else []
-        done = arena_in(folder)("report", "cup.db", "-o", "page.html", *plugin, *options)
-        assert done.returncode == 0, done.stderr
-        return Page((folder / "page.html").read_text(encoding="utf-8"))
-
-    return report_of
 
 
 @pytest.fixture(scope="session")

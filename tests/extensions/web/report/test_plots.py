@@ -68,7 +68,7 @@ def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
 def test_ratings_over_the_run_allow_for_lopsided_openings(tmp_path: Path) -> None:
     """After three random plies of tic-tac-toe the position mostly decides: the curve ends at the board, far from a plain fit."""
     agents = ["random", "greedy", {"agent": "minimax", "depth": 2}]
-    spec = {"game": "tic-tac-toe", "agents": agents, "rounds": 60, "openings": {"plies": 3}}
+    spec = {"game": "tic-tac-toe", "agents": agents, "rounds": 30, "openings": {"plies": 3}}
     run(spec, store=tmp_path / "lopsided.db")
     (found,) = read(tmp_path / "lopsided.db").boards
     assert found.board.facts["openings_favour"] > 100
@@ -93,7 +93,7 @@ def test_solved_by_budget_is_a_plain_count(puzzle: Evidence) -> None:
 
 LIMITED = {
     "game": {"name": "sliding-tiles", "shuffle": 40},
-    "rounds": 40,
+    "rounds": 20,
     "limits": {"nodes": 300},
     "agents": ["greedy", "a-star", {"agent": "bfs", "limits": {"nodes": 150}}, {"agent": "a-star", "heuristic": "misplaced"}],
 }
@@ -114,7 +114,7 @@ def test_nothing_is_shown_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
     for named, *shares in plot.rows:
         for heading, share in zip(plot.headings[1:], shares, strict=True):
             assert (share is None) == (float(heading) > ends[str(named)])
-    assert "A line ends where a limit stopped an attempt" in plot.text
+    assert "A line ends at the nodes at which a limit stopped an attempt" in plot.text
     assert whole(plot, "svg")
 
 
@@ -128,9 +128,15 @@ def test_the_last_budget_is_the_limit_where_all_are_limited(tmp_path: Path) -> N
     assert whole(plot, "svg")
 
 
-def test_a_drawing_is_well_formed_and_follows_the_page(found: Findings) -> None:
-    """Each has a role, a name and a description, text as text, and no colour or font that the page could not change."""
-    drawn = [(evidence, plot, inline(plot, f"k{n}")) for evidence in found.boards for n, plot in enumerate(plots_of(evidence))]
+def test_a_drawing_is_well_formed_and_follows_the_page(versus: Evidence, puzzle: Evidence) -> None:
+    """Each has a role, a name and a description, text as text, and no colour or font that the page could not change.
+
+    A label that looks like the drawing's own words stays as it is. The minus is the one of the tables, in every plot: a page that
+    is searched for -100 finds it.
+    """
+    drawn = [
+        (evidence, plot, inline(plot, f"k{n}")) for evidence in (versus, puzzle) for n, plot in enumerate(plots_of(evidence))
+    ]
     assert {plot.name for _, plot, _ in drawn} == {
         *("ratings", "cross", "convergence", "budget-nodes", "cactus-nodes", "scatter"),
     }
@@ -146,11 +152,10 @@ def test_a_drawing_is_well_formed_and_follows_the_page(found: Findings) -> None:
         texts = {"".join(part.itertext()) for part in tree.iter(f"{SVG}text")}
         assert texts
         assert not any("mathdefault" in one for one in texts)
-
-
-def test_a_label_that_looks_like_the_drawings_own_words_stays_as_it_is(versus: Evidence) -> None:
-    plot = next(plot for plot in plots_of(versus) if plot.name == "ratings")
-    texts = {"".join(part.itertext()).strip("\u200b") for part in ET.fromstring(inline(plot, "k")).iter(f"{SVG}text")}
+        assert "\u2212" not in text
+    assert any(">-" in text for _, _, text in drawn)
+    ratings = ET.fromstring(next(text for _, plot, text in drawn if plot.name == "ratings"))
+    texts = {"".join(part.itertext()).strip("\u200b") for part in ratings.iter(f"{SVG}text")}
     assert '_ id="x" #01a0f1 $囲$' in texts
     assert "<script>alert(1)</script>" in texts, "a long one is whole"
 
@@ -184,7 +189,7 @@ def changed(board: Leaderboard, made: list[dict[str, object]]) -> Leaderboard:
     return replace(board, rows=tuple(made))
 
 
-@pytest.mark.parametrize(("agents", "letter"), [(2, "W"), (9, "W"), (9, "a"), (10, "a"), (12, "i")])
+@pytest.mark.parametrize(("agents", "letter"), [(2, "W"), (9, "W"), (10, "a"), (12, "i")])
 def test_numbers_in_a_cross_table_stay_in_their_squares(versus: Evidence, agents: int, letter: str) -> None:
     """As they are drawn, beside long labels and with 100.0 everywhere; where they would be too small to read there are none."""
     from matplotlib import rc_context
@@ -202,13 +207,6 @@ def test_numbers_in_a_cross_table_stay_in_their_squares(versus: Evidence, agents
         left, right = axes.transData.transform([(0, 0), (0.96, 0)])[:, 0]
     assert len(wide) == (0 if (agents, letter) == (9, "W") else agents**2)
     assert all(width < right - left for width in wide)
-
-
-def test_minus_is_one_sign(versus: Evidence) -> None:
-    """The one of the tables, in every plot: a page that is searched for -100 finds it."""
-    found = [inline(plot, "k") for plot in plots_of(versus)]
-    assert any(">-" in drawn for drawn in found)
-    assert not any("\u2212" in drawn for drawn in found)
 
 
 def test_a_board_without_matches_has_no_plots(versus: Evidence, puzzle: Evidence) -> None:
@@ -253,6 +251,8 @@ def test_sixteen_agents_have_lines_of_their_own_and_whole_labels(puzzle: Evidenc
         many = replace(puzzle, sheet=sheet, board=replace(puzzle.board, rows=rows, sheet=sheet), matches=matches)
         for plot in [plot for plot in plots_of(many) if plot.name != "scatter"]:
             assert (len(plot.lines), plot.left_out) == (16, count - 16), plot.name
+            if count > MAX_LINES:
+                continue
             texts = " ".join(["".join(part.itertext()) for part in ET.fromstring(inline(plot, "k")).iter(f"{SVG}text")])
             assert all(one.replace(" ", "") in texts.replace(" ", "") for one in labels[:16])
 

@@ -27,7 +27,7 @@ def match(place: int, kind: str, moves: int, pairing: int) -> MatchSummary:
 
 
 @given(PLAYED, st.integers(0, 70), st.integers(0, 6000))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 def test_there_are_never_too_many_and_failures_come_first(
     board: Evidence, made: list[tuple[str, int, int]], most: int, positions: int
 ) -> None:

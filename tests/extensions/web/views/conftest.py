@@ -1,4 +1,4 @@
-"""The games of the manual's page on boards, and matches of them."""
+"""The games from the manual's page about boards, and matches of these games."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "board.md"
 
 @pytest.fixture(scope="session")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files of the page, and a store `cup.db` with a match of each game that they bring."""
+    """Return a folder with the files of the page, and with a store `cup.db` that has matches of their games and of othello."""
     folder = tmp_path_factory.mktemp("drawn")
     for name, text in re.findall(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL):
         (folder / name).write_text(text, "utf-8")

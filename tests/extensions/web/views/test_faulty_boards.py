@@ -130,11 +130,12 @@ def test_so_do_the_pages_of_a_server(faulty: Path, page: Any) -> None:
     pytest.importorskip("fastapi")
     server = Served(faulty, "cup.db", "--plugin", "dots.py")
     try:
+        page.goto(f"{server.address}play")
         for game, note in NOTES.items():
-            page.goto(f"{server.address}play")
             page.get_by_label("Game", exact=True).select_option(game)
             page.get_by_role("button", name="New game").click()
-            page.wait_for_selector(".board-note:visible")
+            page.wait_for_selector("[aria-busy]", state="detached")
+            page.wait_for_selector(f".board-note:visible:has-text('{note.format(faulty)[:60]}')")
             assert page.inner_text(".board-note").startswith(note.format(faulty))
             page.get_by_role("group", name="legal moves").get_by_role("button", name="1").click()
             page.wait_for_selector(".status:has-text('1. You: 1')")

@@ -2,16 +2,15 @@
 
 import json
 import random
-import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import arena
-from arena.match.replay import Differs, steps
+from arena.match.replay import Differs, Step
+from arena.plugins.members import read_member
 from arena.plugins.registry import Registry
 from arena_catalog.board_files import load_board_module
 from arena_play.endings import result
@@ -27,11 +26,8 @@ GAMES = [
 ]
 
 
-def test_results_are_told_in_sentences(missing: Callable[[str, str], None], tmp_path: Path) -> None:
+def test_results_are_told_in_sentences(node: str, tmp_path: Path) -> None:
     """You win, and an agent wins; a win of some is no draw, as in the terminal."""
-    node = shutil.which("node")
-    if node is None:
-        missing("languages", "Node is not installed")
     told: list[tuple[list[str], list[float]]]
     told = [(["You", "minimax"], [1, -1]), (["You", "minimax"], [-1, 1]), (["a", "b"], [0, -0.0]), (["a", "b", "c"], [1, 1, -1])]
     matches = [{"termination": "normal", "labels": labels, "returns": returns} for labels, returns in told]
@@ -85,7 +81,7 @@ def test_a_record_that_breaks_the_rules_is_shown_as_far_as_it_goes(registry: Reg
     assert len(shown.frames) == 3
     assert "action 3" in shown.differences[0]
     with pytest.raises(Differs):
-        list(steps(game, forged))
+        list(Step.follow(game, forged))
 
 
 def test_a_match_that_is_too_long_keeps_its_beginning_and_its_end(registry: Registry) -> None:
@@ -100,18 +96,22 @@ def test_a_match_that_is_too_long_keeps_its_beginning_and_its_end(registry: Regi
 def test_every_built_in_game_has_a_board(registry: Registry) -> None:
     built_in = {key[1] for key, source in registry.sources.items() if key[0] == "game" and source.name.startswith("fairarena:")}
     built_in -= {"openspiel"}  # a hundred games with texts of their own
+    assert {name for name in built_in if read_member(registry.games[name], "grid") is not None} == {
+        "checkers",
+        "grid-path",
+        "kalah",
+        "sokoban",
+    }
+    built_in -= {"checkers", "grid-path", "kalah", "sokoban"}  # drawn by their grids
     modules = {name: load_board_module(registry.games[name]) for name in built_in or {name for name, _ in GAMES}}
     assert {name: module.note for name, module in modules.items()} == dict.fromkeys(modules)
     assert all("export function draw" in str(module.source) for module in modules.values())
 
 
-def test_the_bundle_is_one_script_that_imports_nothing(missing: Callable[[str, str], None], tmp_path: Path) -> None:
+def test_the_bundle_is_one_script_that_imports_nothing(node: str, tmp_path: Path) -> None:
     script = bundle()
     assert "\nimport " not in script
     assert "\nexport " not in script
-    node = shutil.which("node")
-    if node is None:
-        missing("languages", "Node is not installed")
     (tmp_path / "bundle.js").write_text(script + "console.log(Object.keys(arena).sort().join(' '))")
     done = subprocess.run([str(node), str(tmp_path / "bundle.js")], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["Player", "mountBoard", "mountPlayer", "result", "win"]
@@ -119,11 +119,8 @@ def test_the_bundle_is_one_script_that_imports_nothing(missing: Callable[[str, s
 
 @pytest.mark.parametrize(("rows", "columns", "length"), [(3, 3, 3), (4, 6, 4), (6, 7, 4)])
 def test_the_boards_find_the_lines_that_the_rules_find(
-    registry: Registry, missing: Callable[[str, str], None], tmp_path: Path, rows: int, columns: int, length: int
+    registry: Registry, node: str, tmp_path: Path, rows: int, columns: int, length: int
 ) -> None:
-    node = shutil.which("node")
-    if node is None:
-        missing("languages", "Node is not installed")
     game = registry.games["tic-tac-toe"](rows=rows, columns=columns, in_a_row=length)
     rng = random.Random(rows)
     texts, won = [], []

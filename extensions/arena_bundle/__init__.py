@@ -1,0 +1,1 @@
+"""Bundles: one file with the results of a tournament and everything that is needed to verify them."""

@@ -1,0 +1,402 @@
+"""The command `bundle`, which packs a store into one file."""
+
+import json
+import shlex
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import click
+
+from arena import ArenaError, PluginError, Record, Spec, SpecError, __version__
+from arena.api.cli import distribution, load, plugin_option, results_alone, say
+from arena.api.errors import StoreError, abbreviate
+from arena.api.run import Scheduled
+from arena.api.spec import PluginPlace, list_named_code, load_spec
+from arena.api.store import ForeignCode, Run, Store
+from arena_bundle.citation import write_citation
+from arena_bundle.code_files import CodeFiles, list_libraries
+from arena_bundle.layout import (
+    ALWAYS,
+    BOARDS,
+    CITATION,
+    ENVIRONMENT,
+    FORMAT,
+    MANIFEST,
+    PRINTED,
+    RECORDS,
+    RUN,
+    SIGNATURE,
+    SPEC,
+    TOURNAMENT,
+    VERSION,
+    Code,
+    Manifest,
+    RunData,
+    RunFile,
+    read_line,
+    runs_of,
+    write_json,
+    write_line,
+)
+from arena_bundle.privacy import LadderNames, Privacy, house_agents
+from arena_bundle.reader import MAX_JSON_BYTES, MAX_RECORD_BYTES, Archive
+from arena_bundle.rebuild import build_store, print_boards
+from arena_bundle.signature import sign_file
+from arena_ladder.code_folder import unpack
+
+MAX_SUBMISSION_BYTES = 256 << 20
+"""The largest size of an unpacked submission to a ladder. The limits of ladders are much smaller."""
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in a bundle, so that equal stores give equal bundles."""
+
+
+@click.command()
+@click.argument("store", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "out", metavar="FILE", required=True, type=click.Path(path_type=Path), help="The bundle, such as result.arena."
+)
+@plugin_option
+@click.option(
+    "--spec", "spec_file", metavar="FILE", help="The spec that was played; arena then reads and loads the code that it names."
+)
+@click.option("--without-code", is_flag=True, help="Leave out code and data files; the bundle has only their hashes.")
+@click.option("--with-code", is_flag=True, help="For a ladder: include the code of the submissions, too.")
+@click.option(
+    "--data", "data", multiple=True, metavar="PATH", type=click.Path(exists=True, path_type=Path),
+    help="A file or folder that the code reads by itself; may be repeated.",
+)  # fmt: skip
+@click.option("--author", "authors", multiple=True, metavar="NAME", help="An author to cite; may be repeated.")
+@click.option("--sign", metavar="KEY", type=click.Path(exists=True, path_type=Path), help="Sign with this private SSH key.")
+def bundle(
+    store: Path,
+    out: Path,
+    plugins: tuple[str, ...],
+    spec_file: str | None,
+    *,
+    without_code: bool,
+    with_code: bool,
+    data: tuple[Path, ...],
+    authors: tuple[str, ...],
+    sign: Path | None,
+) -> int:
+    """Pack STORE into one file that others can verify with `arena verify`.
+
+    The file has the spec, the code, the records, the leaderboards, and a list of hashes. It has no host names, e-mail addresses
+    or keys. A store only names code: arena packs code if it is installed, or if you name it with --plugin or --spec.
+    """
+    with results_alone() as shown, tempfile.TemporaryDirectory() as folder, Store.open(store) as opened, opened.snapshot():
+        runs = opened.runs()
+        if not runs:
+            raise StoreError(f"{store} holds no run yet")
+        if any(run.hidden for run in runs):
+            raise StoreError(
+                f"{store} has a seed that is still secret, and a bundle would reveal it; `arena run` reveals the seed when the "
+                "run ends, so finish the run first"
+            )
+        is_ladder = LadderNames.is_ladder(opened)
+        ladder = LadderNames(opened, [key[-1] for key in load(plugins).sources]) if is_ladder else None
+        if with_code and (ladder is None or without_code):
+            raise click.UsageError("--with-code is for ladders, without --without-code; other bundles have the code anyway")
+        code = None
+        if ladder is None:
+            command = f"arena bundle {shlex.quote(str(store))} -o {shlex.quote(str(out))}"
+            code = _collect_code(runs, plugins, spec_file, command, optional=without_code)
+            for one in data:
+                if code is not None:
+                    code.add_data(one)
+            for note in () if code is None else code.notes:
+                say(f"note: {note}")
+        content = BundleContent(opened, runs, Path(folder), ladder, code, packs_code=with_code or not (without_code or ladder))
+        content.write_all(authors)
+        if sign is not None:
+            sign_file(Path(folder, MANIFEST), sign)
+        size = content.pack(out)
+        print(f"{out}: {content.matches:,} matches, {len(content.names) + 1} files, {size:,} bytes", file=shown)
+        print(f"SHA-256 of {MANIFEST}: {sha256(Path(folder, MANIFEST).read_bytes()).hexdigest()}", file=shown)
+    return 0
+
+
+def _collect_code(
+    runs: Sequence[Run], plugins: tuple[str, ...], spec_file: str | None, command: str, *, optional: bool
+) -> CodeFiles | None:
+    """Return the code of the last run. If it cannot be loaded, return None if the code is `optional`, and else raise an error."""
+    known = None if spec_file is None else load_spec(spec_file, plugins=plugins)
+    if known is None:
+        load(plugins)
+        allowed = dict.fromkeys([PluginPlace(plugin).real for plugin in plugins])
+    else:
+        allowed = list_named_code(known.document, known.plugins, known.registry)
+    try:
+        spec = runs[-1].load(allowed)
+    except ForeignCode as error:
+        if not optional:
+            raise StoreError(f"{error}; to pack it: {command} {shlex.join(error.options(runs[-1].document))}") from error
+        say(f"note: {error}, so the bundle has only the hashes that the store holds")
+        return None
+    except (SpecError, PluginError) as error:
+        if not optional:
+            raise StoreError(f"the spec of the run cannot be loaded here: {error}; or use --without-code") from error
+        return None
+    _check_unchanged(runs[-1], spec)
+    return CodeFiles(spec)
+
+
+def _check_unchanged(run: Run, spec: Spec) -> None:
+    changed = [name for name in Run.list_mixed_plugins([run, Run.of(spec)]) if not name.startswith(f"{distribution()}:")]
+    if changed:
+        raise StoreError(
+            f"{', '.join(changed)} changed since the matches were played, so nobody could replay them with the code of today; "
+            "restore the old code, or play the matches again with --fresh"
+        )
+
+
+@dataclass
+class BundleContent:
+    """The files of a bundle, which are written into a folder and then packed."""
+
+    store: Store
+    runs: Sequence[Run]
+    folder: Path
+    ladder: LadderNames | None
+    code: CodeFiles | None
+    packs_code: bool
+    matches: int = 0
+
+    def __post_init__(self) -> None:
+        """Find out which values are private."""
+        self.names: dict[str, bool] = {}
+        """The files by name, each with a flag that is true if the file is executable."""
+        self._left_out: dict[str, str] = {}
+        values = self.runs[-1].spec["values"] if self.code is None else self.code.document_values()
+        self.values = dict(values)
+        folder = str(self.runs[-1].spec["folder"])
+        self.privacy = Privacy(self.values, folder, shortens_paths=self.code is None)
+        self._taken: set[str] = set()
+        self._folders: set[str] = set()
+        if self.ladder is not None:
+            self.values["agents"] = house_agents(self.values.get("agents", ()), self.ladder.digests, self.ladder.labels)
+            self.values = self.ladder.rename(self.values)
+        self.values = self.privacy.rename_hosts(self.values)
+
+    def write_all(self, authors: Sequence[str]) -> None:
+        """Write all files and the manifest."""
+        file = self._run_file()
+        self._write(SPEC, write_json(self.values))
+        self._write(RUN, write_json(file.model_dump()))
+        self._write_records()
+        environments = {"runs": Run.list_environments(self.runs), "libraries": list_libraries(self.code)}
+        self._write(ENVIRONMENT, write_json(environments))
+        self._write_boards(file)
+        self._write_code()
+        self._write(CITATION, write_citation(file, authors, _digest(self.folder / RECORDS)))
+        left = None if self.packs_code else "code" if self.ladder is None else "code of a ladder"
+        manifest = Manifest.model_validate(
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "arena": __version__,
+                "files": {name: _digest(self.folder / name) for name in sorted(self.names)},
+                "left_out": self._left_out,
+                "without": left,
+            }
+        )
+        (self.folder / MANIFEST).write_bytes(write_json(manifest.model_dump()))
+
+    def _write(self, name: str, content: bytes, *, executable: bool = False) -> None:
+        if name in self.names:
+            raise ArenaError(f"{name} would be twice in the bundle; rename the file of this name in the folder of the spec")
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise ArenaError(f"{abbreviate(name)} would lead out of the bundle; the store may be damaged")
+        short, above = name.casefold(), {str(one).casefold() for one in path.parents}
+        if short in self._taken | self._folders or above & self._taken:
+            raise ArenaError(
+                f"{abbreviate(name)} has the name of another file or folder, apart from upper and lower case; rename it"
+            )
+        if name in ALWAYS and len(content) > MAX_JSON_BYTES:
+            raise ArenaError(
+                f"{name} takes {len(content) / (1 << 20):,.1f} MiB; a bundle allows {MAX_JSON_BYTES >> 20} MiB: use fewer "
+                "entries or fewer positions in one spec, so that each spec gets a bundle of its own"
+            )
+        self.privacy.check(name, content)
+        self.names[name] = executable
+        self._taken.add(short)
+        self._folders |= above
+        place = self.folder / name
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        except OSError as error:
+            raise ArenaError(f"{abbreviate(name)} cannot be written: {error.strerror}") from error
+
+    def _run_file(self) -> RunFile:
+        last = self.runs[-1]
+        boards: Any = json.loads(json.dumps([board.as_dict() for board in last.boards], default=str))
+        code = Code() if self.code is None or not self.packs_code else self.code.code
+        if self.ladder is not None:
+            boards = [{**board, "settings": []} for board in self.ladder.rename(boards)]
+        seed: Any = last.seed
+        document = PurePosixPath(last.document.name).name
+        renamed = self.privacy.rename_hosts(boards)
+        self._renamed = renamed != boards
+        return RunFile(
+            name=last.name if self.ladder is None else self.ladder.hide(last.name),
+            document=document if self.ladder is None else self.ladder.hide(document),
+            seed=seed,
+            ladder=self.ladder is not None,
+            submissions={} if self.ladder is None else self.ladder.digests,
+            boards=renamed,
+            runs=[self._run_data(run) for run in self.runs],
+            code=code,
+        )
+
+    def _run_data(self, run: Run) -> RunData:
+        """Return the data about a run. Folders are removed from the names of plugins.
+
+        On a ladder, the plugins get numbers instead of names, except for the plugins of arena itself.
+        """
+        plugins: dict[str, tuple[str | None, str]] = {}
+        for number, (name, found) in enumerate(run.plugins.items()):
+            text = found.text
+            short = name if "/" not in name else f"{number}/{name.rpartition('/')[2]}"
+            if self.ladder is not None and not name.startswith(f"{distribution()}:"):
+                short = f"plugin-{number}"
+                text = ", ".join([f"part-{part}={one}" for part, one in enumerate(found.hashes.values())])
+            plugins[short] = (found.version, text)
+        return RunData(
+            hash=run.hash,
+            plugins=plugins,
+            versions=dict(run.versions),
+            secret=run.secret,
+            commitment=run.commitment,
+            revealed=run.revealed,
+            started=run.started,
+            ended=run.ended,
+        )
+
+    def _records(self) -> Iterator[tuple[Record, list[Scheduled]]]:
+        """Yield each match on the boards of the last run once, with all its places in the schedule."""
+        several: dict[int, int] = dict(self.store.query("SELECT record, count(*) FROM place GROUP BY 1 HAVING count(*) > 1"))
+        seen: dict[str, list[Scheduled]] = {}
+        repeated: set[str] = set()
+        if several:
+            marks = ", ".join(map(str, several))
+            rows = self.store.query(f"SELECT lower(hex(id)) FROM record WHERE number IN ({marks})")  # noqa: S608 - numbers
+            repeated = {key for (key,) in rows}
+            for record, place in self.store.records(boards=True):
+                if record.id in repeated and place is not None:
+                    seen.setdefault(record.id, []).append(place)
+        done: set[str] = set()
+        for record, place in self.store.records(boards=True):
+            if record.id in repeated:
+                if record.id not in done:
+                    done.add(record.id)
+                    yield record, seen[record.id]
+            elif place is not None:
+                yield record, [place]
+
+    def _write_records(self) -> None:
+        clean: Callable[[Record], Record] = self.privacy.clean if self.ladder is None else self.ladder.clean
+        self.names[RECORDS] = False
+        with (self.folder / RECORDS).open("wb") as file:
+            for record, places in self._records():
+                line = write_line(clean(record), places)
+                self.privacy.check(RECORDS, line)
+                if len(line) > MAX_RECORD_BYTES:
+                    raise ArenaError(f"match {record.id} takes {len(line):,} bytes; a bundle allows {MAX_RECORD_BYTES:,}")
+                file.write(line)
+                self.matches += 1
+
+    def _write_boards(self, file: RunFile) -> None:
+        """Compute the boards from the files of the bundle, and write them.
+
+        Raises ArenaError if they differ from the boards of the store (not checked if labels or hosts were replaced).
+        """
+        place = self.folder / "check.db"
+        with (self.folder / RECORDS).open("rb") as records:
+            lines = (read_line(line, number) for number, line in enumerate(records, 1))
+            build_store(place, list(runs_of(file, self.values)), lines)
+        boards, printed = print_boards(place)
+        place.unlink()
+        if self.ladder is None and not self.privacy.hosts and not self._renamed and boards != print_boards(self.store.path)[0]:
+            raise ArenaError(
+                "the boards of the bundle are not the boards of the store, so it was not written; please report this"
+            )
+        self._write(BOARDS, boards)
+        self._write(PRINTED, printed)
+
+    def _write_code(self) -> None:
+        files = {} if self.code is None else {name: place.read_bytes() for name, place in self.code.files.items()}
+        if self.ladder is not None and self.packs_code:
+            self._write_submissions(self.ladder)
+        for name, content in files.items():
+            executable = self.code is not None and bool(self.code.files[name].stat().st_mode & 0o100)
+            if self.packs_code:
+                self._write(name, content, executable=executable)
+            else:
+                self.privacy.check_name(name)
+                self._left_out[name] = sha256(content).hexdigest()
+
+    def _write_submissions(self, ladder: LadderNames) -> None:
+        """Write the code of the submissions to a ladder. If some code cannot be in a bundle, it is left out with a note."""
+        for label, key in ladder.keys.items():
+            before = dict(self.names)
+            try:
+                files = dict(_submitted_files(self.store, label, key))
+                ladder.check(label, files)
+                for name, content in files.items():
+                    self._write(name, content)
+            except ArenaError as error:
+                self.names = before
+                say(f"note: the code of {label} is left out: {error}")
+
+    def pack(self, out: Path) -> int:
+        """Write the bundle and return its size. A bundle that arena itself would refuse is not written."""
+        part = out.with_name(f".{out.name}.part")
+        names = [MANIFEST, *([SIGNATURE] if (self.folder / SIGNATURE).exists() else []), *sorted(self.names)]
+        try:
+            # Very regular files shrink so much that arena refuses them as a zip bomb. Then the files are stored uncompressed.
+            for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+                with zipfile.ZipFile(part, "w", method, compresslevel=9) as archive:
+                    for name in names:
+                        info = zipfile.ZipInfo(name, EPOCH)
+                        info.compress_type, info.create_system = method, 3
+                        info.external_attr = (0o100755 if self.names.get(name) else 0o100644) << 16
+                        with (self.folder / name).open("rb") as source, archive.open(info, "w") as target:
+                            shutil.copyfileobj(source, target, 1 << 20)
+                try:
+                    with Archive(part) as checked:
+                        checked.check()
+                    break
+                except ArenaError:
+                    if method == zipfile.ZIP_STORED:
+                        raise
+            part.replace(out)
+        finally:
+            part.unlink(missing_ok=True)
+        return out.stat().st_size
+
+
+def _digest(place: Path) -> str:
+    with place.open("rb") as file:
+        whole = sha256()
+        while chunk := file.read(1 << 20):
+            whole.update(chunk)
+    return whole.hexdigest()
+
+
+def _submitted_files(store: Store, label: str, key: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a submission to a ladder, in a folder for this submission. Archives are unpacked."""
+    folder = f"{TOURNAMENT}/submissions/{label}"
+    for kind, content in store.query("SELECT kind, content FROM ladder_submission WHERE id = ?", [key]):
+        if not content:
+            raise ArenaError("the ladder does not keep it any more")
+        found = unpack(content, MAX_SUBMISSION_BYTES) if kind == "zip" else {f"agent{'.py' if kind == 'python' else ''}": content}
+        for name, body in found.items():
+            yield f"{folder}/{name}", body

@@ -1,0 +1,330 @@
+"""The checks of `arena verify` that run no code: hashes, signature, records, leaderboards and citation."""
+
+import math
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version as version_of
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from arena import ArenaError, __version__
+from arena.api.cli import LiveLine
+from arena.api.errors import StoreError, abbreviate, describe
+from arena_bundle.citation import write_citation
+from arena_bundle.layout import (
+    ALWAYS,
+    BOARDS,
+    CITATION,
+    ENVIRONMENT,
+    MANIFEST,
+    PRINTED,
+    RECORDS,
+    RUN,
+    SIGNATURE,
+    SPEC,
+    Contradiction,
+    Line,
+    Manifest,
+    RunFile,
+    read_json,
+    read_model,
+    runs_of,
+)
+from arena_bundle.reader import Archive
+from arena_bundle.rebuild import build_store, print_boards
+from arena_bundle.signature import check_signature
+from arena_bundle.verdict import Verdict
+from arena_records.contradictions import find_contradiction
+
+TOLERANCE = 1e-9
+"""Two numbers count as equal if their relative difference is at most this, because processors may differ in the last digits."""
+OTHER_RUNS = "that its author did not choose this run among several"
+UNCHECKED = f"that the times, the messages and {ENVIRONMENT} are true: a replay does not repeat them"
+AUTHORS = b"authors: "
+MAX_SIZE = 2**53
+"""The largest size of a schedule, so that every program can read the number from JSON."""
+SECRET_PATTERN = re.compile(r"[0-9a-f]{32}(,[0-9]{1,15}:[0-9a-f]{32})*")
+HONEST_CODE = "that the code is what its author says: code may contain recorded moves, so read it"
+
+
+class FileChecks:
+    """The checks that read the files of a bundle and run no code from it. They put its matches into `store`, a new file."""
+
+    def __init__(self, archive: Archive, store: Path, verdict: Verdict) -> None:
+        self.archive, self.store, self.verdict = archive, store, verdict
+        self._line = LiveLine(sys.stderr)
+
+    def run(self, signers: Path | None) -> bool:
+        """Make these checks, and write their results into the verdict. Return whether the matches can be replayed."""
+        manifest = self.archive.check()
+        self.verdict.manifest = self.archive.digests[MANIFEST]
+        try:
+            self._check_hashes(manifest)
+            self._check_signature(signers)
+            self._read_run()
+            self._check_records()
+            self._check_boards()
+            self._check_citation()
+        except Contradiction as error:
+            self.verdict.contradictions.append(str(error))
+            return False
+        except (ArenaError, MemoryError, OSError):
+            raise
+        except Exception as error:  # values in a stranger's bundle may lead to any error
+            self.verdict.contradictions.append(f"arena cannot read some of its values: {describe(error)}")
+            return False
+        finally:
+            self._line.show("")
+        self._compare_environment(manifest)
+        self._note_limits()
+        if manifest.without is not None:
+            self.verdict.not_shown.append(f"not replayed: the bundle has no {manifest.without}")
+        elif self.file.ladder:
+            self.verdict.not_shown.append(
+                "not replayed: the records of a ladder have pseudonyms, which change the random numbers"
+            )
+        else:
+            return True
+        return False
+
+    def _check_hashes(self, manifest: Manifest) -> None:
+        missing = [name for name in (*ALWAYS, *manifest.files) if name not in manifest.files or not self.archive.has(name)]
+        wrong = [name for name, found in manifest.files.items() if self.archive.digests.get(name, found) != found]
+        if missing or wrong:
+            parts = [f"{name} is missing" for name in dict.fromkeys(missing)]
+            parts += [f"{name} does not have the SHA-256 of the manifest" for name in wrong]
+            raise Contradiction("; ".join(parts))
+        self.verdict.shown.append(f"all {len(manifest.files):,} files have the SHA-256 of the manifest")
+
+    def _check_signature(self, signers: Path | None) -> None:
+        signed = self.archive.has(SIGNATURE)
+        if signers is None:
+            if signed:
+                self.verdict.notes.append("the bundle is signed; to check who signed it, use --signers FILE")
+            return
+        if not signed:
+            self.verdict.not_shown.append("who made it: the bundle has no signature")
+            return
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(self.archive.read(SIGNATURE, 1 << 16))
+            file.flush()
+            signer = check_signature(self.archive.read(MANIFEST), Path(file.name), signers)
+        if signer is None:
+            raise Contradiction(f"the signature is not by one of the signers in {signers}")
+        self.verdict.shown.append(f"the manifest is signed by {signer}")
+
+    def _read_run(self) -> None:
+        self.file: RunFile = read_model(RunFile, self.archive.read_values(RUN), RUN)
+        self.values: Any = self.archive.read_values(SPEC)
+        if not isinstance(self.values, dict) or not self.file.runs:
+            raise Contradiction(f"{SPEC} or {RUN} has no run")
+        self.verdict.name = self.file.name
+        self.runs = list(runs_of(self.file, self.values))
+        self.last = self.runs[-1]
+        self.same_version = self.last.versions.get("arena") == __version__
+        secret = self.last.secret
+        self._secret = [(0, self.file.seed)] if secret is None else list(split_secret(secret))
+        if secret is not None and (self.last.revealed is None or self.file.seed != self._secret[-1][1]):
+            raise Contradiction(f"{RUN}: the seed is not the secret seed that was revealed")
+        self._used = {0} if secret is None else set[int]()
+        check_sheets(self.file.boards)
+
+    def _check_records(self) -> None:
+        """Check each record on its own, and put all records into a store."""
+        self.store.parent.mkdir()
+        self.store.parent.chmod(0o755)
+        try:
+            self.verdict.matches = build_store(self.store, self.runs, self._checked_lines())
+        except (StoreError, OverflowError, ValueError, TypeError) as error:
+            raise Contradiction(f"the records cannot be put into a store: {error}") from error
+        self.store.chmod(0o644)
+        unused = [first for first, _ in self._secret if first not in self._used]
+        if unused:
+            raise Contradiction(f"{RUN}: no match uses the secret seed for the rounds from {unused[0]:,} on")
+        self.verdict.shown.append(f"{self.verdict.matches:,} records keep the contract of records")
+
+    def _checked_lines(self) -> Iterator[Line]:
+        boards = self.last.boards
+        ids: set[str] = set()
+        numbers: set[int] = set()
+        self._counts = Counter[int]()
+        for line in self.archive.lines():
+            record = line.record
+            if record.id in ids:
+                raise Contradiction(f"match {record.id} is twice in the records")
+            ids.add(record.id)
+            for place in line.places:
+                known = range(len(boards))
+                seats = (
+                    []
+                    if place.board not in known
+                    else [one for one in place.pairing.seats if one < len(boards[place.board].labels)]
+                )
+                if len(seats) != len(record.labels) or place.number in numbers:
+                    raise Contradiction(f"match {record.id}: its place {place.number} in the schedule is not possible")
+                numbers.add(place.number)
+                sheet = boards[place.board]
+                expected = sheet.game.get("name"), tuple([sheet.labels[one] for one in seats])
+                if (record.game, record.labels) != expected:
+                    raise Contradiction(f"match {record.id}: expected {abbreviate(expected)}, got {record.game}, {record.labels}")
+                self._counts[place.board] += 1
+                first, seed = [part for part in self._secret if part[0] <= place.pairing.round][-1]
+                self._used.add(first)
+                if record.seed != seed:
+                    raise Contradiction(f"match {record.id}: seed: expected the seed of the run, got {abbreviate(record.seed)}")
+            if (wrong := find_contradiction(record, None)) is not None:
+                raise Contradiction(f"match {record.id}: {wrong}")
+            if len(ids) % 1000 == 0:
+                self._line.show(f"{len(ids):,} records")
+            yield line
+
+    def _check_boards(self) -> None:
+        """Compute the boards again, and compare them with those in the bundle.
+
+        Also compare the number of matches of each board with its schedule.
+        """
+        try:
+            boards, printed = print_boards(self.store)
+        except Exception as error:  # values in a stranger's bundle may lead to any error
+            raise Contradiction(f"the boards cannot be computed from the records: {describe(error)}") from error
+        given = self.archive.read_values(BOARDS)
+        computed = read_json(boards, BOARDS)
+        same_version = self.same_version
+        found = list(find_differences(given, computed, "", subset=not same_version))
+        if found:
+            raise Contradiction(f"{BOARDS}: {'; '.join(found[:3])}")
+        there = self.archive.read(PRINTED)
+        lacking = [] if same_version else list(find_differences(given, computed, "", subset=False))
+        if lacking:
+            self.verdict.not_shown.append(f"{BOARDS} lacks values that arena {__version__} computes: {'; '.join(lacking[:3])}")
+        if there == printed and not lacking:
+            self.verdict.shown.append(f"board recomputed: every number of {BOARDS} and {PRINTED}")
+        elif same_version:
+            lines = enumerate(zip_longest(there.decode(errors="replace").splitlines(), printed.decode().splitlines()), 1)
+            number, texts = next(((number, both) for number, both in lines if both[0] != both[1]), (0, ("other line ends", "")))
+            raise Contradiction(
+                f"{PRINTED}:{number} is not a line of these boards: {abbreviate(texts[0])}, recomputed {abbreviate(texts[1])}"
+            )
+        else:
+            if not lacking:
+                self.verdict.shown.append(f"board recomputed: every number of {BOARDS}")
+            self.verdict.not_shown.append(f"{PRINTED}: arena {__version__} prints other texts than the version that made it")
+        for number, sheet in enumerate(self.last.boards):
+            count = self._counts[number]
+            if self.file.ladder:
+                self.verdict.not_shown.append(
+                    f"schedule of {sheet.title}: the spec of a ladder does not determine it, so a dropped match cannot be noticed"
+                )
+            elif count > sheet.size or (count < sheet.size and sheet.exact and self.last.ended is not None):
+                text = f"{sheet.title} has {count:,} of the {sheet.size:,} matches of its schedule"
+                raise Contradiction(f"{text}, although the run has ended" if count < sheet.size else text)
+            elif self.last.ended is None:
+                self.verdict.not_shown.append(
+                    f"schedule of {sheet.title}: the run has not ended, so a dropped match cannot be noticed ({count:,} of "
+                    f"{'' if sheet.exact else 'at most '}{sheet.size:,} matches)"
+                )
+            if not sheet.exact and not self.file.ladder:
+                self.verdict.notes.append(
+                    f"schedule of {sheet.title}: the spec alone does not determine it, because the format {sheet.format} depends "
+                    "on the results"
+                )
+
+    def _check_citation(self) -> None:
+        """Compare the citation with the run, except for the authors that it names."""
+        expected = write_citation(self.file, (), self.archive.digests[RECORDS]).splitlines()
+        lines = self.archive.read(CITATION).splitlines()
+        for one, other in zip_longest(lines, expected):
+            if one != other and not (one and other and one.startswith(AUTHORS) and other.startswith(AUTHORS)):
+                shown = [None if text is None else abbreviate(text.decode(errors="replace")) for text in (one, other)]
+                raise Contradiction(f"{CITATION}: expected {shown[1]}, got {shown[0]}")
+
+    def _compare_environment(self, manifest: Manifest) -> None:
+        """Add notes about packages of the author that are missing here or have another version here."""
+        values = self.archive.read_values(ENVIRONMENT)
+        libraries = values.get("libraries") if isinstance(values, dict) else None
+        versions = {**(libraries if isinstance(libraries, dict) else {}), **self.last.versions}
+        missing, other = [], []
+        for name, there in versions.items():
+            here = __version__ if name == "arena" else ".".join(map(str, sys.version_info[:3])) if name == "python" else None
+            if name in ("system", "machine", "processor", "commit"):
+                continue
+            with suppress(PackageNotFoundError, ValueError):  # some of these names are not names of packages
+                here = here or version_of(name)
+            if here is None:
+                missing.append(f"{name} {there}")
+            elif here != there:
+                other.append(f"{name} {there} (here {here})")
+        self.verdict.notes += [f"missing packages: {', '.join(missing)}"] if missing else []
+        self.verdict.notes += [f"other versions: {', '.join(other)}"] if other else []
+        self.has_other_versions = bool(missing or other)
+
+    def _note_limits(self) -> None:
+        if self.last.commitment is None:
+            self.verdict.limits.append(OTHER_RUNS)
+        else:
+            hashes = [f"{hash_secret(str(digits))} (from round {first:,} on)" for first, digits in self._secret]
+            which = str(self.last.commitment) if len(hashes) == 1 else f"all of {', '.join(hashes)}"
+            self.verdict.limits.append(
+                f"{OTHER_RUNS}, unless the author published the hash of the secret seed before the run: compare it with {which}"
+            )
+        self.verdict.limits += [HONEST_CODE, UNCHECKED]
+
+
+def split_secret(secret: str) -> Iterator[tuple[int, int | str]]:
+    """Yield the first round and the digits of each part of a secret seed. Raises Contradiction if it is not a secret seed."""
+    if SECRET_PATTERN.fullmatch(secret) is None:
+        raise Contradiction(f"{RUN}: {abbreviate(secret)} is not a secret seed")
+    before = -1
+    for part in secret.split(","):
+        first, _, digits = part.rpartition(":")
+        if int(first or 0) <= before:
+            raise Contradiction(f"{RUN}: the parts of the secret seed are not in the order of their rounds")
+        before = int(first or 0)
+        yield before, digits
+
+
+def hash_secret(digits: str) -> str:
+    """Return the hash of a part of a secret seed. `arena run` prints this hash before the first match that uses the part."""
+    return blake2b(digits.encode(), digest_size=32).hexdigest()
+
+
+def check_sheets(sheets: Sequence[Mapping[str, Any]]) -> None:
+    """Raise Contradiction if a board in `run.json` has values of wrong types."""
+    for number, sheet in enumerate(sheets, 1):
+        game, labels, size = sheet.get("game"), sheet.get("labels"), sheet.get("size")
+        sound = {
+            "game": isinstance(game, dict) and isinstance(game.get("name"), str),
+            "labels": isinstance(labels, list) and all(isinstance(one, str) for one in labels),
+            "size": type(size) is int and 0 <= size <= MAX_SIZE,
+            "exact": isinstance(sheet.get("exact"), bool),
+            "title": isinstance(sheet.get("title"), str),
+            "format": isinstance(sheet.get("format", ""), str),
+        }
+        for key, right in sound.items():
+            if not right:
+                raise Contradiction(f"{RUN}: board {number}: {key} cannot be {abbreviate(sheet.get(key))}")
+
+
+def find_differences(given: Any, computed: Any, path: str, *, subset: bool) -> Iterator[str]:
+    """Yield the differences between plain values. If `subset` is true, `computed` may have keys that `given` lacks."""
+    if isinstance(given, dict) and isinstance(computed, dict):
+        keys = given.keys() if subset else {**given, **computed}
+        for key in keys:
+            if key not in given or key not in computed:
+                yield f"{path}.{key}".lstrip(".") + (" is missing" if key not in given else " is unknown")
+            else:
+                yield from find_differences(given[key], computed[key], f"{path}.{key}".lstrip("."), subset=subset)
+    elif isinstance(given, list) and isinstance(computed, list) and len(given) == len(computed):
+        for number, (one, other) in enumerate(zip(given, computed, strict=True)):
+            yield from find_differences(one, other, f"{path}[{number}]", subset=subset)
+    elif isinstance(given, float) and isinstance(computed, float):
+        if not math.isclose(given, computed, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+            yield f"{path} is {given}, recomputed {computed}"
+    elif given != computed:
+        yield f"{path} is {abbreviate(given)}, recomputed {abbreviate(computed)}"

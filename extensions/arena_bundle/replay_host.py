@@ -1,0 +1,216 @@
+"""The process in a sandbox that loads the spec of a bundle. Code from a bundle runs only here.
+
+`arena_bundle.sandboxed` starts two such processes. The first one lists the schedule and plays matches again. It gets no records,
+so the code of the bundle cannot simply repeat them. The second one gets a store with all records, and compares them with the
+rules.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from arena import Pairing, Record, Spec, load_plugins
+from arena.api.errors import Interrupted, describe
+from arena.api.games import Chance
+from arena.api.match import Differs, Position, Seat, Step
+from arena.api.processes import PythonProcess
+from arena.api.results import Leaderboard
+from arena.api.run import Batch, MatchRunner, PlayedMatch, Schedule, Scheduled
+from arena.api.spec import Document, reload_spec
+from arena.api.store import Run, Store
+from arena_bundle.layout import TOURNAMENT, Code
+from arena_bundle.sandboxed import RECORDS_PER_ANSWER
+from arena_isolation.command import COMMAND
+from arena_isolation.helper_process import serve
+from arena_isolation.versions import CODE, PluginVersion, SharedCode
+from arena_records.contradictions import find_contradiction
+from arena_records.rules import compare_with_rules
+
+BATCH_MATCHES = 500
+MAX_DIFFERENCES = 20
+"""The maximum number of differences in one answer."""
+NATIVE_PROGRAM = b"\x7fELF"
+TIMED, WAITING, NATIVE = "time limits", "language models and other services", "native engines"
+"""Reasons why a match cannot be replayed."""
+
+
+class ReplayHost:
+    """Answers requests about the spec of one bundle."""
+
+    spec: Spec
+    schedule: Schedule
+    runner: MatchRunner
+    followed: Iterator[list[str]]
+
+    def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the answer to a request. If something fails, the answer has the key `fault`."""
+        try:
+            found: dict[str, Any] = getattr(self, f"do_{request['do']}")(request)
+            return found
+        except Interrupted:
+            raise
+        except BaseException as error:  # the code of a bundle may raise anything
+            return {"fault": describe(error)}
+
+    def do_load(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Load the spec. Return its boards and the hashes of its code, which are compared with those in the bundle.
+
+        Also return the reasons why the matches of entries cannot be replayed, and whether the schedules depend on results.
+        """
+        root = Path(request["root"])
+        self.spec = load_spec_of(root, request["values"], request["document"], Code(**request["code"]), request["seed"])
+        self.schedule, self._taken = Schedule(self.spec), Batch()
+        run = Run.of(self.spec)
+        parts: dict[str, list[str]] = {}
+        for fingerprint in run.plugins.values():
+            for part, digest in fingerprint.hashes.items():
+                parts.setdefault(part, []).append(digest)
+        return {
+            "boards": json.loads(json.dumps([board.as_dict() for board in run.boards], default=str)),
+            "parts": parts,
+            "reasons": [[find_reason(seat, self.spec.document.folder) for seat in board.seats] for board in self.spec.boards],
+            "follows": [board.format.follows_results for board in self.spec.boards],
+        }
+
+    def do_take(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the next matches of the schedule, with their ids.
+
+        The id is null if an agent in the match asks a service, because the bundle hides the host of the service.
+        """
+        self._taken = self.schedule.take(BATCH_MATCHES)
+        plain = [
+            [*one[:2], one.pairing.round, one.pairing.seats, None if one.asks_outside(self.spec) else one.match_id(self.spec)]
+            for one in self._taken
+        ]
+        return {"matches": plain, "over": self._taken is Batch.OVER}
+
+    def do_tell(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Pass the results of the matches from the last `take` to the schedule, which may depend on them."""
+        for one, (returns, played, adjusted) in zip(self._taken, request["results"], strict=True):
+            self.schedule.tell(
+                one, None if returns is None else tuple(returns), played, None if adjusted is None else tuple(adjusted)
+            )
+        return {}
+
+    def do_play(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Play a match again, and return its record without times."""
+        number, board, turn, seats = request["match"]
+        if not hasattr(self, "runner"):
+            self.runner = MatchRunner(self.spec)
+        record = self.runner.play(Scheduled(number, board, Pairing(turn, tuple(seats))))
+        return {"record": record.timeless()}
+
+    def do_follow(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Compare the next records of the store with the rules, and return the differences."""
+        if not hasattr(self, "followed"):
+            self.followed = self._follow_all(Path(request["store"]))
+        differences: list[str] = []
+        for _ in range(RECORDS_PER_ANSWER):
+            found = next(self.followed, None)
+            if found is None:
+                return {"differences": differences[:MAX_DIFFERENCES], "over": True}
+            differences += found
+        return {"differences": differences[:MAX_DIFFERENCES], "over": False}
+
+    def do_boards(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Compute the boards from the records, with the columns and rankings of plugins."""
+        with Store.open(request["store"]) as store:
+            played = [PlayedMatch(*place, record) for record, place in store.records(boards=True) if place is not None]
+        boards = Leaderboard.of_results(_Played(self.spec, played))
+        columns = [board.sheet.as_dict()["plugin_columns"] for board in boards]
+        return {"boards": [board.as_dict() for board in boards], "columns": columns}
+
+    def _follow_all(self, place: Path) -> Iterator[list[str]]:
+        position = lru_cache(1)(lambda board, turn: self.spec.boards[board].positions[turn])
+        with Store.open(place) as store:
+            for record, scheduled in store.records(boards=True):
+                if scheduled is not None:
+                    yield [f"match {record.id}: {text}" for text in self._follow(record, scheduled, position)]
+
+    def _follow(self, record: Record, scheduled: Scheduled, position_of: Any) -> list[str]:
+        board, turn = self.spec.boards[scheduled.board], scheduled.pairing.round
+        if record.termination == "void":
+            return []
+        wrong = find_contradiction(record, board.game)
+        if wrong is not None:
+            return [wrong]
+        position: Position = position_of(scheduled.board, turn)
+        if record.position != position.text:
+            return [f"position: recorded {record.position!r}, by the spec {position.text!r}"]
+        positions = board.positions
+        chance = Chance.of(positions.game, positions.key(turn), positions.repetition(turn)) if board.has_chance else None
+        try:
+            steps = list(Step.follow(board.game, record, position.state, chance))
+            moves = board.seats[scheduled.pairing.seats[0]].limits.moves
+            return compare_with_rules(board.game, record, steps[0], steps[-1], moves, board.adjudication)
+        except Differs as differs:
+            return [str(differs)]
+        except Exception as error:  # the rules may be code of the bundle
+            return [f"the rules fail: {describe(error)}"]
+
+
+class _Played:
+    """A tournament that has been played, from which leaderboards are computed."""
+
+    store = None
+
+    def __init__(self, spec: Spec, played: list[PlayedMatch]) -> None:
+        self.spec, self.played = spec, played
+
+
+def load_spec_of(root: Path, values: Mapping[str, Any], name: str, code: Code, seed: int | str) -> Spec:
+    """Load the spec of a bundle that was unpacked into `root`. Raises SpecError or PluginError if that fails.
+
+    This process is in a sandbox already, so agents with `isolation: sandbox` get processes without a further sandbox.
+    """
+    here = {plugin.source.name for plugin in load_plugins().plugins if plugin.problem is None}
+    modules = [module for module, source in code.installed.items() if source not in here]
+    plugins = [str(root / plugin) if (root / plugin).is_file() else plugin for plugin in code.plugins]
+    versions = {}
+    for one in code.versions:
+        folders = None if one.folders is None else ("", os.pathsep.join([str(root / folder) for folder in one.folders]))
+        plugin = str(root / one.plugin) if one.plugin == one.file else one.plugin
+        found = PluginVersion(one.text, plugin, str(root / one.file), folders, "", submitted=one.submitted)
+        versions[one.agent, one.submitted, one.text] = PluginVersion(
+            found.text, found.plugin, found.file, found.moved, found.hash(), submitted=found.submitted
+        )
+    programs = {word: str(root / place) for word, place in code.programs.items()}
+    given = _replace_sandboxes({key: value for key, value in values.items() if key != "plugins"})
+    document = Document(name, given, root / TOURNAMENT)
+    return reload_spec(document, [*plugins, *modules], seed, shared={CODE: SharedCode(versions=versions), COMMAND: programs})
+
+
+def _replace_sandboxes(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_replace_sandboxes(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    replaced = {key: _replace_sandboxes(one) for key, one in value.items()}
+    return {**replaced, "isolation": "process"} if replaced.get("isolation") == "sandbox" else replaced
+
+
+def find_reason(seat: Seat, folder: Path) -> str | None:
+    """Return the reason why the matches of an entry cannot be replayed; None if they can."""
+    if seat.limits.timed:
+        return TIMED
+    if seat.waits:
+        return WAITING
+    program = seat.program
+    if program is None or program.command is None:
+        return None
+    texts = [word for word in program.command if (file := folder / word).is_file() and not _is_native(file)]
+    named = shutil.which(program.command[0])
+    return NATIVE if program.adapter is not None or not (texts or (named and not _is_native(Path(named)))) else None
+
+
+def _is_native(file: Path) -> bool:
+    with file.open("rb") as content:
+        return content.read(len(NATIVE_PROGRAM)) == NATIVE_PROGRAM
+
+
+if __name__ == "__main__":
+    serve(ReplayHost().answer, *PythonProcess.take_pipes())

@@ -1,0 +1,354 @@
+"""The checks of `arena verify` in a sandbox: the spec and its code, the schedule, replays, rules and columns of plugins."""
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from arena import Record, load_plugins
+from arena.api.cli import LiveLine
+from arena.api.errors import Interrupted, IsolationError, abbreviate, describe
+from arena.api.spec import PythonFile
+from arena.api.store import Store
+from arena_bundle.file_checks import FileChecks, find_differences
+from arena_bundle.layout import BOARDS, RUN, Code, Contradiction, read_json
+from arena_bundle.lot import LotSize, describe_bound, draw_lot, most_differing
+from arena_bundle.sandboxed import (
+    ANSWER_SECONDS,
+    RECORDS_PER_ANSWER,
+    Computed,
+    Followed,
+    HostFailed,
+    Loaded,
+    Replayed,
+    SandboxedHost,
+    Taken,
+    Told,
+)
+
+MATCH_SECONDS, SECONDS_PER_RECORDED, MAX_MATCH_SECONDS = 120.0, 50.0, 7200.0
+"""The timeout for one replay is the first number, plus the second number times the seconds that the recorded decisions took.
+The timeout is at most the third number, because the author of a bundle can record any seconds."""
+UNREPEATABLE = ("void", "timeout", "memory", "crash")
+"""Endings that depend on the machine. Matches with these endings are not replayed."""
+UNCOMPARED = ("labels", "seed", "message", "traceback")
+"""Keys of a record that are not compared with the replay. Messages, for example, may contain the names of other files."""
+NO_SHEET_KEYS = ("ranking", "plugin_columns", "settings")
+"""Keys of a board that need not equal the values that follow from the spec, because they also depend on the matches."""
+HIDDEN_HOST = re.compile(r"\bhost-\d+\.invalid\b")
+"""A name that replaces a host. The key of an entry depends on its real host."""
+SECONDS_PER_MATCH = 1.0
+"""The checks of the schedule and of the rules may take this time for each match, in addition to the timeout for one answer."""
+PLAIN_FORMATS = ("round-robin", "benchmark", "head-to-head")
+"""Formats with schedules that do not depend on the agents. Other formats may draw pairings by the hashes of agents."""
+DRAWN_SCHEDULE = "that the schedule is honest: its format draws by the hashes of agents, so code from the bundle computed it"
+SAME_PROCESS = "that the replays are honest: code from the bundle plays them, and could have answered for the verifier"
+APART_KEYS = ("game", "labels", "size", "exact", "format", "kind", "test")
+"""Keys of a board that must be the same with other agents."""
+CODE_KEYS = frozenset({"command", "plugin", "version"})
+"""Keys of an entry that name code or a program."""
+LOOKS = ("plugins", "report", "columns", "sort")
+"""Keys of a spec that change neither the schedule nor the rules, but may name code of the bundle."""
+
+
+class SandboxChecks:
+    """The checks that run code from a bundle, such as replays. They follow the checks of its files."""
+
+    def __init__(self, files: FileChecks, root: Path, size: LotSize, seed: int | None) -> None:
+        self._files, self._root, self._size, self._seed = files, root, size, seed
+        self._archive, self._store, self._verdict = files.archive, files.store, files.verdict
+        self._file, self._values, self._last = files.file, files.values, files.last
+        self._line = LiveLine(sys.stderr)
+
+    def run(self) -> None:
+        """Check the schedule, replay matches, and compare all records with the rules. The code for this runs in sandboxes."""
+        self._archive.extract(self._root)
+        self._has_code = self._file.code != Code() or names_code(self._values)
+        if self._has_code:
+            self._verdict.limits.append(SAME_PROCESS)
+            self._hash_plugins()
+        try:
+            with SandboxedHost(self._root, self._file.code.folders) as host:
+                reasons = self._load(host)
+                self._check_schedule(host)
+                self._replay_lot(host, reasons)
+            followed = self._check_apart() if self._has_code else False
+            with SandboxedHost(self._root, self._file.code.folders, [self._store.parent]) as host:
+                self._load(host)
+                if not followed:
+                    self._follow_rules(host)
+                self._check_columns(host)
+        except IsolationError as error:
+            self._verdict.not_shown.append("not replayed: no sandbox")
+            self._verdict.notes.append(str(error))
+        except HostFailed as error:
+            self._verdict.not_shown.append(f"not replayed: {error}")
+        except Contradiction as error:
+            self._verdict.contradictions.append(str(error))
+        except (Interrupted, MemoryError):
+            raise
+        except Exception as error:  # code of the bundle can change the answers from the sandbox
+            self._verdict.not_shown.append(f"not replayed: an answer from the sandbox is not valid ({describe(error)})")
+        finally:
+            self._line.show("")
+        if self._verdict.contradictions and self._files.has_other_versions:
+            self._verdict.notes.append("other versions may explain a difference; verify again with the versions of the bundle")
+
+    def _load(self, host: SandboxedHost) -> list[list[str | None]]:
+        """Load the spec in the sandbox, and compare the spec and its code with the rest of the bundle.
+
+        For each entry of each board, return the reason why its matches cannot be replayed; None if they can.
+        """
+        seed = self._last.secret or self._file.seed
+        code = self._file.code.model_dump()
+        found = host.ask(
+            Loaded, "load", root=str(self._root), values=self._values, document=self._file.document, seed=seed, code=code
+        )
+        for number, (given, computed) in enumerate(zip(self._file.boards, found.boards, strict=False)):
+            left, right = ({key: one for key, one in sheet.items() if key not in NO_SHEET_KEYS} for sheet in (given, computed))
+            if differences := list(find_differences(left, right, "", subset=not self._files.same_version)):
+                raise Contradiction(f"board {number + 1} is not the board of the spec: {'; '.join(differences[:3])}")
+            known = computed.get("settings", ())
+            for entry in find_unknown_settings(given.get("settings", ()), known) if self._files.same_version else ():
+                raise Contradiction(f"board {number + 1}: its settings {abbreviate(entry)} are not those of an entry of the spec")
+        if len(self._file.boards) != len(found.boards):
+            raise Contradiction(f"the bundle has {len(self._file.boards)} boards, the spec {len(found.boards)}")
+        if [len(board) for board in found.reasons] != [len(board.labels) for board in self._last.boards]:
+            raise HostFailed("an answer from the sandbox is not about the boards of the bundle")
+        self._declared = found.boards
+        recorded: dict[str, set[str]] = {}
+        for fingerprint in self._last.plugins.values():
+            for part, digest in fingerprint.hashes.items():
+                recorded.setdefault(part, set()).add(digest)
+        changed = [part for part, digests in found.parts.items() if not recorded.get(part, set()).issuperset(digests)]
+        installed = set(self._file.code.installed.values())  # of these plugins, another version may be installed here
+        excused = {part for name, one in self._last.plugins.items() if name in installed for part in one.hashes}
+        if changed and self._files.same_version and not excused.issuperset(changed):
+            raise Contradiction(f"the code of {', '.join(changed[:5])} is not the code that played")
+        if changed:
+            text = f"the code of {', '.join(changed[:5])} is not the code that played, which another version may explain"
+            self._verdict.not_shown += [] if text in self._verdict.not_shown else [text]
+        return found.reasons
+
+    def _hash_plugins(self) -> None:
+        """Compute the hashes of plugins that are one file from their texts, because their code could change its own hash."""
+        for plugin in self._file.code.plugins:
+            file = self._root / plugin
+            if file.suffix != ".py" or not self._archive.has(plugin) or (file.parent / "__init__.py").exists():
+                continue
+            if PythonFile(file).find_imported([*[str(self._root / one) for one in self._file.code.folders], *sys.path]):
+                continue
+            digest = blake2b(f"{file.name}\n".encode() + PythonFile.parse_file(file).digest, digest_size=16).hexdigest()
+            for name, found in self._last.plugins.items():
+                if name.partition("/")[2] == file.name and set(found.hashes.values()) != {digest}:
+                    self._verdict.not_shown.append(f"{plugin} does not have the hash of the code that played, {name}")
+
+    def _check_apart(self) -> bool:
+        """Check the schedule and the rules in a process without code from the bundle. Return whether this was possible.
+
+        Code from the bundle could change the answers of its own process. The rules do not depend on the agents, so here agents of
+        arena take their places. With the formats in PLAIN_FORMATS, this also applies to the schedule.
+        """
+        known = load_plugins(environ=False).games
+        games = [sheet.game["name"] for sheet in self._last.boards if sheet.game["name"] not in known]
+        reason = f"the game {games[0]} is not a game of arena" if games else ""
+        values = None if reason else replace_agents(self._values, self._file.boards)
+        with SandboxedHost(self._root, (), [self._store.parent]) as host:
+            if values is not None:
+                seed, code = self._last.secret or self._file.seed, Code().model_dump()
+                try:  # to load the spec with other agents
+                    found = host.ask(
+                        Loaded, "load", root=str(self._root), values=values, document=self._file.document, seed=seed, code=code
+                    )
+                    kept, made = (
+                        [{key: sheet.get(key) for key in APART_KEYS} for sheet in sheets]
+                        for sheets in (self._file.boards, found.boards)
+                    )
+                    reason = next(find_differences(kept, made, "boards", subset=False), "")
+                except HostFailed as error:
+                    reason = str(error)
+            if values is None or reason:
+                self._verdict.not_shown.append(
+                    "the schedule and the rules were checked only by code from the bundle, which could have answered for the "
+                    f"verifier: {reason or 'the boards have different agents'}"
+                )
+                return False
+            if drawn := sorted({sheet.format for sheet in self._last.boards} - set(PLAIN_FORMATS)):
+                self._verdict.limits.append(f"{DRAWN_SCHEDULE} ({', '.join(drawn)})")
+            else:
+                self._check_schedule(host, ids=False)
+            self._follow_rules(host)
+        return True
+
+    def _check_schedule(self, host: SandboxedHost, *, ids: bool = True) -> None:
+        """Compare the places of all matches with the schedule of the spec, and their ids, too, if `ids` is true."""
+        end = perf_counter() + ANSWER_SECONDS + SECONDS_PER_MATCH * self._verdict.matches
+        taken, most = 0, sum(sheet.size for sheet in self._last.boards)
+        with Store.open(self._store) as store:
+            places = {
+                number: ([number, board, turn, [int(seat) for seat in seats.split(",")]], key)
+                for number, board, turn, seats, key in store.query(
+                    "SELECT p.number, p.board, p.round, p.seats, lower(hex(r.id)) "
+                    "FROM place p JOIN record r ON r.number = p.record"
+                )
+            }
+            complete, count = True, len(places)
+            while complete and (places or self._last.ended is not None):
+                batch = host.ask(Taken, "take")
+                if not batch.matches:
+                    break
+                taken += len(batch.matches)
+                if taken > most or perf_counter() > end:
+                    raise HostFailed("the schedule does not end")
+                results: list[Any] = []
+                for match in batch.matches:
+                    place, key = list(match[:4]), match[4]
+                    known = places.pop(match[0], None)
+                    if known is None:
+                        if self._last.ended is not None:
+                            raise Contradiction(f"match {place[0]} of the schedule is missing: {abbreviate(place)}")
+                        complete = complete and self._last.boards[match[1]].exact
+                        results.append([None, None, None])
+                        continue
+                    if known[0] != place or (ids and key not in (None, known[1])):
+                        raise Contradiction(
+                            f"match {known[1]} is not match {place[0]} of the schedule, which the spec determines: expected "
+                            f"{abbreviate((*place, key))}"
+                        )
+                    facts = store.has([known[1]])[known[1]]
+                    results.append([facts.returns, facts.play_hash, facts.adjusted])
+                host.ask(Told, "tell", results=results)
+                self._line.show(f"{count - len(places):,} of {count:,} places compared with the schedule")
+        if places and complete:
+            raise Contradiction(f"match {next(iter(places.values()))[1]} is not in the schedule of the spec")
+        text = "the schedule is complete: no match was added or dropped"
+        if complete and self._last.ended is not None and text not in self._verdict.shown:
+            self._verdict.shown.append(text)
+
+    def _replay_lot(self, host: SandboxedHost, reasons: Sequence[Sequence[str | None]]) -> None:
+        """Draw matches, replay them, and compare the records."""
+        candidates: list[str] = []
+        counts = Counter[str]()
+        with Store.open(self._store) as store:
+            question = (
+                "SELECT p.board, p.seats, r.termination, lower(hex(r.id)) FROM place p JOIN record r ON r.number = p.record "
+                "GROUP BY r.number ORDER BY min(p.number)"
+            )
+            for board, seats, ending, key in store.query(question):
+                why = next((why for seat in seats.split(",") if (why := reasons[board][int(seat)]) is not None), None)
+                why = why or (f"ended by {ending}" if ending in UNREPEATABLE else None)
+                if why is None:
+                    candidates.append(key)
+                else:
+                    counts[why] += 1
+            self._verdict.not_replayable = dict(sorted(counts.items()))
+            if counts:
+                named = ", ".join([f"{why} ({count:,})" for why, count in sorted(counts.items())])
+                self._verdict.not_shown.append(f"{counts.total():,} matches cannot be replayed: {named}")
+            lot = draw_lot(candidates, self._size, self._seed)
+            for number, key in enumerate(lot, 1):
+                self._line.show(f"replaying match {number:,} of {len(lot):,}")
+                record, place = store.record(key)
+                assert place is not None
+                self._compare(host, record, [place.number, place.board, place.pairing.round, list(place.pairing.seats)])
+        if self._verdict.contradictions:
+            return
+        if not lot:
+            self._verdict.not_shown.append("no match was replayed")
+            return
+        self._verdict.most_differing = most_differing(len(lot), len(candidates))
+        self._verdict.shown.append(describe_bound(len(lot), len(candidates), counts.total()))
+
+    def _compare(self, host: SandboxedHost, record: Record, place: Sequence[Any]) -> None:
+        spent = sum([one.seconds for one in record.decisions])
+        played = host.ask(
+            Replayed, "play", min(MATCH_SECONDS + SECONDS_PER_RECORDED * spent, MAX_MATCH_SECONDS), match=place
+        ).record
+        before = json.loads(json.dumps(record.timeless()))
+        self._verdict.replayed += 1
+        found = [
+            f"{key} was {abbreviate(before[key])}, and is {abbreviate(played.get(key))} in the replay"
+            for key in before
+            if key not in UNCOMPARED and before[key] != played.get(key)
+        ]
+        if found:
+            self._verdict.contradictions.append(f"match {record.id} differs: {found[0]}")
+        else:
+            self._verdict.equal += 1
+
+    def _follow_rules(self, host: SandboxedHost) -> None:
+        """Compare all records with the rules."""
+        end = perf_counter() + ANSWER_SECONDS + SECONDS_PER_MATCH * self._verdict.matches
+        with Store.open(self._store) as store:
+            [(places,)] = store.query("SELECT count(*) FROM place")
+        for done in range(0, places + RECORDS_PER_ANSWER, RECORDS_PER_ANSWER):
+            answer = host.ask(Followed, "follow", store=str(self._store))
+            self._verdict.contradictions += answer.differences
+            if answer.over or perf_counter() > end:
+                break
+            self._line.show(f"{done:,} of {places:,} records compared with the rules")
+        if not answer.over:
+            raise HostFailed("the comparison with the rules does not end")
+        if not self._verdict.contradictions:
+            self._verdict.shown.append(
+                "all records follow the rules of their games, and their positions and chance events the seed"
+            )
+
+    def _check_columns(self, host: SandboxedHost) -> None:
+        """Compare the columns, remarks and rankings that plugins add to the boards."""
+        sheets = self._file.boards
+        for number, (given, declared) in enumerate(zip(sheets, self._declared, strict=True), 1):
+            both: tuple[Mapping[str, Any], ...] = (given, declared)
+            columns = [
+                ([one["column"] for one in sheet["plugin_columns"]], (sheet["ranking"] or {}).get("columns")) for sheet in both
+            ]
+            if columns[0] != columns[1]:
+                self._verdict.not_shown.append(f"board {number} has other columns of plugins than arena gives it here")
+                return
+        if not any(sheet["plugin_columns"] or sheet["ranking"] for sheet in sheets):
+            return
+        if self._last.ended is None:
+            self._verdict.not_shown.append("the columns and remarks of plugins: the run has not ended")
+            return
+        computed = host.ask(Computed, "boards", store=str(self._store))
+        boards = read_json(self._archive.read(BOARDS), BOARDS)["boards"]
+        subset = not self._files.same_version
+        differences = [f"{BOARDS}: {one}" for one in find_differences(boards, computed.boards, "boards", subset=subset)]
+        for number, (sheet, filled) in enumerate(zip(sheets, computed.columns, strict=True), 1):
+            by_key = {one["column"]["key"]: one for one in filled}
+            for one in sheet["plugin_columns"]:
+                key = one["column"]["key"]
+                found = find_differences(one, by_key.get(key), f"column {key}", subset=subset)
+                differences += [f"{RUN}: board {number}: {text}" for text in found]
+        if differences:
+            raise Contradiction("; ".join(differences[:3]))
+
+
+def find_unknown_settings(given: Sequence[Any], computed: Sequence[Any]) -> Iterator[Any]:
+    """Yield the settings of entries that no entry of the spec has. A store may lack the settings of entries without matches."""
+    unkeyed = [{**entry, "key": None} for entry in computed]
+    for entry in given:
+        hides_host = isinstance(entry, dict) and HIDDEN_HOST.search(json.dumps(entry)) is not None
+        if entry not in computed and not (hides_host and {**entry, "key": None} in unkeyed):
+            yield entry
+
+
+def names_code(value: Any) -> bool:
+    """Return whether a value of a spec names code or a program."""
+    if isinstance(value, list):
+        return any(names_code(one) for one in value)
+    return isinstance(value, dict) and (not CODE_KEYS.isdisjoint(value) or any(names_code(one) for one in value.values()))
+
+
+def replace_agents(values: Mapping[str, Any], sheets: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return a spec with the same labels, but with agents of arena. Return None if the boards have different labels."""
+    labels = sheets[0]["labels"]
+    if any(sheet["labels"] != labels for sheet in sheets):
+        return None
+    agents = [{"agent": "random", "label": label} for label in labels]
+    return {**{key: one for key, one in values.items() if key not in LOOKS}, "agents": agents}

@@ -1,0 +1,126 @@
+"""Starts a sandboxed process that loads the spec of a bundle, and sends requests to it."""
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Self
+
+from arena import ArenaError, load_plugins
+from arena.api.errors import describe
+from arena.api.processes import PythonProcess
+from arena.api.spec import PluginPlace
+from arena_bundle.layout import TOURNAMENT, Model, NoBundle, Strict, read_json, read_model
+from arena_isolation.agent_start import prove_once
+from arena_isolation.child import ChildLost, ChildProcess
+from arena_isolation.helper_process import pack
+from arena_isolation.sandbox import enclose, environment
+from arena_isolation.system_calls import filter_pipe
+
+MODULE = "arena_bundle.replay_host"
+MAX_MEMORY_BYTES = 4 << 30
+"""The memory that the process and all its children may use."""
+MAX_PROCESSES = 256
+RECORDS_PER_ANSWER = 100
+"""The number of records that one request compares with the rules."""
+MAX_ANSWER_BYTES = 64 << 20
+ANSWER_SECONDS = 600.0
+"""The timeout in seconds for a request that does not play a match."""
+
+
+class Loaded(Strict):
+    """The answer to `load`; see `ReplayHost.do_load`."""
+
+    boards: list[dict[str, Any]]
+    parts: dict[str, list[str]]
+    reasons: list[list[str | None]]
+    follows: list[bool]
+
+
+class Taken(Strict):
+    """The answer to `take`: the number, board, round, seats and id of each match."""
+
+    matches: list[tuple[int, int, int, list[int], str | None]]
+    over: bool
+
+
+class Told(Strict):
+    """The answer to `tell`."""
+
+
+class Replayed(Strict):
+    """The answer to `play`."""
+
+    record: dict[str, Any]
+
+
+class Followed(Strict):
+    """The answer to `follow`."""
+
+    differences: list[str]
+    over: bool
+
+
+class Computed(Strict):
+    """The answer to `boards`: the boards, and the columns that plugins add to each of them."""
+
+    boards: list[dict[str, Any]]
+    columns: list[list[dict[str, Any]]]
+
+
+class HostFailed(ArenaError):
+    """The process in the sandbox could not answer a request. The message gives the reason."""
+
+
+class SandboxedHost(ChildProcess):
+    """The process in the sandbox. It sees only the files of the bundle, and the files in `readable`.
+
+    Raises SandboxError if there is no working sandbox on this machine.
+    """
+
+    def __init__(self, root: Path, folders: Sequence[str], readable: Sequence[Path] = ()) -> None:
+        prove_once()
+        load_plugins(environ=False)  # the sandbox shows only packages that this process has imported
+        path = [*PythonProcess.import_path(), *[str(root / folder) for folder in folders]]
+        variables = {**os.environ, "PYTHONPATH": os.pathsep.join(path), PluginPlace.ENVIRONMENT: ""}
+        with ExitStack() as stack:
+            calls = stack.enter_context(filter_pipe())
+            command = [sys.executable, "-P", "-m", MODULE]
+            super().__init__(
+                enclose(command, readable=[root, *readable], folder=root / TOURNAMENT, calls=calls),
+                str(root),
+                MAX_MEMORY_BYTES,
+                environment(variables),
+                most=MAX_PROCESSES,
+                longest=MAX_ANSWER_BYTES,
+                descriptors=[calls],
+                quiet=True,  # the code of a stranger must not write to the terminal
+            )
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self.end()
+
+    def ask(self, model: type[Model], what: str, seconds: float = ANSWER_SECONDS, **values: Any) -> Model:
+        """Return the answer to a request. Raises HostFailed if the request fails, or after `seconds`.
+
+        Code of the bundle can change the answer, so its types are checked.
+        """
+        end = perf_counter() + seconds
+        try:
+            self.send(pack({"do": what, **values}), end)
+            answer = read_json(self.receive(end), "the answer of the sandbox")
+            if isinstance(answer, dict) and "fault" in answer:
+                raise HostFailed(str(answer["fault"]))
+            return read_model(model, answer, "the answer of the sandbox")
+        except ChildLost as lost:
+            reason = {"late": f"no answer within {seconds:,.0f} s", "memory": "it needs too much memory"}
+            raise HostFailed(reason.get(lost.why, f"its process in the sandbox is lost ({lost.why})")) from lost
+        except (NoBundle, RecursionError) as error:
+            raise HostFailed(f"an answer from the sandbox is not valid ({describe(error)})") from error

@@ -1,0 +1,44 @@
+"""Signs the manifest of a bundle (the list of its files with their hashes) with an SSH key, and checks such signatures.
+
+Both are done by the program `ssh-keygen`.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from arena import ArenaError
+from arena.api.errors import cut
+
+NAMESPACE = "fairarena-bundle"
+"""The purpose of the signatures. It is part of the signed data, so signatures for other purposes are not valid here."""
+
+
+def sign_file(file: Path, key: Path) -> None:
+    """Sign a file with a private key, and write the signature next to the file. Raises ArenaError if that fails."""
+    program = shutil.which("ssh-keygen")
+    if program is None:
+        raise ArenaError("--sign needs ssh-keygen, which is not on PATH; install OpenSSH")
+    command = [program, "-q", "-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(file)]
+    done = subprocess.run(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise ArenaError(f"--sign {key}: ssh-keygen could not sign: {cut(done.stderr.strip())}; expected a private SSH key")
+
+
+def check_signature(manifest: bytes, signature: Path, signers: Path) -> str | None:
+    """Return the name of the signer in the file `signers`; None if nobody in this file has signed the manifest.
+
+    Raises ArenaError if ssh-keygen is missing.
+    """
+    program = shutil.which("ssh-keygen")
+    if program is None:
+        raise ArenaError("--signers needs ssh-keygen, which is not on PATH; install OpenSSH")
+    options = ["-n", NAMESPACE, "-s", str(signature), "-f", str(signers)]
+    found = subprocess.run(  # noqa: S603
+        [program, "-Y", "find-principals", *options], capture_output=True, input=manifest, check=False
+    )
+    for name in found.stdout.decode(errors="replace").splitlines() if found.returncode == 0 else ():
+        command = [program, "-Y", "verify", "-I", name, *options]
+        if subprocess.run(command, input=manifest, capture_output=True, check=False).returncode == 0:  # noqa: S603
+            return name
+    return None

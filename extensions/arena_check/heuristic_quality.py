@@ -1,0 +1,399 @@
+"""The command `heuristic`: compares heuristics of a puzzle with the known distances of states, without letting an agent
+search.
+"""
+
+import json
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from statistics import fmean
+from time import perf_counter
+from typing import Any
+
+import click
+
+from arena import ArenaError, Puzzle, State
+from arena.api.cli import PercentLine, Terminal, format_option, load, plugin_option, results_alone
+from arena.api.errors import call_foreign, describe
+from arena.api.games import Evaluation, bind
+from arena.api.results import TextTable, figures
+from arena.api.spec import Parameters
+from arena_check.admissibility import TOLERANCE
+from arena_check.distances import distances, near_goal, way_to_goal
+from arena_setup.options import seed_option
+from arena_setup.words import entry_of, values_of
+
+MAX_PREDICTED_NODES = 20_000
+"""Predictions are made only for bounds of IDA* with at most this many nodes, because the nodes are also counted, which takes
+time.
+"""
+MAX_BOUNDS = 5
+"""The number of bounds of IDA* that are shown."""
+MAX_STARTS = 50
+"""The maximum number of states from which the nodes of IDA* are counted."""
+SETTLING_LEVELS = 200
+"""The number of levels of the search tree after which the distribution of its states no longer changes."""
+MAX_TIMED_CALLS = 5_000
+MAX_GOAL_SEARCH_STATES = 300_000
+MAX_POSITIONS = 20
+"""The number of random positions whose states are explored, because in some puzzles each position has a goal of its own."""
+COSTS_DIFFER = "the formula needs steps that all cost 1"
+HAS_DEAD_ENDS = "the formula needs the same mixture of states at all depths of a search, but dead ends become more frequent"
+NOT_CONSISTENT = "the formula needs a consistent heuristic"
+NOT_ALL_STATES = "the formula needs all states, but there are too many; raise --states, or take a smaller puzzle, by --set"
+TOO_LARGE = f"even the smallest iteration would visit more than {MAX_PREDICTED_NODES:,} nodes"
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The nodes in one iteration of IDA*. The iteration visits all paths on which cost plus estimate never exceeds a bound."""
+
+    bound: int
+    predicted: float
+    measured: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The figures for one heuristic. Dead ends, the states without a solution, have figures of their own."""
+
+    heuristic: str
+    states: int
+    """The number of states that are not goals, without dead ends."""
+    mean_error: float
+    """The mean of the distance minus the estimate."""
+    mean_share: float
+    """The mean of the estimate divided by the distance."""
+    correlation: float | None
+    """Pearson's correlation of estimates and distances; None if either is the same everywhere."""
+    exact: float
+    """The share of the states at which the estimate equals the distance."""
+    overestimates: int
+    overestimate: str | None
+    """A state at which the estimate exceeds the distance by the most."""
+    inconsistent_steps: int
+    inconsistent: str | None
+    """A state from which a step lowers the estimate by more than its cost."""
+    dead_ends: int
+    detected_dead_ends: int
+    """The number of dead ends at which the estimate exceeds the distance of every state with a solution. A search that finds the
+    cheapest solutions never needs to expand these dead ends.
+    """
+    dead_end_estimates: tuple[float, float] | None
+    """The smallest and the largest estimate at a dead end; None without dead ends."""
+    seconds_per_call: float
+    predictions: tuple[Prediction, ...]
+    """Predicted and counted nodes of IDA*."""
+    unpredicted: str | None
+    """The reason why there are no predictions."""
+
+
+@click.command()
+@click.argument("heuristics", nargs=-1, required=True, metavar="NAME...")
+@click.option("--on", "puzzle", required=True, metavar="PUZZLE", help="The puzzle.")
+@click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="A parameter of the puzzle, as rows=2; may be repeated.")
+@click.option(
+    "--states",
+    type=click.IntRange(10, 10**6),
+    default=50_000,
+    show_default=True,
+    help="The largest number of states for which the distance is computed.",
+)
+@seed_option("Seed of the position, and of the states at which the nodes of IDA* are counted.")
+@format_option
+@plugin_option
+def heuristic(
+    heuristics: tuple[str, ...],
+    puzzle: str,
+    given: tuple[str, ...],
+    states: int,
+    seed: int,
+    style: str,
+    plugins: tuple[str, ...],
+) -> int:
+    """Measure heuristics at states with a known distance to the goal: error, correlation, claims, time, and nodes of IDA*."""
+    with results_alone() as out, PercentLine(sys.stderr):
+        registry = load(plugins)
+        kind = registry.game(puzzle)
+        if not issubclass(kind, Puzzle):
+            raise ArenaError(f"{puzzle} is not a puzzle, so its states have no distance to a goal")
+        faults: list[str] = []
+        values = Parameters(kind).validate(values_of(given, what="--set"), (), lambda *fault: faults.append(str(fault[-1])))
+        if values is None:
+            raise ArenaError(f"{puzzle}: {'; '.join(faults) or 'wrong parameters'}")
+        made: Any = call_foreign(lambda: kind(**values), lambda error: ArenaError(f"{puzzle}: {describe(error)}"))
+        if isinstance(made, ArenaError):
+            raise made
+        game: Puzzle = made
+        evaluations = {}
+        for word in heuristics:
+            entry = entry_of(word)
+            target = registry.heuristic(puzzle, entry.pop("agent"))
+            evaluations[word] = bind(target, game, entry)
+        sample = find_sample(game, states, random.Random(seed), next(iter(evaluations.values())))
+        qualities = [
+            measure_quality(game, word, evaluate, sample, rng=random.Random(seed)) for word, evaluate in evaluations.items()
+        ]
+        if style == "json":
+            document = {
+                "puzzle": puzzle,
+                "states": len(sample.known),
+                "whole": sample.whole,
+                "positions": sample.positions,
+                "heuristics": [asdict(one) for one in qualities],
+            }
+            print(json.dumps(document, indent=2, allow_nan=False), file=out)
+        else:
+            width = Terminal(out).room if style == TextTable.DEFAULT else None
+            print(TextTable.fold(quality_text(puzzle, sample, qualities, evaluations, style, width), width), file=out)
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The states at which heuristics are measured."""
+
+    known: Mapping[State, float]
+    """The states from which a goal can be reached, with their distances."""
+    dead_ends: Sequence[State]
+    """The states from which no goal can be reached; empty unless `whole`."""
+    whole: bool
+    """Whether these are all the states to which the positions lead. Otherwise they are the states nearest to a goal."""
+    positions: int
+    """The number of random positions."""
+    same_states: bool
+    """Whether every position that was drawn leads to the same states, so that one position is enough."""
+
+
+def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guide: Evaluation) -> Sample:
+    """Return all states to which MAX_POSITIONS random positions lead.
+
+    If there are more than `most` states, use fewer positions. If the first position alone leads to more than `most` states,
+    a search with the heuristic `guide` finds a goal, and the result has the states nearest to this goal.
+    """
+    positions = [puzzle.initial(rng) for _ in range(MAX_POSITIONS)]
+    found = distances(puzzle, positions, most)
+    if found is not None:
+        states = {state for state, _ in found.known}.union(found.dead_ends)
+        same_states = found.positions == 1 and states.issuperset(positions)
+        return Sample(dict(found.known), found.dead_ends, whole=True, positions=found.positions, same_states=same_states)
+    way = way_to_goal(puzzle, positions[0], MAX_GOAL_SEARCH_STATES, guide)
+    if not way:
+        raise ArenaError(f"no goal was found within {MAX_GOAL_SEARCH_STATES:,} states; take a smaller puzzle, by --set")
+    return Sample(dict(near_goal(puzzle, way[:1], most)), (), whole=False, positions=1, same_states=False)
+
+
+def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sample, *, rng: random.Random) -> Quality:
+    """Return the figures for a heuristic at the states of a sample. `rng` chooses the states where the search of IDA* starts."""
+    known = sample.known
+    if not known:
+        raise ArenaError("no position has a solution, so there are no distances; take another --seed")
+    states = [*known, *sample.dead_ends]
+    values = [float(evaluate(state)) for state in states]
+    timed = states[:MAX_TIMED_CALLS]
+    began = perf_counter()  # a second pass is timed, because the first one may fill tables
+    for state in timed:
+        evaluate(state)
+    seconds = (perf_counter() - began) / len(timed)
+    estimates = dict(zip(states, values, strict=True))
+    open_states = [state for state in known if not puzzle.is_goal(state)]
+    if not open_states:
+        raise ArenaError("all states are goals, so there is nothing to estimate; take a larger puzzle, by --set")
+    pairs = [(estimates[state], known[state]) for state in open_states]
+    over = [(estimates[state] - known[state], state) for state in known if estimates[state] > known[state] + TOLERANCE]
+    lost = [estimates[state] for state in sample.dead_ends]
+    furthest = max(known.values())
+    steps: list[tuple[float, State]] = []
+    for state in [*open_states, *sample.dead_ends]:
+        for action in puzzle.actions(state):
+            successor = puzzle.result(state, action)
+            if successor in estimates:
+                drop = estimates[state] - estimates[successor] - puzzle.step_cost(state, action, successor)
+                if drop > TOLERANCE:
+                    steps.append((drop, state))
+    worst, steepest = (max(found, key=lambda one: one[0])[1] if found else None for found in (over, steps))
+    predictions: list[Prediction] | str = NOT_ALL_STATES
+    if sample.whole:
+        predictions = NOT_CONSISTENT if steps else HAS_DEAD_ENDS if lost else predict_nodes(puzzle, estimates, int(furthest), rng)
+    return Quality(
+        name,
+        len(open_states),
+        fmean([distance - value for value, distance in pairs]),
+        fmean([value / distance for value, distance in pairs]),
+        _correlate(pairs),
+        fmean([abs(value - distance) <= TOLERANCE for value, distance in pairs]),
+        len(over),
+        None if worst is None else puzzle.format_state(worst),
+        len(steps),
+        None if steepest is None else puzzle.format_state(steepest),
+        len(lost),
+        sum([value > furthest + TOLERANCE for value in lost]),
+        (min(lost), max(lost)) if lost else None,
+        seconds,
+        () if isinstance(predictions, str) else tuple(predictions),
+        predictions if isinstance(predictions, str) else None,
+    )
+
+
+def _correlate(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Return Pearson's correlation of the pairs; None if the first or the second values are all the same."""
+    mean_one, mean_other = (fmean([pair[side] for pair in pairs]) for side in (0, 1))
+    squares = [sum([(pair[side] - mean) ** 2 for pair in pairs]) for side, mean in ((0, mean_one), (1, mean_other))]
+    if not all(squares):
+        return None
+    return sum([(one - mean_one) * (other - mean_other) for one, other in pairs]) / sqrt(squares[0] * squares[1])
+
+
+def predict_nodes(puzzle: Puzzle, estimates: Mapping[State, float], deepest: int, rng: random.Random) -> list[Prediction] | str:
+    """Return the predicted and the counted nodes for the last MAX_BOUNDS iterations of IDA* that are not too large. If there are
+    no predictions, return the reason. The bounds are at most `deepest`.
+
+    R. Korf, M. Reid, S. Edelkamp, Time complexity of iterative-deepening-A*, 2001: an iteration with the bound c visits the sum
+    over all levels i of N(i) P(c - i) nodes. N(i) is the number of paths of i steps on which no step undoes the step before. P(x)
+    is the share of states with an estimate of at most x, among the states in deep levels of the tree. Every state is equally
+    likely to be the start, and a path continues beyond a goal. The counted nodes are a mean over up to MAX_STARTS starts. The
+    formula needs a consistent heuristic, steps of cost 1, and a puzzle without dead ends.
+    """
+    import numpy as np
+
+    states = list(estimates)
+    place = {state: number for number, state in enumerate(states)}
+    beside: list[list[int]] = []
+    for state in states:
+        successors = {action: puzzle.result(state, action) for action in puzzle.actions(state)}
+        if any(puzzle.step_cost(state, action, successor) != 1 for action, successor in successors.items()):
+            return COSTS_DIFFER
+        beside.append(list(dict.fromkeys([place[successor] for successor in successors.values() if successor in place])))
+    undone = all(number in beside[other] for number, others in enumerate(beside) for other in others)
+    source = np.repeat(np.arange(len(states)), [len(others) for others in beside])
+    target = np.array([other for others in beside for other in others], dtype=np.int64)
+    back = np.array([len(others) for others in beside]) - 1 if undone else np.zeros(len(states))
+    levels = [np.full(len(states), 1 / len(states))]
+    sums = [1.0]
+    before = np.zeros(len(states))
+    scale = 1.0
+    for level in range(SETTLING_LEVELS):
+        after: Any = np.bincount(target, weights=levels[-1][source], minlength=len(states))
+        after = after - (back + (level == 1)) * before if undone and level else after
+        total = after.sum()
+        if total <= 0:
+            break
+        before, scale = levels[-1] / total, scale * total
+        levels = [after / total]  # scaled, so that numbers do not overflow after many levels
+        sums.append(scale)
+    values = np.array([estimates[state] for state in states])
+    shares = [float(levels[-1][values <= bound + TOLERANCE].sum()) for bound in range(deepest + 1)]
+    bounds = []
+    for bound in range(deepest + 1):
+        predicted = sum([sums[level] * shares[bound - level] for level in range(bound + 1) if level < len(sums)])
+        if predicted > MAX_PREDICTED_NODES:
+            break
+        bounds.append((bound, predicted))
+    starts = range(len(states)) if len(states) <= MAX_STARTS else rng.sample(range(len(states)), MAX_STARTS)
+    plain = list(map(float, values))
+    return (
+        TOO_LARGE
+        if not bounds
+        else [
+            Prediction(bound, predicted, fmean([_count_nodes(beside, plain, start, bound, undone=undone) for start in starts]))
+            for bound, predicted in bounds[-MAX_BOUNDS:]
+        ]
+    )
+
+
+def _count_nodes(beside: Sequence[Sequence[int]], values: Sequence[float], start: int, bound: int, *, undone: bool) -> int:
+    """Return the number of paths from a start on which cost plus estimate never exceeds a bound, and no step undoes the step
+    before.
+    """
+    if values[start] > bound + TOLERANCE:
+        return 0
+    count, pending = 1, [(start, -1, 0)]
+    while pending:
+        state, before, depth = pending.pop()
+        for successor in beside[state]:
+            if (successor != before or not undone) and depth + 1 + values[successor] <= bound + TOLERANCE:
+                count += 1
+                pending.append((successor, state, depth + 1))
+    return count
+
+
+def quality_text(
+    puzzle: str,
+    sample: Sample,
+    qualities: Sequence[Quality],
+    evaluations: Mapping[str, Evaluation],
+    style: str,
+    width: int | None,
+) -> str:
+    """Return the figures as tables, with a column for each heuristic."""
+    known, whole, lost = sample.known, sample.whole, len(sample.dead_ends)
+    count = f"{len(known) + lost:,} states"
+    which = f"all {count}" if whole else f"the {count} nearest to a goal"
+    if whole and not sample.same_states:
+        which += f" that {sample.positions} random position{'s lead' if sample.positions > 1 else ' leads'} to"
+    blocks = [f"{puzzle}: {which}, at distances up to {figures.figure(max(known.values()))}"]
+    if lost:
+        blocks.append(
+            f"{lost:,} of the states are dead ends: no goal can be reached from them. Error, share, correlation and exact "
+            "estimates are about the other states."
+        )
+    rows = [
+        ["Mean error (distance minus estimate)", *[figures.figure(one.mean_error) for one in qualities]],
+        ["Estimate as a share of the distance", *[figures.share(one.mean_share) for one in qualities]],
+        [
+            "Correlation with the distance",
+            *[figures.NONE if one.correlation is None else f"{one.correlation:.3f}" for one in qualities],
+        ],
+        ["Exact", *[figures.share(one.exact) for one in qualities]],
+        ["States that it overestimates", *[f"{one.overestimates:,}" for one in qualities]],
+        ["Steps that break consistency", *[f"{one.inconsistent_steps:,}" for one in qualities]],
+        *(_dead_end_rows(qualities) if lost else ()),
+        ["Time of a call", *[figures.duration(one.seconds_per_call) for one in qualities]],
+    ]
+    blocks.append(TextTable(["", *[one.heuristic for one in qualities]], rows).text(style, width))
+    for one in qualities:
+        extent = "" if whole else " near the goal"
+        claims = [
+            f"not admissible, for example at {one.overestimate}" if one.overestimates else f"admissible at all states{extent}",
+            f"not consistent, for example after {one.inconsistent}" if one.inconsistent_steps else f"consistent{extent}",
+        ]
+        blocks.append(f"{one.heuristic} is {'; '.join(claims)}.")
+    blocks += _dominance(list(known), qualities, evaluations)
+    for one in qualities:
+        if one.predictions:
+            cells = [[str(row.bound), figures.figure(row.predicted), figures.figure(row.measured)] for row in one.predictions]
+            table = TextTable(["Bound", "Predicted nodes", "Counted nodes"], cells).text(style, width)
+            blocks.append(f"Iterations of IDA* with {one.heuristic} (Korf, Reid and Edelkamp, 2001):\n\n{table}")
+    for reason in dict.fromkeys([one.unpredicted for one in qualities if one.unpredicted is not None]):
+        names = " and ".join([one.heuristic for one in qualities if one.unpredicted == reason])
+        blocks.append(f"The nodes of IDA* with {names} are not predicted: {reason}.")
+    return "\n\n".join(blocks)
+
+
+def _dead_end_rows(qualities: Sequence[Quality]) -> list[list[str]]:
+    """Return the rows about dead ends: the estimates there, and how many of them are larger than every distance."""
+    spans = [[figures.figure(bound) for bound in one.dead_end_estimates or ()] for one in qualities]
+    return [
+        ["Estimates at dead ends", *[" to ".join(dict.fromkeys(span)) for span in spans]],
+        [
+            "Dead ends with an estimate above every distance",
+            *[figures.share(one.detected_dead_ends / one.dead_ends) for one in qualities],
+        ],
+    ]
+
+
+def _dominance(states: Sequence[State], qualities: Sequence[Quality], evaluations: Mapping[str, Evaluation]) -> list[str]:
+    """Return a sentence on which of two heuristics has the larger estimates; empty for another number of heuristics."""
+    if len(qualities) != 2:
+        return []
+    (one, first), (other, second) = evaluations.items()
+    leads = [first(state) - second(state) for state in states]
+    more, less = sum(lead > TOLERANCE for lead in leads), sum(lead < -TOLERANCE for lead in leads)
+    if bool(more) != bool(less):
+        larger, smaller, count = (one, other, more) if more else (other, one, less)
+        if any(found.overestimates for found in qualities if found.heuristic == larger):
+            return [f"{larger} is never smaller than {smaller}, and larger at {count:,} states, but it overestimates."]
+        return [f"{larger} dominates {smaller}: it is never smaller, and larger at {count:,} states."]
+    return [f"{one} is larger at {more:,} states, {other} at {less:,}, and they agree at {len(leads) - more - less:,}."]

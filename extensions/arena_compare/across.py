@@ -1,0 +1,283 @@
+"""Writes comparisons over several domains (the boards of a store), as text and as plain values, for `arena compare --across`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from math import exp
+from typing import Any
+
+from arena.api.results import TextTable, figures, tallies_of
+from arena.api.store import Store
+from arena_compare.domains import (
+    BOUNDED,
+    MIN_DOMAINS,
+    VIRTUAL_BEST,
+    AcrossComparison,
+    DomainEffect,
+    Solver,
+    compare_across,
+    group_entries,
+    rank_entries,
+)
+from arena_compare.paired import holm
+from arena_compare.texts import CORRECTED
+from arena_compare.verdicts import SIGNIFICANCE_LEVEL, p_value_text
+
+TOO_FEW = f"No overall answer: there are fewer than {MIN_DOMAINS} shared domains, and so few say too little about other domains."
+PAIR_HEADINGS = ("Agent", "Other", "Domains", "Lead", "95 % interval", "p", "p (Wilcoxon)", "p (sign)", "Disagree")
+ALL_DOMAINS = "all domains"
+"""The name of the row over all domains."""
+SHARES = (None, *BOUNDED)
+"""Measures whose effects are from -1 to 1; None is the default measure. Higher values are better, and effects are written in
+percentage points.
+"""
+SUCCESS = "solved puzzles and points in games"
+
+
+def across_document(names: Sequence[str], pairs: Sequence[AcrossComparison], solvers: Sequence[Solver]) -> dict[str, Any]:
+    """Return the comparisons as plain values. If values are compared by ratios, effects are written as ratios, and not as
+    logarithms.
+    """
+    tests = zip(pairs, *_corrected(pairs), strict=True)
+    means, groups = group_entries(names, pairs)
+    ranks = rank_entries(names, pairs)
+    return {
+        "kind": "domains",
+        "entries": [{"agent": name, "rank": ranks[name], "mean_rank": means.get(name)} for name in names],
+        "groups": groups,
+        "pairs": [
+            {
+                "one": pair.one,
+                "other": pair.other,
+                "by": pair.by,
+                "ratio": pair.ratio,
+                "domains": [_plain(pair, asdict(effect)) for effect in pair.domains],
+                "overall": None if pair.overall is None else {**_plain(pair, asdict(pair.overall)), "p_value_holm": overall},
+                "domains_disagree": pair.domains_disagree,
+                "wilcoxon": {"p_value": pair.wilcoxon_p_value, "p_value_holm": wilcoxon},
+                "sign": {"p_value": pair.sign_p_value, "p_value_holm": sign},
+            }
+            for pair, overall, wilcoxon, sign in tests
+        ],
+        "solvers": [asdict(solver) for solver in solvers],
+    }
+
+
+def across_csv(document: Mapping[str, Any]) -> str:
+    """Return the plain values of a comparison as three tables in CSV: a row for each pair in each domain and over all domains,
+    the figures of each puzzle domain, and the ranks of the entries.
+    """
+    pairs = []
+    for pair in document["pairs"]:
+        facts = {key: pair[key] for key in ("one", "other", "by", "ratio")}
+        tests = flatten({key: pair[key] for key in ("domains_disagree", "wilcoxon", "sign")})
+        pairs += [{**facts, **domain} for domain in pair["domains"]]
+        pairs.append({**facts, "domain": ALL_DOMAINS, **(pair["overall"] or {}), **tests})
+    return "\n\n".join([rows_as_csv(rows) for rows in (pairs, document["solvers"], document["entries"]) if rows])
+
+
+def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as CSV, with a column for each key. If a row does not have a key, its cell is empty."""
+    keys = list(dict.fromkeys([key for row in rows for key in row]))
+    return "\n".join([TextTable.csv_line(keys), *[TextTable.csv_line([row.get(key) for key in keys]) for row in rows]])
+
+
+def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a flat copy of nested values: `{"low": {"x": 1}}` becomes `{"low.x": 1}`. Lists of mappings are left out.
+
+    >>> flatten({"a": 1, "b": {"low": 2}, "c": (3, 4), "d": [{"x": 5}]})
+    {'a': 1, 'b.low': 2, 'c.1': 3, 'c.2': 4}
+    """
+    found: dict[str, Any] = {}
+    nested: Mapping[str, Any] | None
+    for key, value in values.items():
+        if isinstance(value, (list, tuple)):
+            numbered = {str(number): item for number, item in enumerate(value, 1) if not isinstance(item, Mapping)}
+            nested = value._asdict() if hasattr(value, "_asdict") else numbered
+        else:
+            nested = value if isinstance(value, Mapping) else None
+        found |= {key: value} if nested is None else {f"{key}.{name}": item for name, item in flatten(nested).items()}
+    return found
+
+
+def _plain(pair: AcrossComparison, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of an effect. Logarithms of ratios are converted into ratios."""
+    shown = {"value", "low", "high"} if pair.ratio else set()
+    return {name: exp(value) if name in shown and value is not None else value for name, value in values.items()}
+
+
+def _corrected(pairs: Sequence[AcrossComparison]) -> list[list[float]]:
+    """Return three lists of p-values for the pairs: from the overall results, from Wilcoxon's test, and from the sign test. Each
+    list is corrected by Holm's method.
+    """
+    raw = [[one.p_value, one.wilcoxon_p_value, one.sign_p_value] for one in pairs]
+    return [holm([values[test] for values in raw]) for test in range(3)]
+
+
+def across_text(
+    names: Sequence[str], pairs: Sequence[AcrossComparison], solvers: Sequence[Solver], style: str, width: int | None
+) -> str:
+    """Return the comparisons as text, with tables in a style of tabulate. First come tables with the figures of each puzzle
+    domain, then the pairs, then all entries.
+    """
+    titles = list(dict.fromkeys([effect.domain for pair in pairs for effect in pair.domains]))
+    by = pairs[0].by or SUCCESS
+    counted = f"{len(titles)} domain{'s' if len(titles) > 1 else ''}"
+    blocks = [f"{' and '.join(names) if len(names) == 2 else f'{len(names)} entries'} across {counted} by {by}"]
+    blocks += _solver_tables(solvers, style, width)
+    corrected = list(zip(pairs, *_corrected(pairs), strict=True))
+    if len(pairs) == 1:
+        blocks += _pair_blocks(pairs[0], style, width)
+    else:
+        blocks.append(TextTable(PAIR_HEADINGS, _pair_rows(corrected)).text(style, width))
+        blocks += [_verdict(pair, p_value, several=True) for pair, p_value, _, _ in corrected if pair.overall is not None]
+        if all(pair.overall is None for pair in pairs):
+            blocks.append(TOO_FEW)
+        blocks.append(_entries_table(names, pairs, style, width))
+    return "\n\n".join(blocks)
+
+
+def _amount(pair: AcrossComparison) -> Callable[[float | None], str]:
+    """Return the function that formats the effects of a pair: as percentage points, as ratios, or as signed figures."""
+
+    def write(value: float | None) -> str:
+        if value is None:
+            return figures.NONE
+        if pair.ratio:
+            return f"x {figures.figure(exp(value))}"
+        return f"{100 * value:+.1f}" if pair.by in SHARES else figures.signed(value)
+
+    return write
+
+
+def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[str]:
+    write = _amount(pair)
+    unit = "Ratio" if pair.ratio else "Points" if pair.by in SHARES else "Difference"
+
+    def row(name: str, rounds: str, means: tuple[str, str], found: Any) -> list[str]:
+        bounds = [None if bound is None else write(bound) for bound in (found.low, found.high)]
+        return [name, rounds, *means, write(found.value), figures.between(*bounds)]
+
+    def means(effect: DomainEffect) -> tuple[str, str]:
+        shares = (
+            pair.by in SHARES and pair.by != "return" and all(0 <= mean <= 1 for mean in (effect.mean_one, effect.mean_other))
+        )
+        text: Callable[[float], str] = figures.share if shares else figures.figure
+        return text(effect.mean_one), text(effect.mean_other)
+
+    rows = [row(effect.domain, f"{effect.rounds:,}", means(effect), effect) for effect in pair.domains]
+    if pair.overall is not None:
+        rows.append(row(ALL_DOMAINS, "", ("", ""), pair.overall))
+    headings = ["Domain", "Rounds", pair.one, pair.other, unit, "95 % interval"]
+    blocks = [TextTable(headings, rows).text(style, width)]
+    blocks.append(TOO_FEW if pair.overall is None else _verdict(pair, pair.p_value, several=False))
+    if pair.overall is not None:
+        tests = f"{p_value_text(pair.wilcoxon_p_value)}; sign test: {p_value_text(pair.sign_p_value)}"
+        blocks[-1] += f"\nOver domains, Wilcoxon's signed-rank test: {tests}."
+    return blocks
+
+
+def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
+    """Return sentences about the overall result, and about whether the domains disagree."""
+    assert pair.overall is not None
+    found, write = pair.overall, _amount(pair)
+    unit = " points" if pair.by in SHARES else ""
+    interval = f"95 % interval {figures.between(write(found.low), write(found.high))}"
+    said = f"{write(found.value)}{unit} ({interval}), {p_value_text(p_value)}{CORRECTED if several else ''}"
+    if p_value > SIGNIFICANCE_LEVEL:
+        text = f"Over all domains, {pair.one} and {pair.other} cannot be told apart: {said}."
+    elif pair.by in SHARES:
+        ahead, behind = (pair.one, pair.other) if found.value > 0 else (pair.other, pair.one)
+        text = f"Over all domains, {ahead} is better than {behind}: {pair.one} has {said}."
+    else:
+        text = f"Over all domains, {pair.one} has {'more' if found.value > 0 else 'less'} than {pair.other}: {said}."
+    if not pair.domains_disagree:
+        return text
+    spread = f"x {figures.figure(exp(found.spread))}" if pair.ratio else f"{write(found.spread).lstrip('+')}{unit}"
+    sides = [
+        f"{name} has more in {', '.join(leads)}"
+        for name, leads in (
+            (pair.one, [effect.domain for effect in pair.domains if effect.low is not None and effect.low > 0]),
+            (pair.other, [effect.domain for effect in pair.domains if effect.high is not None and effect.high < 0]),
+        )
+        if leads
+    ]
+    return (
+        f"{text}\nThe domains disagree ({p_value_text(found.spread_p_value)}): the true differences spread by {spread} "
+        f"(standard deviation). Beyond noise, {'; '.join(sides) or 'none leads in a single domain'}."
+    )
+
+
+def _pair_rows(corrected: Sequence[tuple[AcrossComparison, float, float, float]]) -> list[list[str]]:
+    """Return a row for each pair, with the columns PAIR_HEADINGS. All p-values are corrected."""
+    rows = []
+    for pair, p_value, wilcoxon, sign in corrected:
+        write, found = _amount(pair), pair.overall
+        rows.append(
+            [
+                pair.one,
+                pair.other,
+                f"{len(pair.domains)}",
+                *(
+                    [figures.NONE] * 3
+                    if found is None
+                    else [write(found.value), figures.between(write(found.low), write(found.high)), f"{p_value:.2g}"]
+                ),
+                f"{wilcoxon:.2g}",
+                f"{sign:.2g}",
+                "yes" if pair.domains_disagree else "no",
+            ]
+        )
+    return rows
+
+
+def _entries_table(names: Sequence[str], pairs: Sequence[AcrossComparison], style: str, width: int | None) -> str:
+    ranks, (means, groups) = rank_entries(names, pairs), group_entries(names, pairs)
+    order = sorted(names, key=lambda name: (ranks[name], means.get(name, 0.0)))
+    known = any(pair.overall is not None for pair in pairs)
+    rows = [
+        [str(ranks[name]) if known else figures.NONE, name, f"{means[name]:.2f}" if name in means else figures.NONE]
+        for name in order
+    ]
+    text = TextTable(["Rank", "Agent", "Mean rank"], rows).text(style, width)
+    said = (
+        "Rank: one more than the number of entries that are better beyond noise over shared domains. "
+        "Mean rank: over the domains that all share."
+    )
+    if known and groups:
+        said += f"\nNot told apart by Wilcoxon's test over domains: {'; '.join([', '.join(group) for group in groups])}."
+    return f"{text}\n\n{said}"
+
+
+def _solver_tables(solvers: Sequence[Solver], style: str, width: int | None) -> list[str]:
+    """Return tables with a row for each puzzle domain, a column for each entry, and a column for the virtual best solver."""
+    domains = list(dict.fromkeys([solver.domain for solver in solvers]))
+    agents = list(dict.fromkeys([solver.agent for solver in solvers if solver.agent != VIRTUAL_BEST]))
+    at = {(solver.domain, solver.agent): solver for solver in solvers}
+    every = [*agents, VIRTUAL_BEST]
+    tables: list[tuple[str, list[str], Callable[[Solver], str]]] = [
+        ("Solved", every, lambda one: figures.share(one.solved)),
+        ("Mean cost, where all entries solve", every, lambda one: figures.figure(one.cost)),
+        ("Geometric mean of the nodes, where all entries solve", every, lambda one: figures.figure(one.nodes)),
+        ("PAR2 by nodes", every, lambda one: figures.figure(one.par2)),
+        (
+            "Contribution: PAR2 of the virtual best without the entry, divided by PAR2 with it",
+            agents,
+            lambda one: figures.NONE if one.contribution is None else f"x {figures.figure(one.contribution)}",
+        ),
+    ]
+    texts = []
+    for title, columns, text in tables if solvers else ():
+        cells = [[text(at[key]) if (key := (domain, agent)) in at else figures.NONE for agent in columns] for domain in domains]
+        texts.append(f"{title}:\n\n{TextTable.crossing(domains, columns, cells, style, width)}")
+    return texts
+
+
+def summarise_store(store: Store) -> list[dict[str, str]] | None:
+    """Return the overall result for every two entries of a store, as the rows of a table; None if no two entries have one."""
+    boards = store.last().boards
+    if len(boards) < MIN_DOMAINS:
+        return None
+    names = list(dict.fromkeys([label for sheet in boards for label in sheet.labels]))
+    pairs = compare_across(store, tallies_of(store, boards), names, None)
+    corrected = [row for row in zip(pairs, *_corrected(pairs), strict=True) if row[0].overall is not None]
+    return [dict(zip(PAIR_HEADINGS, cells, strict=True)) for cells in _pair_rows(corrected)] or None

@@ -1,0 +1,352 @@
+"""Compares entries over several domains. A domain is a board of a store: a game, a puzzle, or one of them with other
+parameters.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import log, sqrt
+from statistics import fmean, geometric_mean, median, stdev
+
+from arena.api.results import BoardInfo, Comparison, Tally
+from arena.api.store import Store
+from arena.stats import student_quantile
+from arena_compare.measures import gather_rounds, read_points, read_returns, read_solved
+from arena_compare.paired import holm
+from arena_compare.puzzle_comparison import MIN_SECONDS, Attempt
+from arena_compare.random_effects import ROUNDING_DIGITS, RandomEffects, combine, sign_test, signed_ranks
+from arena_compare.verdicts import SIGNIFICANCE_LEVEL
+from arena_records.budgets import par2
+from arena_records.tidy import name_domains as name_titles
+
+MIN_DOMAINS = 5
+"""The smallest number of shared domains for an overall result."""
+AMOUNTS = {"nodes": 1.0, "seconds": MIN_SECONDS, "moves": 1.0, "cost": 1e-9}
+"""Measures whose values differ by orders of magnitude, so that they are compared by ratios. Each measure has a smallest value; if
+a value is smaller, it counts as the smallest value.
+"""
+BOUNDED = ("solved", "score", "return")
+"""Measures whose differences are from -1 to 1. For returns, only the sign of a difference counts, because each game has its own
+scale.
+"""
+MIN_DEVIATION = 1e-9
+"""The typical deviation of leads if no domain has leads that differ. It keeps standard errors above 0."""
+Values = Mapping[int, float]
+"""The value of an entry in each round."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainEffect:
+    """The comparison of two entries in one domain, from the rounds that both have played."""
+
+    domain: str
+    rounds: int
+    mean_one: float
+    """The mean of the values of `one`; the geometric mean if values are compared by ratios. `mean_other` is the same for the
+    other entry.
+    """
+    mean_other: float
+    value: float
+    """The mean lead of `one` over the other entry. The lead in a round is the difference of the two values, or the sign of this
+    difference (see `Domain`); if values are compared by ratios, it is the logarithm of the ratio.
+    """
+    error: float
+    """The standard error of `value`."""
+    low: float | None
+    """`low` and `high` are the bounds of the 95 % interval; None if there is only one round, or if all rounds are repetitions of
+    one.
+    """
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossComparison:
+    """The comparison of two entries over all domains that both have played."""
+
+    one: str
+    other: str
+    by: str | None
+    """The name of the measure. None means the default: solved puzzles, points in games, or the number of rounds with the higher
+    return.
+    """
+    ratio: bool
+    """Whether values are compared by ratios, so that effects are logarithms."""
+    domains: tuple[DomainEffect, ...]
+    overall: RandomEffects | None
+    """The overall result; None with fewer than MIN_DOMAINS domains."""
+    wilcoxon_p_value: float
+    sign_p_value: float
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of the overall result; 1 without an overall result."""
+        return 1.0 if self.overall is None else self.overall.p_value
+
+    @property
+    def domains_disagree(self) -> bool:
+        """Whether the effects of the domains differ beyond chance."""
+        return self.overall is not None and self.overall.spread_p_value <= SIGNIFICANCE_LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """The figures of an entry in one puzzle domain, from the positions that all entries have attempted."""
+
+    domain: str
+    agent: str
+    positions: int
+    solved: float
+    """The share of the positions that the entry has solved."""
+    cost: float | None
+    """The mean cost of its solutions to the positions that all entries solved; None without such positions."""
+    nodes: float | None
+    """The geometric mean of its nodes on the positions that all entries solved."""
+    par2: float | None
+    """PAR2 by nodes: the mean number of nodes per position, in which an unsolved position counts as twice the budget. The budget
+    is the largest limit of nodes for any entry, or the largest number of nodes in any attempt if that is more.
+    """
+    contribution: float | None
+    """PAR2 of the virtual best solver (see VIRTUAL_BEST) without this entry, divided by its PAR2 with this entry; None for the
+    virtual best solver itself.
+    """
+
+
+VIRTUAL_BEST = "virtual best"
+"""The name of an imaginary solver. For each position, it uses the entry that solves this position with the fewest nodes."""
+
+
+def compare_across(
+    store: Store, tallies: Sequence[Tally], names: Sequence[str], measure: Comparison | None
+) -> list[AcrossComparison]:
+    """Compare every two of the named entries over the boards that both have played. If `measure` is None, they are compared by
+    success (see `AcrossComparison.by`).
+    """
+    sheets = [tally.sheet for tally in tallies]
+    titles = name_domains(sheets)
+    values = _read_values(store, sheets, measure)
+    ratio = measure is not None and measure.name in AMOUNTS
+    found = []
+    least = AMOUNTS[measure.name] if measure is not None and ratio else None
+    for one, other in combinations(names, 2):
+        domains: list[Domain] = []
+        for number, sheet in enumerate(sheets):
+            if one in sheet.labels and other in sheet.labels:
+                mine, theirs = [values[number, sheet.labels.index(name)] for name in (one, other)]
+                by_sign = sheet.kind == "score" if measure is None else measure.name == "return"
+                domains.append(Domain(titles[number], mine, theirs, by_sign=by_sign, repeated=tallies[number].matches.folded))
+        bounded = measure is None or measure.name in BOUNDED
+        effects = compare_domains(domains, least=least, bounded=bounded)
+        if effects:
+            found.append(combine_domains(one, other, effects, by=None if measure is None else measure.name, ratio=ratio))
+    return found
+
+
+def _read_values(store: Store, sheets: Sequence[BoardInfo], measure: Comparison | None) -> dict[tuple[int, int], Values]:
+    """Return the values of each entry of each board in each round. For a puzzle, the measures in AMOUNTS have values only for
+    solved positions.
+    """
+    solved = gather_rounds(Comparison("solved", "", read_solved), store, sheets)
+    if measure is not None:
+        found = gather_rounds(measure, store, sheets)
+        if measure.name in AMOUNTS:
+            for place, rounds in found.items():
+                if sheets[place[0]].kind == "puzzle":
+                    found[place] = {number: value for number, value in rounds.items() if solved[place].get(number) == 1}
+        return dict(found)
+    points = gather_rounds(Comparison("score", "", read_points), store, sheets)
+    returns = gather_rounds(Comparison("return", "", read_returns), store, sheets)
+    by_kind = {"puzzle": solved, "versus": points, "score": returns}
+    return {place: by_kind[sheets[place[0]].kind][place] for place in solved}
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values of two entries in one domain."""
+
+    name: str
+    one: Values
+    other: Values
+    by_sign: bool = False
+    """Whether only the sign of each difference counts."""
+    repeated: bool = False
+    """Whether all rounds are repetitions of one round, so that they count as a single one."""
+
+    def find_leads(self, least: float | None) -> list[float]:
+        """Return the lead of `one` in each shared round. With `least`, it is the logarithm of the ratio, and smaller values count
+        as `least`.
+        """
+        leads = []
+        for number in sorted(self.one.keys() & self.other.keys()):
+            mine, theirs = self.one[number], self.other[number]
+            lead = mine - theirs if least is None else round(log(max(mine, least) / max(theirs, least)), ROUNDING_DIGITS)
+            leads.append(float((lead > 0) - (lead < 0)) if self.by_sign else lead)
+        return leads
+
+
+def compare_domains(domains: Sequence[Domain], *, least: float | None = None, bounded: bool = True) -> list[DomainEffect]:
+    """Compare two entries in each domain. Domains without a shared round are left out.
+
+    With `least`, values are compared by ratios, and smaller values count as `least`. `bounded` means that differences are from -1
+    to 1. Otherwise, standard errors take into account how much leads typically deviate from their mean in a domain: the median of
+    the standard deviations.
+    """
+    typical = None
+    if not bounded:
+        deviations = [stdev(leads) for one in domains if len(leads := one.find_leads(least)) > 1]
+        typical = median([one for one in deviations if one > 0] or [MIN_DEVIATION if deviations else 1.0])
+    effects = [compare_domain(one, least=least, typical=typical) for one in domains]
+    return [effect for effect in effects if effect is not None]
+
+
+def compare_domain(domain: Domain, *, least: float | None = None, typical: float | None = None) -> DomainEffect | None:
+    """Compare two entries in one domain; None if they share no round. With `least`, values are compared by ratios.
+
+    The standard error is never 0. If differences are from -1 to 1, it is computed as if there were three more rounds. Two of
+    them, with half the weight of a round, have the leads 1 and -1; the third one has the lead 0. For values of 0 and 1, this is
+    the interval of A. Agresti and Y. Min, Simple improved confidence intervals for comparing matched proportions, 2005. With
+    `typical`, the variance of the leads is computed as if one more lead deviated from the mean by this much.
+    """
+    leads = domain.find_leads(least)
+    if not leads:
+        return None
+    value = fmean(leads)
+    number = 1 if domain.repeated else len(leads)
+    if typical is None:
+        squares = sum([lead**2 for lead in leads]) * number / len(leads)
+        error = sqrt((squares + 1 - (number * value) ** 2 / (number + 2)) / (number + 2) ** 2)
+    else:
+        squares = sum([(lead - value) ** 2 for lead in leads]) * number / len(leads)
+        error = sqrt(squares + typical**2) / number
+    reach = student_quantile(number - 1, 0.975) * error if number > 1 else None
+    low, high = (None, None) if reach is None else (value - reach, value + reach)
+    shared = domain.one.keys() & domain.other.keys()
+    values = [[entry[round_] for round_ in shared] for entry in (domain.one, domain.other)]
+    means = [fmean(each) if least is None else geometric_mean([max(one, least) for one in each]) for each in values]
+    return DomainEffect(domain.name, len(leads), means[0], means[1], value, error, low, high)
+
+
+def combine_domains(
+    one: str, other: str, effects: Sequence[DomainEffect], *, by: str | None = None, ratio: bool = False
+) -> AcrossComparison:
+    """Return the comparison of two entries, including the overall result, from the effects in each domain."""
+    values = [effect.value for effect in effects]
+    overall = combine(values, [effect.error for effect in effects]) if len(effects) >= MIN_DOMAINS else None
+    return AcrossComparison(one, other, by, ratio, tuple(effects), overall, signed_ranks(values), sign_test(values))
+
+
+def name_domains(sheets: Sequence[BoardInfo]) -> list[str]:
+    """Return a different name for each board: its title, with a number if several boards share one.
+
+    >>> from dataclasses import replace
+    >>> from arena.api.spec import load_spec
+    >>> sheet = BoardInfo.of(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]}).boards[0])
+    >>> name_domains([sheet, sheet, replace(sheet, title="nim")])
+    ['tic-tac-toe 1', 'tic-tac-toe 2', 'nim']
+    """
+    return name_titles([sheet.title for sheet in sheets])
+
+
+def rank_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> dict[str, int]:
+    """Return the rank of each entry: 1 plus the number of entries that are significantly better on shared domains.
+
+    Two entries are compared only on the domains that they share. An entry that plays on more boards may meet a better one there,
+    and each further pair makes Holm's correction stronger. So its rank may change although its other comparisons stay the same.
+    """
+    ahead = dict.fromkeys(names, 0)
+    for pair, p_value in zip(pairs, holm([pair.p_value for pair in pairs]), strict=True):
+        if pair.overall is not None and p_value <= SIGNIFICANCE_LEVEL:
+            ahead[pair.other if pair.overall.value > 0 else pair.one] += 1
+    return {name: 1 + count for name, count in ahead.items()}
+
+
+def group_entries(names: Sequence[str], pairs: Sequence[AcrossComparison]) -> tuple[dict[str, float], list[list[str]]]:
+    """Return the mean rank of each entry over the domains that all entries share, and the groups of entries that do not differ
+    significantly.
+
+    A group consists of entries with neighbouring mean ranks, no two of which differ by Wilcoxon's signed-rank test with Holm's
+    correction (J. Demsar, Statistical comparisons of classifiers over multiple data sets, 2006; A. Benavoli, G. Corani, F.
+    Mangili, Should we really use post-hoc tests based on mean-ranks?, 2016). The ranks and the groups are empty if no domain is
+    shared by all entries.
+    """
+    shared = set.intersection(*[{effect.domain for effect in pair.domains} for pair in pairs]) if pairs else set()
+    if not shared or len(pairs) != len(names) * (len(names) - 1) // 2:
+        return {}, []
+    ranks = dict.fromkeys(names, 0.0)
+    for pair in pairs:
+        for effect in pair.domains:
+            if effect.domain in shared:
+                ranks[pair.one] += (effect.value < 0) + (effect.value == 0) / 2
+                ranks[pair.other] += (effect.value > 0) + (effect.value == 0) / 2
+    means = {name: 1 + behind / len(shared) for name, behind in ranks.items()}
+    apart = set()
+    for pair, p_value in zip(pairs, holm([pair.wilcoxon_p_value for pair in pairs]), strict=True):
+        if p_value <= SIGNIFICANCE_LEVEL:
+            apart |= {(pair.one, pair.other), (pair.other, pair.one)}
+    order = sorted(names, key=means.__getitem__)
+    groups: list[list[str]] = []
+    for start in range(len(order)):
+        end = start + 1
+        while end < len(order) and not any((name, order[end]) in apart for name in order[start:end]):
+            end += 1
+        if end - start > 1 and (not groups or order[end - 1] not in groups[-1]):
+            groups.append(order[start:end])
+    return means, groups
+
+
+def describe_solvers(domain: str, attempts: Mapping[str, Mapping[int, Attempt]], *, budget: float = 0) -> list[Solver]:
+    """Return the figures of the entries of a puzzle board, and then those of the virtual best solver; an empty list without
+    positions.
+
+    `attempts` has the attempts of each entry, by the number of the position. `budget` is the largest limit of nodes for any
+    entry; 0 if there are no limits.
+    """
+    played = list(attempts.items())
+    positions = sorted(set.intersection(*[set(mine) for _, mine in played])) if played else []
+    if not positions:
+        return []
+    limit = max([budget, *[mine[position].nodes for _, mine in played for position in positions]])
+    every = [position for position in positions if all(mine[position].solved for _, mine in played)]
+
+    def spend(entries: Sequence[int]) -> list[float | None]:
+        """Return, for each position, the fewest nodes with which one of the given entries solved it; None if none of them did."""
+        each = [[played[entry][1][position] for entry in entries] for position in positions]
+        return [min([float(one.nodes) for one in some if one.solved], default=None) for some in each]
+
+    def score(spent: Sequence[float | None]) -> float | None:
+        return par2(spent, limit) if limit > 0 else None
+
+    found = []
+    all_entries = range(len(played))
+    best = spend(all_entries)
+    for entry, (label, mine) in enumerate(played):
+        with_it, without = score(best), score(spend([other for other in all_entries if other != entry]))
+        costs = [cost for position in every if (cost := mine[position].cost) is not None]
+        found.append(
+            Solver(
+                domain,
+                label,
+                len(positions),
+                fmean([mine[position].solved for position in positions]),
+                fmean(costs) if costs else None,
+                geometric_mean([max(1, mine[position].nodes) for position in every]) if every else None,
+                score(spend([entry])),
+                without / with_it if with_it and without is not None else None,
+            )
+        )
+    chosen = [min([mine[position] for _, mine in played], key=lambda one: (one.nodes, one.cost or 0.0)) for position in every]
+    costs = [attempt.cost for attempt in chosen if attempt.cost is not None]
+    solved = fmean([nodes is not None for nodes in best])
+    nodes = [
+        max(1.0, spent) for position, spent in zip(positions, best, strict=True) if position in set(every) and spent is not None
+    ]
+    virtual = Solver(
+        domain,
+        VIRTUAL_BEST,
+        len(positions),
+        solved,
+        fmean(costs) if costs else None,
+        geometric_mean(nodes) if nodes else None,
+        score(best),
+        None,
+    )
+    return [*found, virtual]

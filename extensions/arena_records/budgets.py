@@ -1,0 +1,60 @@
+"""Figures about solved positions: the solved share by budget, PAR2, and the gap to the optimum."""
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from arena import ArenaError
+
+
+class BudgetStep(NamedTuple):
+    """A step of the function from budget to solved share: the share is `share` from `budget` on."""
+
+    budget: float
+    share: float
+
+
+def solved_by_budget(spent: Iterable[float | None]) -> tuple[BudgetStep, ...]:
+    """Return the solved share by budget (nodes or seconds). It is a step function that starts at (0, 0).
+
+    `spent` has the nodes (or seconds) of each position, or None if the position was not solved. The result is empty when nothing
+    was solved.
+
+    >>> solved_by_budget([30, 10, None, 10])
+    (BudgetStep(budget=10, share=0.5), BudgetStep(budget=30, share=0.75))
+    """
+    listed = list(spent)
+    solved = sorted(cost for cost in listed if cost is not None)
+    return tuple(
+        BudgetStep(cost, (k + 1) / len(listed)) for k, cost in enumerate(solved) if k + 1 == len(solved) or solved[k + 1] > cost
+    )
+
+
+def share_at(steps: Sequence[BudgetStep], budget: float) -> float:
+    """Return the solved share at a budget."""
+    return max((step.share for step in steps if step.budget <= budget), default=0.0)
+
+
+def par2(spent: Iterable[float | None], limit: float) -> float | None:
+    """Return the penalised average runtime with factor 2 (PAR2, as in the SAT competitions); None without positions.
+
+    A position that was not solved (None), or not within `limit`, counts twice the limit. Raises ArenaError unless the limit is
+    above 0.
+    """
+    if limit <= 0:
+        raise ArenaError(f"par2: expected a limit above 0, got {limit:g}")
+    costs = [2 * limit if cost is None or cost > limit else cost for cost in spent]
+    return fmean(costs) if costs else None
+
+
+def optimality_gap(solutions: Iterable[tuple[float, float]]) -> float | None:
+    """Return the mean cost above the optimum, relative to the optimum; None without solutions.
+
+    `solutions` has the cost and the optimal cost of each solution. With an optimum of 0, a solution of cost 0 has the gap 0;
+    other solutions have no finite gap and are left out.
+
+    >>> optimality_gap([(11, 10), (10, 10)])
+    0.05
+    """
+    gaps = [(cost - best) / best if best else 0.0 for cost, best in solutions if best or not cost]
+    return fmean(gaps) if gaps else None

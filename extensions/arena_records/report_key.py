@@ -1,0 +1,217 @@
+"""The key `report` of a spec: the matches that its boards show, and columns that formulas define.
+
+The columns are computed whenever a board is shown, so they need no second run. If `where` leaves out matches, boards are computed
+from the others, as if the run had only these.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from arena import Record
+from arena.api.games import own_columns, ranks
+from arena.api.results import BoardColumn, BoardInfo, Comparison, Measured
+from arena.api.run import Scheduled
+from arena.api.spec import Rules, SpecReader
+from arena.api.store import Run, Store
+from arena.stats import clustered_mean
+from arena_records.formula import Formula, FormulaFault
+from arena_records.report import KEPT, Report
+from arena_records.tidy import ALIASES, OWN, Matches, OptimalCosts, TidyTable, tidy_columns
+
+MAX_COLUMNS = 20
+"""The most columns that a spec may define."""
+COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
+Rounds = dict[int, list[float]]
+"""The sum and the number of the values in each round."""
+
+
+def read_report(reading: SpecReader, rules: Sequence[Rules]) -> None:
+    """Check the key `report` of a spec, after its games have been read, and add the columns to those from plugins. Faults are
+    added to `reading.faults`.
+    """
+    given = reading.values["report"]
+    kinds = {"puzzle" if one.puzzle else "score" if one.alone else "versus" for one in rules}
+    seats = max([one.game.players for one in rules], default=2)
+    numbers = {*tidy_columns(kinds, seats, numbers=True), *(ALIASES if "puzzle" in kinds else ())}
+    texts = tidy_columns(kinds, seats, numbers=False)
+    columns: Mapping[str, str] = given.get("columns") or {}
+    if given.get("where") is not None:
+        known = numbers | OWN.keys() if "versus" not in kinds else numbers
+        _check_formula(reading, ("report", "where"), given["where"], known, texts)
+        _check_format(reading)
+    if len(columns) > MAX_COLUMNS:
+        message = f"expected at most {MAX_COLUMNS} columns, got {len(columns)}; a data frame can have more"
+        reading.faults.add(("report", "columns"), message)
+    taken = {*BoardColumn.TAKEN, *tidy_columns(("puzzle", "score", "versus"), seats), *ALIASES, *OWN, KEPT}
+    taken |= {part.column.key for part in reading.registry.parts["column"].values()}
+    taken |= {column.key for kind in reading.registry.formats.values() for column in own_columns(kind)}
+    for name, text in columns.items():
+        path = ("report", "columns", name)
+        _check_formula(reading, path, text, numbers | OWN.keys(), texts)
+        if not COLUMN_NAME.fullmatch(name) or name.endswith(("_low", "_high")):
+            message = "expected a name of at most 30 small letters, digits and _, which does not end in _low or _high"
+            reading.faults.add(path, f"{message}, got {name!r}", key=True)
+        elif name in taken:
+            reading.faults.add(path, "boards or data frames already have a column with this name; choose another one", key=True)
+    parts = reading.registry.parts["column"]
+    if given.get("where") is not None:
+        parts[KEPT] = BoardColumn(KEPT, "Kept", "share", "The share of the matches that `report` keeps.", read=_read_later)
+    for name, text in columns.items():
+        heading = name.replace("_", " ").capitalize()
+        part = BoardColumn(name.replace("_", "-"), heading, description=f"The mean of {text}.", read=_read_later)
+        parts[part.name] = part
+
+
+def _check_formula(
+    reading: SpecReader, path: tuple[str, ...], text: str, numbers: Collection[str], texts: Collection[str]
+) -> None:
+    try:
+        Formula(text, numbers, texts)
+    except FormulaFault as fault:
+        own = path[-1] == "where" and any(name in str(fault) for name in OWN)
+        hint = "; names with own_ are for columns, because a game is kept for all its agents or for none" if own else ""
+        reading.faults.add(path, f"{fault}{hint}")
+
+
+def _check_format(reading: SpecReader) -> None:
+    """Note a fault if the format of a spec needs the results of all matches."""
+    given = reading.values.get("format")
+    name = given.get("name") if isinstance(given, dict) else given
+    kind = reading.registry.formats.get(str(name))
+    if kind is not None and (kind.follows_results or ranks(kind)):
+        message = f"the format {name} needs all its matches, so none can be left out; leave out report.where"
+        reading.faults.add(("report", "where"), message, key=True)
+
+
+def _read_later(_: Iterable[tuple[Record, Scheduled]]) -> Iterable[Measured]:
+    """Return nothing: `apply_report` computes the cells whenever a board is shown."""
+    return ()
+
+
+def apply_report(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matches) -> tuple[Sequence[BoardInfo], Matches]:
+    """Return boards with the cells of the columns of `report`, and a function that reads the matches which `report` keeps.
+
+    The size of a board does not count the matches that are left out. Void matches are always kept, because boards count them
+    separately.
+    """
+    shown, left_out = _apply(values, boards, matches)
+
+    def read_kept() -> Iterable[tuple[Record, Scheduled | None]]:
+        return ((record, place) for record, place in matches() if place is None or place.number not in left_out)
+
+    return shown, read_kept if left_out else matches
+
+
+def apply_to_store(store: Store, run: Run) -> Run:
+    """Return the last run of a store with the columns of `report`. From then on, matches that `report` leaves out are skipped."""
+    boards, left_out = _apply(run.spec["values"]["report"], run.boards, lambda: store.records(boards=True))
+    if left_out:
+        # SQLite looks for a table among the temporary ones first, so all queries of this connection read only kept matches
+        kept = "SELECT * FROM main.place WHERE number NOT IN (SELECT value FROM json_each(?))"
+        list(store.query(f"CREATE TEMP TABLE place AS {kept}", [json.dumps(list(left_out))]))
+    return replace(run, boards=boards)
+
+
+def measures_of(run: Run) -> dict[str, Comparison]:
+    """Return the columns of `report` as measures for `arena compare --by`, by their names. Like all measures, they read all
+    matches, also those that `where` leaves out.
+    """
+    report = Report.read(run.spec["values"].get("report"))
+
+    def measure(name: str, formula: Formula) -> Comparison:
+        def read(store: Store) -> Iterator[Measured]:
+            table = TidyTable(run.boards, 0, OptimalCosts.of_store(run.boards, store), report)
+            for record, place in store.records(boards=True, sound=True):
+                if place is None or record.termination == "void":
+                    continue
+                row = table.plain_row(record, place)
+                for seat, entry in enumerate(place.pairing.seats):
+                    value = formula.compute(table.numbers(row, record, place, seat))
+                    if value is not None:
+                        yield Measured(place.board, place.pairing.round, entry, value)
+
+        return Comparison(name.replace("_", "-"), f"The value of {formula.text}.", read)
+
+    return {name: measure(name, formula) for name, formula in report.columns.items()}
+
+
+def _apply(values: Mapping[str, Any], boards: Sequence[BoardInfo], matches: Matches) -> tuple[list[BoardInfo], Mapping[int, int]]:
+    """Return boards with the cells of the columns of `report`, and the matches that it leaves out: the keys are the numbers of
+    these matches, and the values are the numbers of their boards.
+    """
+    report = Report.read(values)
+    formulas = [*report.columns.values(), *([] if report.where is None else [report.where])]
+    optimal = OptimalCosts.read(boards, matches) if any("optimal" in one.names for one in formulas) else OptimalCosts(boards)
+    table = TidyTable(boards, 0, optimal, report)
+    counts: Counts = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
+    left_out: dict[int, int] = {}
+    played: Counter[int] = Counter()
+
+    def add(place: Scheduled, column: str, entry: int, value: float) -> None:
+        sums = counts[place.board, column, entry][place.pairing.round]
+        sums[0] += value
+        sums[1] += 1
+
+    for record, place in matches():
+        if place is None or record.termination == "void":
+            continue
+        played[place.board] += 1
+        row = table.plain_row(record, place)
+        keeps = report.keeps(table.numbers(row, record, place, 0))
+        if not keeps:
+            left_out[place.number] = place.board
+        for seat, entry in enumerate(place.pairing.seats):
+            if report.where is not None:
+                add(place, KEPT, entry, float(keeps))
+            for name, formula in report.columns.items() if keeps else ():
+                value = formula.compute(table.numbers(row, record, place, seat))
+                if value is not None:
+                    add(place, name, entry, value)
+    absent = Counter(left_out.values())
+    shown = [_fill(board, number, report, counts, absent[number], played[number]) for number, board in enumerate(boards)]
+    return shown, left_out
+
+
+Counts = dict[tuple[int, str, int], Rounds]
+"""The values of each column of each entry: by the number of the board, the key of the column, and the number of the entry."""
+
+
+def _fill(board: BoardInfo, number: int, report: Report, counts: Counts, left_out: int, played: int) -> BoardInfo:
+    """Return a board with the cells of the columns of `report`, and a remark if `where` selects its matches."""
+    filled = []
+    for one in board.plugin_columns:
+        key = one.column.key
+        if key not in report.columns and (key != KEPT or report.where is None):
+            filled.append(one)
+            continue
+        rounds = [counts.get((number, key, entry), {}) for entry in range(len(board.labels))]
+        cells = [clustered_mean([sums for sums, _ in of.values()], [int(n) for _, n in of.values()]) for of in rounds]
+        if key == KEPT:  # a fact about this run and not an estimate
+            cells = [cell._replace(low=None, high=None) for cell in cells]
+        remark = _describe(board, str(report.where and report.where.text), rounds, left_out, played) if key == KEPT else ""
+        filled.append(replace(one, cells=tuple(cells), remarks=(remark,) if remark else ()))
+    return replace(board, size=board.size - left_out, plugin_columns=tuple(filled))
+
+
+def _describe(board: BoardInfo, where: str, rounds: Sequence[Rounds], left_out: int, played: int) -> str:
+    """Return a remark on the matches that `where` leaves out, which says what this means for comparisons."""
+    matches = "games" if board.kind == "versus" else "attempts"
+    if not left_out:
+        return f"report.where ({where}) keeps all {matches}."
+    if board.kind == "versus":
+        why = "The course of a game decides whether it counts, so ratings and scores cannot be compared with those of all games."
+    elif len({frozenset([number for number, (kept, _) in of.items() if kept]) for of in rounds if of}) > 1:
+        why = (
+            "The agents keep different positions, so their rows can be compared neither with each other nor with those of all "
+            "attempts."
+        )
+    else:
+        why = (
+            "All agents keep the same positions, so their rows can be compared with each other, but not with those of all "
+            "attempts."
+        )
+    return f"report.where ({where}) leaves out {left_out:,} of {played:,} {matches}. {why}"

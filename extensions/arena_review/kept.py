@@ -1,0 +1,150 @@
+"""The file beside a store in which reviews keep their results: answers to questions, and the verdicts of the last review."""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from arena.api.errors import StoreError
+
+SUFFIX = ".review"
+"""The suffix of this file, which replaces the suffix of the store."""
+FORMAT = 1
+
+
+class Judged(NamedTuple):
+    """A decision with its verdict, readable without the code of the game."""
+
+    match: str
+    number: int
+    """The index of its action in the match, from 0. Actions of chance count."""
+    board: int
+    round: int
+    entry: int
+    seat: int
+    ply: int
+    """The number of decisions before it in the match."""
+    choices: int
+    """The number of legal actions."""
+    opening: str
+    position: str
+    action: str
+    judge: str | None
+    """The judge that gave the verdict. This field and the next ones, up to `exact`, are None if there is no verdict."""
+    best: str | None
+    best_value: float | None
+    value: float | None
+    loss: float | None
+    grade: str | None
+    exact: bool | None
+    won: float
+    """The return in the match for the seat that decided."""
+
+
+COLUMNS = ", ".join([f'"{name}"' for name in Judged._fields])
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS answer (board TEXT, judge TEXT, effort INTEGER, question TEXT, answer TEXT, seconds REAL,
+    PRIMARY KEY (board, judge, effort, question)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS decision ({COLUMNS}, PRIMARY KEY ("match", "number")) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS option (board INTEGER, position TEXT, action TEXT, grade TEXT, loss REAL,
+    PRIMARY KEY (board, position, action)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS review (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+"""
+
+
+def place_of(store: Path) -> Path:
+    """Return the path of the file for the reviews of a store.
+
+    >>> place_of(Path("results/cup.db")).name
+    'cup.review'
+    """
+    return store.with_suffix(SUFFIX)
+
+
+class Kept:
+    """The open file. It may be used from any thread."""
+
+    def __init__(self, place: Path, *, write: bool = True) -> None:
+        """Open the file for the reviews of a store. With `write`, create it if it does not exist."""
+        self.place = place
+        self._lock = threading.Lock()
+        try:
+            if write:
+                self._open = sqlite3.connect(place, check_same_thread=False, timeout=60)
+                self._open.execute("PRAGMA journal_mode = WAL")
+            else:
+                self._open = sqlite3.connect(
+                    f"{place.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False, timeout=60
+                )
+            version = self._open.execute("PRAGMA user_version").fetchone()[0]
+            if version not in (0, FORMAT):
+                raise StoreError(f"{place} was made by another version of arena review; delete it, and review again")
+            if write:
+                self._open.executescript(_SCHEMA)
+                self._open.execute(f"PRAGMA user_version = {FORMAT}")
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{place} cannot be opened: {error}; you may delete it, because a review computes its contents again"
+            ) from error
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._open.close()
+
+    def answers(self, board: str, judge: str, effort: int) -> dict[str, Any]:
+        """Return all answers that a judge has found on a board with this effort."""
+        asked = "SELECT question, answer FROM answer WHERE board = ? AND judge = ? AND effort = ?"
+        with self._lock, closing(self._open.execute(asked, (board, judge, effort))) as rows:
+            return {question: json.loads(answer) for question, answer in rows}
+
+    def add_answers(self, board: str, judge: str, effort: int, found: Iterable[tuple[str, Any, float]]) -> None:
+        """Store answers, each with its question and the seconds that it took."""
+        rows = [(board, judge, effort, question, json.dumps(answer), seconds) for question, answer, seconds in found]
+        with self._lock, self._open:
+            self._open.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def put_decisions(self, matches: Sequence[str], decisions: Iterable[Judged]) -> None:
+        """Replace the decisions of some matches."""
+        marks = ", ".join("?" * len(Judged._fields))
+        with self._lock, self._open:
+            self._open.executemany('DELETE FROM decision WHERE "match" = ?', [(match,) for match in matches])
+            self._open.executemany(f"INSERT INTO decision VALUES ({marks})", decisions)  # noqa: S608 - question marks
+
+    def decisions(self, where: str = "1", values: Sequence[Any] = ()) -> Iterator[Judged]:
+        """Yield the decisions that fulfil an SQL condition, in the order of their matches."""
+        with self._lock:
+            rows = self._open.execute(f'SELECT {COLUMNS} FROM decision WHERE {where} ORDER BY "match", number', values).fetchall()  # noqa: S608 - conditions of this package
+        return (Judged(*row) for row in rows)
+
+    def put_options(self, judged: Iterable[Judged]) -> None:
+        """Store the verdicts on the legal actions of costly positions."""
+        rows = [(one.board, one.position, one.action, one.grade, one.loss) for one in judged]
+        with self._lock, self._open:
+            self._open.executemany("INSERT OR REPLACE INTO option VALUES (?, ?, ?, ?, ?)", rows)
+
+    def options(self, board: int, position: str) -> list[tuple[str, str | None, float | None]]:
+        """Return the legal actions of a position with their grades and losses; an empty list if they were not judged."""
+        asked = "SELECT action, grade, loss FROM option WHERE board = ? AND position = ?"
+        with self._lock:
+            try:
+                return self._open.execute(asked, (board, position)).fetchall()
+            except sqlite3.OperationalError:  # an older file without this table, which the next review adds
+                return []
+
+    def note(self, name: str, value: Any) -> None:
+        """Store a fact about the last review under a name."""
+        with self._lock, self._open:
+            self._open.execute("INSERT OR REPLACE INTO review VALUES (?, ?)", (name, json.dumps(value)))
+
+    def noted(self, name: str) -> Any:
+        """Return a fact about the last review by its name; None if it was not stored."""
+        with self._lock:
+            row = self._open.execute("SELECT value FROM review WHERE name = ?", (name,)).fetchone()
+        return None if row is None else json.loads(row[0])

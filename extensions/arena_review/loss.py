@@ -1,0 +1,125 @@
+"""The measure of `arena compare --by loss`: the sum of the losses of an entry in a match, according to its review."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import fmean, variance
+
+from arena.api.errors import StoreError
+from arena.api.results import BoardInfo, Measured, figures
+from arena.api.store import Store
+from arena_compare.measures import MeanComparison, compare_means
+from arena_review.kept import Judged, Kept, place_of
+
+MAX_SHARE_WITHOUT = 0.2
+"""If more than this share of the decisions of an entry has no verdict, the result of a comparison with this entry is withheld."""
+MIN_ROUNDS = 5
+"""The smallest number of rounds for an estimate of how many games a comparison by returns would need."""
+
+
+def open_review(store: Store) -> Kept:
+    """Open the review of a store; raises StoreError for a store that was not reviewed."""
+    place = place_of(store.path)
+    if not place.is_file():
+        raise StoreError(f"{store.path} has no review yet; try: arena review {store.path}")
+    return Kept(place, write=False)
+
+
+def read_losses(store: Store) -> Iterator[Measured]:
+    """Yield the loss of each entry in each reviewed match. It is the sum of the losses, in returns, over the decisions with a
+    verdict.
+    """
+    with open_review(store) as kept:
+        losses: dict[tuple[str, int, int, int], float] = defaultdict(float)
+        for one in kept.decisions("grade IS NOT NULL AND loss IS NOT NULL"):
+            losses[one.match, one.board, one.round, one.entry] += one.loss or 0.0
+    for (_, board, round_, entry), lost in losses.items():
+        yield Measured(board, round_, entry, lost)
+
+
+def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanComparison:
+    """Add to a comparison the number of decisions without a verdict, and the number of games that a comparison by returns would
+    need for the same certainty.
+    """
+    labels = store.last().boards[board].labels
+    entries = [labels.index(found.one), labels.index(found.other)]
+    with open_review(store) as kept:
+        decisions = list(kept.decisions("board = ?", [board]))
+    shares, fell_out = [], []
+    for label, entry in zip((found.one, found.other), entries, strict=True):
+        own = [one for one in decisions if one.entry == entry]
+        without = sum(one.grade is None for one in own)
+        shares.append(without / len(own) if own else 1.0)
+        fell_out.append(f"{without:,} of {len(own):,} of {label}")
+    remarks = [f"Decisions without a verdict are left out: {fell_out[0]} and {fell_out[1]}."]
+    if max(shares) > MAX_SHARE_WITHOUT:
+        share = figures.share(MAX_SHARE_WITHOUT, 0)
+        why = f"more than {share} of one entry's decisions could not be judged. `arena review --effort` searches more."
+        return replace(found, withheld=why, remarks=tuple(remarks))
+    worth = find_worth(store, board, entries, decisions)
+    if worth is not None:
+        games = figures.figure(worth, 2)
+        remarks.append(f"A comparison by returns instead of losses needs {games} times as many games for the same certainty.")
+        if not all(one.exact for one in decisions if one.entry in entries and one.grade is not None):
+            remarks.append("Some verdicts are inexact, so this is an estimate.")
+    return replace(found, remarks=tuple(remarks))
+
+
+def find_worth(store: Store, board: int, entries: Sequence[int], decisions: Sequence[Judged]) -> float | None:
+    """Return the factor by which a comparison by returns needs more games; None if there are too few rounds, or if the losses do
+    not vary.
+
+    With an exact judge, the return of a seat in a zero-sum game is the value of the start, plus what the opponent lost, minus
+    what the seat itself lost. So the difference of two entries by returns is, apart from the noise from the losses of their
+    opponents, their difference by losses times 1 + s. Here s is the share of their games that they play against each other. The
+    losses are multiplied by 1 + s. Then the result is the variance of the differences by returns, divided by the variance of the
+    differences by losses.
+    """
+    returns: dict[int, dict[int, list[float]]] = {entry: defaultdict(list) for entry in entries}
+    met = {entry: [0, 0] for entry in entries}
+    rows = store.query(
+        "SELECT p.round, p.seats, r.returns FROM place p JOIN record r ON r.number = p.record WHERE p.board = ?", [board]
+    )
+    for round_, seats_text, returns_text in rows:
+        seats = Store.seats_of(seats_text)
+        for entry, got in zip(seats, Store.returns_of(returns_text), strict=True):
+            if entry in returns:
+                returns[entry][round_].append(got)
+                met[entry][0] += 1
+                met[entry][1] += set(entries) <= set(seats)
+    losses: dict[int, dict[int, dict[str, float]]] = {entry: defaultdict(lambda: defaultdict(float)) for entry in entries}
+    for one in decisions:
+        if one.entry in losses and one.grade is not None and one.loss is not None:
+            losses[one.entry][one.round][one.match] += one.loss
+    mine, theirs = entries
+    rounds = sorted(losses[mine].keys() & losses[theirs].keys() & returns[mine].keys() & returns[theirs].keys())
+    if len(rounds) < MIN_ROUNDS:
+        return None
+    by_loss = variance([fmean(losses[mine][key].values()) - fmean(losses[theirs][key].values()) for key in rounds])
+    by_return = variance([fmean(returns[mine][key]) - fmean(returns[theirs][key]) for key in rounds])
+    scale = 1.0 + fmean([together / games for games, together in met.values()])
+    return by_return / (scale**2 * by_loss) if by_loss > 0 else None
+
+
+def find_gaps(store: Store, board: int, sheet: BoardInfo) -> dict[int, MeanComparison]:
+    """Compare the losses of each entry that has the option `disguise` with the losses of its twin, which differs only in this
+    option.
+    """
+    asked: dict[str, dict[bool, int]] = {}
+    for entry, (label, settings) in enumerate(zip(sheet.labels, sheet.settings, strict=False)):
+        options = dict(settings["options"])
+        disguised = bool(options.pop("disguise", False))
+        asked.setdefault(repr([settings["agent"], sorted(options.items()), sheet.limits.get(label)]), {})[disguised] = entry
+    pairs = {found[True]: found[False] for found in asked.values() if len(found) == 2}
+    if not pairs or not place_of(store.path).is_file():
+        return {}
+    rounds: dict[int, dict[int, list[float]]] = {}
+    for one in read_losses(store):
+        if one.board == board:
+            rounds.setdefault(one.entry, {}).setdefault(one.round, []).append(one.value)
+    means = {entry: {round_: fmean(values) for round_, values in found.items()} for entry, found in rounds.items()}
+    names = [(sheet.labels[entry], means.get(entry, {})) for entry in range(len(sheet.labels))]
+    found = {
+        disguised: list(compare_means([names[disguised], names[plain]], repeated=False)) for disguised, plain in pairs.items()
+    }
+    return {entry: compared[0] for entry, compared in found.items() if compared}

@@ -1,0 +1,350 @@
+"""The command `review`: judges every decision in a store."""
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import inf
+from pathlib import Path
+from time import monotonic
+from typing import IO, Any
+
+import click
+
+from arena import ArenaError, Record, UnknownName
+from arena.api.cli import LiveLine, PercentLine, Terminal, format_option, load, plugin_option, results_alone, say, workers_for
+from arena.api.errors import Interrupted, StoreError
+from arena.api.results import TextTable, figures
+from arena.api.run import Scheduled
+from arena.api.store import Run, Store
+from arena_compare.measures import MeanComparison
+from arena_review.board import JudgedBoard, find_player_nodes, open_board
+from arena_review.judging import Judging
+from arena_review.kept import Judged, Kept, place_of
+from arena_review.loss import find_gaps
+from arena_review.matches import PlayedDecision, PlayedMatch, list_decisions, read_matches
+from arena_review.summary import AgentReview, costly_positions, first_decisive, sum_up
+from arena_review.texts import (
+    MATCH_HEADINGS,
+    agents_table,
+    decisive_lines,
+    groups_lines,
+    how_sure,
+    match_lines,
+    worst_lines,
+)
+from arena_review.worst import describe_positions, list_good, write_positions, write_tests
+
+SECONDS_FOR_WORKERS = 5.0
+"""If a review takes longer than this, it runs in workers, which take a second to start."""
+SECONDS_FOR_COMPILING = 20.0
+"""Before a review that takes longer than this, the searches are compiled, which takes about 10 s once."""
+MAX_MATCHES_SHOWN = 5
+"""If the command names at most this many matches by their ids, it shows every decision of these matches."""
+WORST_SHOWN = 5
+WORST_WRITTEN = 10
+MAX_EXERCISE_ACTIONS = 200
+"""The maximum number of actions that are judged in the costliest positions of an entry, in addition to the ones that were played.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOptions:
+    """The options of the command."""
+
+    store: str
+    matches: tuple[str, ...]
+    agent: str | None
+    judge: str | None
+    effort: int
+    minutes: float | None
+    workers: int | None
+    worst: int | None
+    output: str | None
+    tests: str | None
+    style: str
+    plugins: tuple[str, ...]
+
+
+@click.command()
+@click.argument("store")
+@click.argument("matches", nargs=-1, metavar="[MATCH...]")
+@click.option("--agent", metavar="A", help="Judge only the decisions of this entry.")
+@click.option("--judge", metavar="NAME", help="Use only this judge; default: for each decision, the strongest judge that fits.")
+@click.option(
+    "--effort",
+    type=click.IntRange(1, 10**6),
+    default=10,
+    show_default=True,
+    help="The number of nodes of a judge, as a multiple of the nodes that the players had.",
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="M",
+    help="Stop after this many minutes; decisive games are judged first.",
+)
+@click.option("--workers", type=click.IntRange(1, 1024), help="Number of processes that judge; default: one per core.")
+@click.option("--worst", type=click.IntRange(1, 10_000), metavar="N", help="How many of the costliest positions to list.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.yaml",
+    help="Write the costliest positions and their good moves to a file: as many as --worst says, or 10.",
+)
+@click.option("--tests", metavar="FILE.py", help="Write the same positions as tests for pytest.")
+@format_option
+@plugin_option
+def review(**asked: Any) -> int:
+    """Judge every decision in STORE, or in some of its matches: how much it lost, and which action was better.
+
+    The results are kept next to the store, so a second review takes no time, and an interrupted review continues.
+    """
+    options = ReviewOptions(**asked)
+    if options.agent is None and (options.output or options.tests):
+        raise click.UsageError("-o and --tests write the positions of one agent; name it by --agent")
+    with results_alone() as out:
+        return _review(options, out)
+
+
+def _review(options: ReviewOptions, out: IO[str]) -> int:
+    place = Path(options.store)
+    with Store.open(place) as store, store.snapshot():
+        run = store.last()
+        known = list(dict.fromkeys([label for sheet in run.boards for label in sheet.labels]))
+        if options.agent is not None and options.agent not in known:
+            raise UnknownName(f"entry of {place}", options.agent, known)
+        asked = options.matches
+        found = [store.record(match) for match in asked] if asked else list(store.records(boards=True))
+    records = [(record, where) for record, where in found if where is not None and record.termination != "void"]
+    if not records:
+        raise StoreError(f"{place}: no match of its last run can be reviewed")
+    with Kept(place_of(place)) as kept:
+        boards = _open_boards(run, records, options)
+        if not boards:
+            return 2
+        matches = _read(records, run, boards, options)
+        judging = Judging(boards, kept, options.plugins, options.judge)
+        left = _judge(judging, boards, matches, kept, options)
+        kept.note("effort", options.effort)
+        wanted = {match.record.id for match in matches}
+        decisions = [one for one in kept.decisions() if one.match in wanted]
+        if options.agent is not None:
+            decisions = [one for one in decisions if run.boards[one.board].labels[one.entry] == options.agent]
+        judging.until = inf
+        if options.output or options.tests:
+            _write_worst(options, run, judging, decisions)
+    with Store.open(place) as store:
+        gaps = {} if options.matches else {number: find_gaps(store, number, run.boards[number]) for number in boards}
+    _show(options, run, boards, decisions, gaps, left, out)
+    return 0
+
+
+def _write_worst(options: ReviewOptions, run: Run, judging: Judging, decisions: Sequence[Judged]) -> None:
+    """Write the costliest positions of the agent as a file and as tests."""
+    agent, boards = options.agent or "", {one.board for one in decisions}
+    if len(boards) != 1:
+        titles = ", ".join([run.boards[number].title for number in sorted(boards)])
+        raise ArenaError(
+            f"a file of positions is for one game, but {agent} was reviewed at {titles}: name matches of one game only"
+        )
+    (board,) = boards
+    worst = costly_positions(decisions)[: options.worst or WORST_WRITTEN]
+    if not worst:
+        say(f"{agent} has not lost anything by its decisions, so there is no position to write")
+        return
+    document = describe_positions(
+        run.boards[board], agent, [(one, list_good(judging, board, one, judging.find_here)) for one in worst]
+    )
+    judging.write()
+    count = f"{len(worst)} {'position' if len(worst) == 1 else 'positions'}"
+    if options.output:
+        write_positions(Path(options.output), agent, document)
+        say(f"{options.output}: {count}; next: arena try FILE --positions {options.output}")
+    if options.tests:
+        folder = Path(run.spec["folder"])
+        places = [folder / plugin if (folder / plugin).is_file() else plugin for plugin in run.plugins_asked]
+        plugins = list(dict.fromkeys([*map(str, places), *options.plugins]))
+        write_tests(Path(options.tests), agent, document, plugins, judging.game_of(board))
+        say(f"{options.tests}: {count}; next: pytest {options.tests}")
+
+
+def _open_boards(run: Run, records: Sequence[tuple[Record, Scheduled]], options: ReviewOptions) -> dict[int, JudgedBoard]:
+    """Return the boards that have judges, by number. For each of the other boards, print why it has none."""
+    boards: dict[int, JudgedBoard] = {}
+    registry = load(options.plugins)
+    for number in sorted({place.board for _, place in records}):
+        sheet = run.boards[number]
+        nodes = find_player_nodes(sheet, [record for record, place in records if place.board == number])
+        board = open_board(sheet, run.document.folder, options.plugins, nodes, options.effort, options.judge, registry)
+        if board is None:
+            say(f"{sheet.title} is left out, because its game is not known here; name its plugin with --plugin FILE")
+        elif (why := board.why_none()) is not None:
+            say(f"{sheet.title} is left out: {why}")
+        else:
+            boards[number] = board
+    return boards
+
+
+def _read(
+    records: Sequence[tuple[Record, Scheduled]], run: Run, boards: Mapping[int, JudgedBoard], options: ReviewOptions
+) -> list[PlayedMatch]:
+    games = {number: board.game for number, board in boards.items()}
+    matches = []
+    for found in read_matches(records, run.boards, games, options.agent):
+        if isinstance(found, str):
+            say(found)
+        elif options.agent is None or options.agent in found.record.labels:
+            matches.append(found)
+    if not any(match.decisions for match in matches):
+        raise ArenaError(f"{options.store}: no match has a decision between two or more actions")
+    return matches
+
+
+def _judge(
+    judging: Judging, boards: Mapping[int, JudgedBoard], matches: list[PlayedMatch], kept: Kept, options: ReviewOptions
+) -> int:
+    """Judge matches, and return the number of matches that were not judged in time."""
+    began = monotonic()
+    unknown, each = judging.measure(matches)
+    cores = workers_for(options.workers, len(matches))
+    if unknown * each / cores > SECONDS_FOR_COMPILING:
+        with PercentLine(sys.stderr):
+            for board in boards.values():
+                board.compile(say)
+        unknown, each = judging.measure(matches)
+    if options.minutes is not None:
+        matches = sorted(matches, key=lambda match: not match.decided)
+    workers = cores if unknown * each > SECONDS_FOR_WORKERS or options.workers is not None else 1
+    if unknown:
+        total = f"{sum(len(match.decisions) for match in matches):,} decisions of {len(matches):,} matches"
+        where = "1 process" if workers == 1 else f"{workers} processes"
+        say(f"{total}, {unknown:,} positions to search: about {figures.span(max(1.0, unknown * each / workers))} on {where}")
+    if options.minutes is not None:
+        judging.until = began + 60 * options.minutes
+    line, done = LiveLine(sys.stderr), 0
+    pending: list[tuple[str, list[Judged]]] = []
+    try:
+        for match, decisions in judging.judge_all(matches, workers):
+            done += 1
+            pending.append((match.record.id, decisions))
+            if len(pending) >= 50:
+                _put(kept, pending)
+            line.show(f"reviewed {done:,} of {len(matches):,} matches")
+        _put(kept, pending)
+        line.show("judging the other moves in the costliest positions")
+        for _, judged in judging.judge_all(_list_exercises(judging, matches, kept), workers):
+            kept.put_options(judged)
+    except (Interrupted, KeyboardInterrupt):
+        line.show("")
+        say(f"interrupted after {done:,} of {len(matches):,} matches; the same command continues")
+        raise
+    finally:
+        with suppress(StoreError):
+            _put(kept, pending)
+        line.show("")
+    return len(matches) - done
+
+
+def _list_exercises(judging: Judging, matches: Sequence[PlayedMatch], kept: Kept) -> list[PlayedMatch]:
+    """Return the costliest positions of each entry, each as a match with a decision for every legal action."""
+    played = {match.record.id: match for match in matches}
+    by_entry: dict[tuple[int, int], list[Judged]] = defaultdict(list)
+    for one in kept.decisions():
+        if one.match in played:
+            by_entry[one.board, one.entry].append(one)
+    found: dict[tuple[int, str], PlayedMatch] = {}
+    for (board, _), decisions in by_entry.items():
+        room = MAX_EXERCISE_ACTIONS
+        for worst in costly_positions(decisions)[:WORST_WRITTEN]:
+            match = played[worst.match]
+            choices = list_decisions(judging.game_of(board), worst.position)
+            room -= len(choices)
+            if room >= 0:
+                decided = tuple([PlayedDecision(one, worst.number, 0, len(choices)) for one in choices])
+                found[board, worst.position] = replace(match, decisions=decided)
+    return list(found.values())
+
+
+def _put(kept: Kept, pending: list[tuple[str, list[Judged]]]) -> None:
+    kept.put_decisions([match for match, _ in pending], [one for _, decisions in pending for one in decisions])
+    pending.clear()
+
+
+def _show(
+    options: ReviewOptions,
+    run: Run,
+    boards: Mapping[int, JudgedBoard],
+    decisions: Sequence[Judged],
+    gaps: Mapping[int, Mapping[int, MeanComparison]],
+    left: int,
+    out: IO[str],
+) -> None:
+    reviews: dict[int, list[AgentReview]] = {}
+    for number in boards:
+        labels = run.boards[number].labels
+        by_entry: dict[int, list[Judged]] = defaultdict(list)
+        for one in decisions:
+            if one.board == number:
+                by_entry[one.entry].append(one)
+        found_here = {entry: sum_up(number, labels[entry], found) for entry, found in sorted(by_entry.items())}
+        for entry, gap in gaps.get(number, {}).items():
+            if entry in found_here:
+                shown = found_here[entry]
+                shown.gap, shown.gap_low, shown.gap_high = gap.difference, gap.low, gap.high
+        reviews[number] = list(found_here.values())
+    if options.style == "json":
+        print(json.dumps(_document(run, boards, reviews, decisions, left, options), indent=2, allow_nan=False), file=out)
+        return
+    width = Terminal(out).room if options.style == TextTable.DEFAULT else None
+    parts = []
+    labels_of = {number: run.boards[number].labels for number in boards}
+    for number, board in boards.items():
+        sheet = run.boards[number]
+        first = first_decisive([one for one in decisions if one.board == number])
+        lines = [sheet.title, "", agents_table(reviews[number], options.style, width), ""]
+        lines += how_sure(board.parts, reviews[number])
+        for agent in reviews[number]:
+            lines += groups_lines(agent)
+        if len(options.matches) in range(1, MAX_MATCHES_SHOWN + 1):
+            for match in dict.fromkeys([one.match for one in decisions if one.board == number]):
+                rows = match_lines([one for one in decisions if one.match == match], sheet.labels)
+                lines += ["", f"match {match[:10]}", TextTable(MATCH_HEADINGS, rows).text(options.style, width)]
+        if first:
+            lines += ["", "The first decisive mistake of each match:", *decisive_lines(first, dict(labels_of))]
+        for agent in reviews[number]:
+            found = list(worst_lines(agent, sheet, options.worst or WORST_SHOWN))
+            lines += ["", *found] if found else []
+        parts.append("\n".join(lines))
+    if left:
+        parts.append(f"{left:,} matches were left out, because the time of --minutes was over; decisive games were judged first.")
+    print(TextTable.fold("\n\n\n".join(parts), width), file=out)
+
+
+def _document(
+    run: Run,
+    boards: Mapping[int, JudgedBoard],
+    reviews: Mapping[int, Sequence[AgentReview]],
+    decisions: Sequence[Judged],
+    left: int,
+    options: ReviewOptions,
+) -> dict[str, Any]:
+    found = []
+    for number, board in boards.items():
+        here = [one for one in decisions if one.board == number]
+        labels = run.boards[number].labels
+        found.append(
+            {
+                "board": run.boards[number].title,
+                "game": run.boards[number].game,
+                "judges": [{"name": judge.name, "description": judge.description} for judge in board.parts],
+                "nodes": board.review.nodes,
+                "effort": board.review.effort,
+                "agents": [one.as_dict() for one in reviews[number]],
+                "first_decisive": {match: one.number for match, one in first_decisive(here).items()},
+                "decisions": [{**one._asdict(), "agent": labels[one.entry]} for one in here],
+            }
+        )
+    return {"store": options.store, "left_out": left, "boards": found}

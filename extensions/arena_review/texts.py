@@ -1,0 +1,115 @@
+"""The review of a store as text."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from arena.api.results import BoardInfo, TextTable, figures
+from arena_review.api import DECISIVE, INACCURACY, MISTAKE, Judge
+from arena_review.kept import Judged
+from arena_review.summary import AgentReview, Group
+
+ID_DIGITS = 10
+MAX_MATCHES_LISTED = 5
+"""The maximum number of matches whose first decisive mistake is listed."""
+
+
+def how_sure(parts: Sequence[Judge], reviews: Sequence[AgentReview]) -> Iterator[str]:
+    """For each judge, yield a line that says how reliable the judge is and how many decisions it judged."""
+    total = sum(review.decisions for review in reviews)
+    for judge in parts:
+        count = sum(review.judges.get(judge.name, 0) for review in reviews)
+        if count:
+            yield f"The judge {judge.name} judged {count:,} of {total:,} decisions. It {judge.description}."
+    none = sum(review.judges.get("none", 0) for review in reviews)
+    if none:
+        yield f"{none:,} decisions have no verdict, because the searches did not agree, or did not get far enough."
+
+
+def agents_table(reviews: Sequence[AgentReview], style: str, width: int | None) -> str:
+    """Return a table with a row for each agent. If an agent also plays in disguise, the table has the gap of its losses."""
+    disguised = any(one.gap is not None for one in reviews)
+    gap_headings = ["Gap per match", "95 % of gap"] if disguised else []
+    grades = ["Best", "Inaccuracies", "Mistakes", "Decisive", "No verdict"]
+    headings = ["Agent", "Decisions", "Mean loss", "95 %", *gap_headings, *grades]
+    rows = []
+    for one in reviews:
+        low, high, gap_low, gap_high = [
+            None if bound is None else figures.figure(bound) for bound in (one.low, one.high, one.gap_low, one.gap_high)
+        ]
+        counts = [f"{one.grades[grade]:,}" for grade in (INACCURACY, MISTAKE, DECISIVE)]
+        interval = figures.between(low, high)
+        rows.append(
+            [
+                one.label,
+                f"{one.decisions:,}",
+                figures.figure(one.loss),
+                interval,
+                *([figures.figure(one.gap), figures.between(gap_low, gap_high)] if disguised else []),
+                figures.share(one.best),
+                *counts,
+                figures.share(one.without),
+            ]
+        )
+    return TextTable(headings, rows).text(style, width)
+
+
+def groups_lines(review: AgentReview) -> Iterator[str]:
+    """Yield a line for each kind of group in which an agent lost something."""
+
+    def said(groups: Sequence[Group]) -> str:
+        return ", ".join(
+            [
+                f"{group.name}: {figures.figure(group.loss)} ({group.decisions:,}"
+                f"{f', {group.without:,} without a verdict' if group.without else ''})"
+                for group in groups
+            ]
+        )
+
+    for name, groups in (("ply", review.by_ply), ("legal actions", review.by_choices), ("opening", review.by_opening)):
+        if len(groups) > 1 and review.loss:
+            yield f"{review.label}: loss by {name}: {said(groups)}"
+
+
+def worst_lines(review: AgentReview, sheet: BoardInfo, limit: int) -> Iterator[str]:
+    """Yield a line for each of the costliest positions of an agent."""
+    shown = review.worst[:limit]
+    if shown:
+        more = f" of {len(review.worst):,}" if len(review.worst) > len(shown) else ""
+        these = "this position" if len(shown) == 1 else f"these {len(shown)}{more} positions"
+        yield f"{review.label} loses most in {these} at {sheet.title}:"
+    for one in shown:
+        best = "" if one.best is None else f", best was {one.best}"
+        often = f" (sum of {one.times} games)" if one.times > 1 else ""
+        lost = "" if one.total is None else f", lost {figures.figure(one.total)}{often}"
+        yield f"  {one.position}  {one.action}: {one.grade}{lost}{best} ({one.judge}, match {one.match[:ID_DIGITS]})"
+
+
+def decisive_lines(first: dict[str, Judged], labels: dict[int, Sequence[str]]) -> Iterator[str]:
+    """Yield the first decisive mistake of each match."""
+    for shown, (match, one) in enumerate(sorted(first.items())):
+        if shown == MAX_MATCHES_LISTED:
+            yield f"  and {len(first) - shown:,} more; --format json lists all; arena review STORE MATCH shows one match"
+            return
+        best = "" if one.best is None else f", best was {one.best}"
+        yield f"  {match[:ID_DIGITS]}  move {one.ply + 1}: {labels[one.board][one.entry]} played {one.action}{best}"
+
+
+def match_lines(decisions: Sequence[Judged], labels: Sequence[str]) -> list[list[Any]]:
+    """Return the rows of the decisions of a match."""
+    return [
+        [
+            one.ply + 1,
+            labels[one.entry],
+            one.action,
+            one.best or figures.NONE,
+            figures.figure(one.value),
+            figures.figure(one.best_value),
+            figures.figure(one.loss),
+            one.grade or ("estimate" if one.judge == "estimate" else "no verdict"),
+            one.judge or figures.NONE,
+        ]
+        for one in decisions
+    ]
+
+
+MATCH_HEADINGS = ["Move", "Agent", "Played", "Best", "Value", "Best value", "Loss", "Class", "Judge"]

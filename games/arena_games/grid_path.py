@@ -1,0 +1,168 @@
+"""Path finding on a grid: maps and scenarios in the format of N. Sturtevant, Benchmarks for Grid-Based Pathfinding, 2012.
+
+A state is (the cell, the goal). Cells are numbered row by row; the map has a border of blocked cells around it.
+"""
+
+import random
+from collections.abc import Sequence
+from math import sqrt
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from arena import Puzzle
+from arena.api.games import SpecFile
+from arena_games.grid_maps import find_areas, find_window, read_map, read_scenario
+
+State = tuple[int, int]
+Weight = Annotated[float, Field(ge=1, le=1000)]
+
+MAPS = Path(__file__).parent / "maps"
+WAYS = ("N", "E", "S", "W", "NE", "SE", "SW", "NW")
+_STEPS = ((-1, 0), (0, 1), (1, 0), (0, -1), (-1, 1), (1, 1), (1, -1), (-1, -1))
+"""The steps in the order of WAYS, each as (rows down, columns to the right)."""
+DIAGONAL = sqrt(2)
+FREE = ".GS"
+"""The marks of cells that can be entered. Cells with any other mark need a weight."""
+
+
+class GridPath(Puzzle):
+    """Find the cheapest path between two cells of a map, by steps to 4 or 8 neighbours.
+
+    `map` is `rooms`, `maze`, `swamp`, or a file in the format of movingai.com; `scenario` is a file with pairs of cells for this
+    map. A step costs its length times the mean weight of both cells; `weights` maps marks of the map to weights. For a diagonal
+    step, both cells beside it must be free. Actions are `N`, `NE`, and so on. Text notation: column and row from 0, `3,4 > 10,2`.
+    """
+
+    name = "grid-path"
+    rules_text = (
+        "Go from a cell of a map to a goal cell on a path that costs as little as possible. A step leads to the next cell in "
+        "the north (N, up), east (E, right), south (S, down) or west (W, left). If `neighbours` is 8, there are also "
+        "diagonal steps: NE, SE, SW and NW. Blocked cells cannot be entered, and a diagonal step needs both cells beside it "
+        "to be free. A cell has the weight 1 unless `weights` gives its kind another weight. A step costs its length, which "
+        "is 1, or the root of 2 for a diagonal step, times the mean weight of its two cells. A move is a direction, such as "
+        "`N` or `NE`. A position is written as the column and the row of your cell and of the goal, counted from 0 at the "
+        "top left: `3,4 > 10,2`."
+    )
+    default_heuristic: ClassVar[str | None] = "octile"
+    grid_colors: ClassVar[dict[str, str]] = {"#": "#555555", "~": "#8fb8a8", "A": "#2456c6", "G": "gold"}
+
+    def __init__(
+        self,
+        *,
+        map: Literal["maze", "rooms", "swamp"] | SpecFile = "rooms",  # noqa: A002 - its name in a spec
+        neighbours: Literal[4, 8] = 8,
+        weights: dict[str, Weight] | None = None,
+        scenario: SpecFile | None = None,
+    ) -> None:
+        file = MAPS / f"{map}.map" if map in ("maze", "rooms", "swamp") else Path(map)
+        rows = read_map(file)
+        marks = "".join(sorted(set("".join(rows))))
+        for mark in weights or ():
+            if len(mark) != 1 or mark not in marks:
+                raise ValueError(f"weights: expected marks of the map {file.name}, which are {marks}, got {mark!r}")
+        worth = {**dict.fromkeys(FREE, 1.0), **(weights or {})}
+        self.neighbours = neighbours
+        self.height, self.width = len(rows), len(rows[0]) + 2
+        border = [0.0] * self.width
+        inner = [weight for row in rows for weight in (0.0, *[worth.get(mark, 0.0) for mark in row], 0.0)]
+        self.weights = (*border, *inner, *border)
+        """The weight of each cell; 0 if it is blocked."""
+        self.offsets = tuple([down * self.width + right for down, right in _STEPS])
+        self.areas = find_areas(self.weights, self.offsets[:4])
+        """For each cell, the number of its connected area, from 1; 0 if the cell is blocked."""
+        self._members: dict[int, list[int]] = {}
+        for cell, area in enumerate(self.areas):
+            if area:
+                self._members.setdefault(area, []).append(cell)
+        if max([len(members) for members in self._members.values()], default=0) < 2:
+            raise ValueError("map: expected two cells with a path between them, got none")
+        self._problems: list[State] = []
+        if scenario is not None:
+            problems = read_scenario(Path(scenario), [file.name, str(self.width - 2), str(self.height)])
+            self._problems = [self.parse_state(text) for text in problems]
+
+    def initial(self, rng: random.Random) -> State:
+        """Return one of the scenario's pairs of cells; without a scenario, two different cells that are connected."""
+        if self._problems:
+            return rng.choice(self._problems)
+        areas = [members for members in self._members.values() if len(members) > 1]
+        start, goal = rng.sample(rng.choices(areas, [len(members) for members in areas])[0], 2)
+        return (start, goal)
+
+    def can_step(self, cell: int, way: int) -> bool:
+        """Return whether a step leads to a free cell and, if it is diagonal, both cells beside it are free."""
+        if self.weights[cell + self.offsets[way]] == 0:
+            return False
+        return way < 4 or (
+            self.weights[cell + self.offsets[way - 4]] > 0 and self.weights[cell + self.offsets[(way - 3) % 4]] > 0
+        )
+
+    def actions(self, state: State) -> Sequence[int]:
+        """Return the steps to free cells: north, east, south, west, then the diagonal ones from north-east."""
+        return [way for way in range(self.neighbours) if self.can_step(state[0], way)]
+
+    def result(self, state: State, action: int) -> State:
+        """Take a step."""
+        return (state[0] + self.offsets[action], state[1])
+
+    def step_cost(self, state: State, action: int, successor: State) -> float:
+        """Return the length of the step times the mean weight of both cells."""
+        return (1.0 if action < 4 else DIAGONAL) * (self.weights[state[0]] + self.weights[successor[0]]) / 2
+
+    def is_goal(self, state: State) -> bool:
+        """Return whether the goal is reached."""
+        return state[0] == state[1]
+
+    def is_terminal(self, state: State) -> bool:
+        """Return whether the goal is reached. This puzzle has no dead ends."""
+        return state[0] == state[1]
+
+    def action_space(self) -> Sequence[int]:
+        """Return all steps."""
+        return range(self.neighbours)
+
+    def place(self, cell: int) -> tuple[int, int]:
+        """Return the column and the row of a cell, from 0."""
+        return cell % self.width - 1, cell // self.width - 1
+
+    def grid(self, state: State) -> list[list[str]]:
+        """Return the map: `#` blocked, `~` with a weight above 1, `A` the cell, `G` the goal."""
+
+        def mark(cell: int) -> str:
+            if cell in state:
+                return "A" if cell == state[0] else "G"
+            return "#" if not self.weights[cell] else "~" if self.weights[cell] > 1 else ""
+
+        columns, rows = find_window(self.place(state[0]), (self.width - 2, self.height))
+        return [[mark((row + 1) * self.width + column + 1) for column in columns] for row in rows]
+
+    def cells(self, state: State, action: int) -> list[tuple[int, int]]:
+        """Return the cell to which a step leads, as row and column of the board."""
+        columns, rows = find_window(self.place(state[0]), (self.width - 2, self.height))
+        column, row = self.place(state[0] + self.offsets[action])
+        return [(row - rows.start, column - columns.start)]
+
+    def format_state(self, state: State) -> str:
+        """Return the text notation, such as `3,4 > 10,2`."""
+        (x, y), (goal_x, goal_y) = self.place(state[0]), self.place(state[1])
+        return f"{x},{y} > {goal_x},{goal_y}"
+
+    def parse_state(self, text: str) -> State:
+        """Parse a text such as `3,4 > 10,2`. Raises ValueError for cells that are blocked, or not connected."""
+        numbers = text.replace(">", ",").replace(" ", "").split(",")
+        if len(numbers) != 4 or text.count(">") != 1 or not all(number.isdecimal() for number in numbers):
+            raise ValueError(f"expected the column and row of a cell and of the goal, such as 3,4 > 10,2, got {text!r}")
+        x, y, goal_x, goal_y = map(int, numbers)
+        for column, row in ((x, y), (goal_x, goal_y)):
+            if not (column < self.width - 2 and row < self.height and self.areas[(row + 1) * self.width + column + 1]):
+                raise ValueError(f"{column},{row} is no free cell of the map, in {text!r}")
+        state = ((y + 1) * self.width + x + 1, (goal_y + 1) * self.width + goal_x + 1)
+        if self.areas[state[0]] != self.areas[state[1]]:
+            raise ValueError(f"unsolvable: there is no path between the cells of {text!r}")
+        return state
+
+    def format_action(self, state: State, action: int) -> str:
+        """Return the text of an action, such as `NE`."""
+        return WAYS[action]

@@ -1,0 +1,385 @@
+"""Money, requests and tokens: what a run may cost, how fast an entry may ask, and what a board says of its answers."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.results.leaderboard import Leaderboard
+from arena.spec import load_spec
+from arena_bridges.llm import endpoint as endpoints, gate as gates
+from arena_bridges.llm.agent import LanguageModel
+from arena_bridges.llm.budget import Budget
+from arena_bridges.llm.costs import estimate_decision
+from arena_bridges.llm.gate import Limits, Price, SharedThrottle, Throttle, Usage, open_limits, throttle
+from arena_records.merger import merge_stores
+from tests.bridges.llm.stub import Reply, first, legal, move, serving
+from tests.conftest import Arena
+
+PRICE = {"in": 1000, "out": 2000}
+"""100 tokens in and 10 out are 0.12."""
+REQUEST = 0.12
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Pauses that a test can wait for."""
+    monkeypatch.setattr(endpoints, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(endpoints, "WAIT_SECONDS", 1.0)
+    yield
+    endpoints.endpoint.cache_clear()
+    gates._own_throttle.cache_clear()
+
+
+def spec(url: str, *, own: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    model = {"agent": "llm", "url": url, "model": "m", "tokens": 20, "price": PRICE, **(own or {})}
+    return {"game": "tic-tac-toe", "seed": 5, "rounds": 2, "agents": [model, "random"], **more}
+
+
+def test_a_price_has_cached_tokens_and_a_largest_cost() -> None:
+    """By hand: 60 of 100 tokens from the cache at a quarter of the price; a token has one byte or more."""
+    price = Price.read({"in": 4, "out": 10, "cached": 1})
+    assert price.of(Usage(100, 10, 60)) == pytest.approx((40 * 4 + 60 * 1 + 10 * 10) / 1e6)
+    assert price.most(500, 20) == pytest.approx((500 * 4 + 20 * 10) / 1e6)
+    assert Price.read({"in": 4, "out": 10}).of(Usage(100, 10, 60)) == pytest.approx((100 * 4 + 10 * 10) / 1e6)
+
+
+def open_ledger(place: Path, limit: float) -> Budget:
+    """A new ledger without a store."""
+    place.touch()
+    budget = Budget(place, limit)
+    budget.begin()
+    return budget
+
+
+def test_requests_in_flight_count_with_their_largest_cost(tmp_path: Path) -> None:
+    """The second one waits for the real cost of the first, and passes; one that never fits ends the budget for all."""
+    budget = open_ledger(tmp_path / "ledger.db", 1.0)
+    flying = budget.reserve(0.9)
+    passed: list[float] = []
+    waiting = threading.Thread(target=lambda: passed.append(budget.reserve(0.5)))
+    waiting.start()
+    time.sleep(0.02)
+    assert passed == []
+    budget.settle(flying, 0.1)
+    waiting.join(1)
+    assert len(passed) == 1
+    budget.settle(passed[0], None)  # an answer that never came may be billed
+    assert budget.spent == pytest.approx(0.6)
+    for most in (0.5, 0.1):
+        with pytest.raises(arena.errors.BackendGone, match=r"max_cost: 0\.6 of 1 is spent"):
+            budget.reserve(most)
+
+
+def test_a_run_stops_before_its_limit_and_goes_on_with_a_larger_one(tmp_path: Path) -> None:
+    """Not more is billed than allowed, with 8 matches at a time. Matches that were played are not asked for again."""
+    with serving(first) as stub:
+        cup = spec(stub.url, rounds=4, max_cost=3.0)
+        cup["agents"].append("greedy")
+        stopped = arena.run(cup, store=tmp_path / "s.db")
+        played = {record.id for record in stopped.records if "llm" in record.labels and record.termination != "void"}
+        assert 0.5 < REQUEST * len(stub.requests) <= 3.0
+        assert played
+        assert len(stopped.void) == 16 - len(played)  # the others meet all the same
+        assert {"a larger max_cost plays the rest" in (record.message or "") for record in stopped.void} == {True}
+        assert arena.run(cup, store=tmp_path / "s.db").void
+        assert REQUEST * len(stub.requests) <= 3.0  # what the store has cost counts
+        asked = len(stub.requests)
+        done = arena.run({**cup, "max_cost": 100.0}, store=tmp_path / "s.db")
+    assert done.void == []
+    later = [record for record in done.records if "llm" in record.labels and record.id not in played]
+    assert len(later) == 16 - len(played)
+    assert sum(one.spent["requests"] for record in later for one in record.decisions if one.spent) == len(stub.requests) - asked
+
+
+def test_the_command_says_what_a_run_may_cost_and_fails_if_it_is_stopped(arena: Arena, tmp_path: Path) -> None:
+    with serving(first) as stub:
+        (tmp_path / "s.yaml").write_text(
+            "game: tic-tac-toe\nrounds: 2\nmax_cost: 1\n"
+            f"agents: [random, {{agent: llm, url: '{stub.url}', model: m, tokens: 20, price: {{in: 1000, out: 2000}}}}]\n"
+        )
+        stopped = arena("run", "s.yaml")
+    assert stopped.returncode == 1
+    assert "note: the models cost about" in stopped.stderr
+    assert "max_cost is 1" in stopped.stderr
+    assert "a larger max_cost plays the rest" in stopped.stderr
+
+
+def spent(store: Path) -> tuple[int, float, float]:
+    """The requests, the known costs and the largest possible costs of other requests in the ledger of a store."""
+    with closing(sqlite3.connect(store)) as opened:
+        sums = opened.execute("SELECT sum(requests), sum(known), sum(unknown + reserved) FROM spending").fetchone()
+    return sums[0], sums[1], sums[2]
+
+
+def test_requests_in_flight_count_after_the_run_was_interrupted_or_killed(arena: Arena, tmp_path: Path) -> None:
+    """Two runs end while their requests are unanswered, and the provider bills all of them: 0.104 for each, which may cost more,
+    by the bytes of its question. A later run stops in time.
+    """
+    cup = "game: tic-tac-toe\nrounds: 9\nmax_cost: {}\nagents: [random, {{agent: llm, url: '{}', model: m, tokens: 20, "
+    with serving(lambda request: move(legal(request)[0], seconds=60, usage=(1000, 20))) as stub:
+        for end, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
+            (tmp_path / "s.yaml").write_text(cup.format(6, stub.url) + "price: {in: 100, out: 200}}]\n")
+            before = len(stub.requests)
+            run = subprocess.Popen(
+                [sys.executable, "-m", "arena", "run", "s.yaml", "--store", "s.db", "--quiet", "--concurrency", "5"],
+                cwd=tmp_path,
+                stderr=subprocess.DEVNULL,
+            )
+            while len(stub.requests) < before + 5:
+                assert run.poll() is None
+                time.sleep(0.02)
+            run.send_signal(end)
+            assert run.wait(60) == code
+        asked, known, unknown = spent(tmp_path / "s.db")
+        assert asked == len(stub.requests) == 10
+        assert (known, 0.104 * asked < unknown <= 6) == (0, True)
+        stub.answers = first
+        (tmp_path / "s.yaml").write_text(cup.format(unknown + 0.5, stub.url) + "price: {in: 100, out: 200}}]\n")
+        stopped = arena("run", "s.yaml", "--store", "s.db")
+        assert stopped.returncode == 1
+        assert f"{unknown:.3g} is already spent; max_cost is {unknown + 0.5:g}" in stopped.stderr
+        assert "is the largest possible cost of requests without a known cost" in stopped.stderr
+        assert 0.1 < 0.012 * (len(stub.requests) - asked) <= 0.5
+        (tmp_path / "s.yaml").write_text(cup.format(600, stub.url) + "price: {in: 100, out: 200}}]\n")
+        assert arena("run", "s.yaml", "--store", "s.db", "--quiet").returncode == 0
+
+
+def test_a_void_match_counts_after_it_was_played_again_and_merged(tmp_path: Path) -> None:
+    """Its first answer is illegal and the second never comes, so that its record has no decision. A copy counts once."""
+
+    def answers(request: dict[str, Any]) -> Reply:
+        return move("99") if len(request["messages"]) < 4 else Reply("no such model", status=404)
+
+    with serving(answers) as stub:
+        for _ in range(2):
+            assert len(arena.run(spec(stub.url, rounds=1), store=tmp_path / "s.db", concurrency=1).void) == 2
+        answered = sum(len(request["messages"]) < 4 for request in stub.requests)
+        assert answered >= 2
+        assert spent(tmp_path / "s.db") == pytest.approx((len(stub.requests), REQUEST * answered, 0))
+        (tmp_path / "copy.db").write_bytes((tmp_path / "s.db").read_bytes())
+        for name in ("s.db", "other.db"):
+            arena.run(spec(stub.url, rounds=1), store=tmp_path / name, concurrency=1)
+        merge_stores(tmp_path / "all.db", [tmp_path / name for name in ("copy.db", "s.db", "other.db")])
+        answered = sum(len(request["messages"]) < 4 for request in stub.requests)
+        assert spent(tmp_path / "all.db") == pytest.approx((len(stub.requests), REQUEST * answered, 0))
+        stub.answers = first
+        assert arena.run(spec(stub.url, rounds=1, max_cost=0.01), store=tmp_path / "all.db").void
+        recorded = Budget(tmp_path / "all.db")
+        recorded.begin(5.0)
+        assert recorded.spent == pytest.approx(5.0)  # records of other machines may have more
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"own": {"price": None}}, r"price: max_cost needs the price of a million tokens"),
+        ({"own": {"price": {"in": 1}}}, r"expected in and out"),
+        ({"own": {"price": {"in": -1, "out": 1}}}, "at least 0"),
+        ({"max_cost": 0}, "more than 0"),
+        ({"own": {"max_cost": 3}}, "write it at the top of the spec"),
+        ({"agents": ["random", "greedy"]}, "max_cost: no agent of the spec has a cost"),
+        ({"own": {"headers": {"X-Api-Key": "sk-1"}}}, "X-Api-Key may hold a secret"),
+        ({"own": {"headers": {"Host": "x"}}}, "expected the name of another header"),
+        ({"own": {"headers": {"X-A": "a\nb"}}}, "printable ASCII"),
+        ({"own": {"extra_body": {"messages": []}}}, "messages is set by arena"),
+        ({"own": {"extra_body": {"generationConfig": {"candidateCount": 4}}}}, "candidateCount is set by arena"),
+        ({"own": {"extra_body": {"web_search_options": {}}}}, "web_search_options may add costs that max_cost does not count"),
+    ],
+)
+def test_faults_of_prices_and_requests_are_found_before_a_match(change: dict[str, Any], told: str) -> None:
+    cup = spec("http://127.0.0.1:1/v1", **{"max_cost": 1, **change})
+    if "max_cost" in change.get("own", {}):
+        cup["agents"].append({"agent": "llm", "url": "http://127.0.0.1:1/v1", "model": "other", "price": PRICE})
+    with pytest.raises(arena.SpecError, match=told):
+        load_spec(cup)
+
+
+def test_fields_without_a_cost_are_allowed_and_paid_tools_without_a_limit() -> None:
+    changes: list[dict[str, Any]] = [
+        {"own": {"extra_body": {"top_p": 0.5}}, "max_cost": 1},
+        {"own": {"extra_body": {"tools": []}}},
+    ]
+    for more in changes:
+        assert load_spec(spec("http://127.0.0.1:1/v1", **more)).boards
+
+
+def test_an_estimate_has_room_for_thoughts_and_for_retries() -> None:
+    """By hand: a question of 400 bytes with 40 bytes of legal moves, for 1 per million tokens in and 2 out."""
+    own: dict[str, Any] = {"url": "http://127.0.0.1:1/v1", "model": "m", "tokens": 1000, "price": {"in": 1, "out": 2}}
+    brief, thinking = LanguageModel(**own), LanguageModel(**own, think=True)
+    again = 200 + 40 + 1000  # the reason, the legal moves and the answer before
+    most = (3 * 400 + again + 2 * again + 3 * 2 * 1000) / 1e6
+    assert estimate_decision(brief, 400, 40) == pytest.approx(((100 + 2 * 50) / 1e6, most))
+    assert estimate_decision(thinking, 400, 40) == pytest.approx(((100 + 2 * 500) / 1e6, most))
+
+
+@pytest.mark.parametrize(
+    "more", [pytest.param({"own": {"isolation": "process"}}, marks=pytest.mark.slow), {"plugins": ["games.py"]}]
+)
+def test_a_limit_of_costs_counts_all_processes(more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model in a process of its own, and worker processes because of a plugin: not more is billed than allowed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "games.py").write_text("# the code of an author\n")
+    with serving(first) as stub:
+        cup = spec(stub.url, max_cost=2.0, rounds=3, **more)
+        stopped = arena.run(cup, store="s.db", workers=2)
+        assert 0.5 < REQUEST * len(stub.requests) <= 2.0
+        assert {"a larger max_cost plays the rest" in (record.message or "") for record in stopped.void} == {True}
+        assert len(stopped.void) < 6
+        assert arena.run({**cup, "max_cost": 100.0}, store="s.db", workers=2).void == []
+
+
+SPENDER = """
+import sys
+from pathlib import Path
+from arena import BackendGone
+from arena_bridges.llm.budget import Budget
+
+budget = Budget(Path(sys.argv[1]), 30.0)
+try:
+    while True:
+        budget.settle(budget.reserve(1.0), 0.5)
+except BackendGone:
+    pass
+"""
+MORTAL = "import os, sys; from pathlib import Path; from arena_bridges.llm.budget import Budget; "
+MORTAL += "Budget(Path(sys.argv[1]), 3.0).reserve(2.0); os._exit(1)"
+
+
+def test_processes_share_a_budget_to_the_last_coin(tmp_path: Path) -> None:
+    """Three processes at the same time until each is refused: each request costs 0.5 and may cost 1, so half a coin is left."""
+    place = tmp_path / "ledger.db"
+    budget = open_ledger(place, 30.0)
+    children = [subprocess.Popen([sys.executable, "-c", SPENDER, place]) for _ in range(3)]
+    assert [child.wait() for child in children] == [0] * 3
+    assert budget.spent == pytest.approx(29.5)
+
+
+def test_a_process_that_dies_during_a_request_is_counted_in_full(tmp_path: Path) -> None:
+    place = tmp_path / "ledger.db"
+    budget = open_ledger(place, 3.0)
+    subprocess.run([sys.executable, "-c", MORTAL, place], check=False)
+    with pytest.raises(arena.BackendGone, match="max_cost: 2 of 3 is spent"):
+        budget.reserve(1.5)
+    assert budget.spent == 2.0
+
+
+ENTERER = """
+import os, time
+from arena_bridges.llm.gate import Limits, throttle
+
+print("ready", flush=True)
+throttle("http://127.0.0.1:1/v1", "m", Limits(concurrency=1)).enter(1)
+print(time.monotonic(), flush=True)
+os._exit(1)
+"""
+
+
+def test_processes_share_the_limits_of_a_run() -> None:
+    """A request of another process starts after this one has ended. A process that has died holds no other back."""
+    open_limits(shared=True)
+    try:
+        entry = throttle("http://127.0.0.1:1/v1", "m", Limits(concurrency=1))
+        started: Any = entry.enter(1)
+        with subprocess.Popen([sys.executable, "-c", ENTERER], stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "ready\n"
+            time.sleep(0.1)  # without the shared limit, it would enter meanwhile
+            ended = time.monotonic()
+            entry.leave(started, 1)
+            assert float(child.stdout.readline()) > ended
+        assert entry.enter(1)
+    finally:
+        open_limits(shared=False)
+
+
+def test_price_and_limits_change_no_id() -> None:
+    """So a run goes on in its store after they change."""
+    own = {"price": {"in": 7, "out": 7}, "requests_per_minute": 5, "tokens_per_minute": 5, "concurrency": 1}
+    plain, changed = (load_spec(spec("http://127.0.0.1:1/v1", own=each)) for each in ({}, own))
+    assert plain.boards[0].seats[0].identity == changed.boards[0].seats[0].identity
+    other = load_spec(spec("http://127.0.0.1:1/v1", own={"reasoning_effort": "low"}))
+    assert plain.boards[0].seats[0].identity != other.boards[0].seats[0].identity
+
+
+def test_headers_effort_and_further_fields_are_sent() -> None:
+    own = {"headers": {"X-Title": "cup"}, "reasoning_effort": "low", "extra_body": {"top_p": 0.5}}
+    with serving(first) as stub:
+        arena.run(spec(stub.url, own=own, rounds=1))
+    assert {headers["X-Title"] for headers in stub.headers} == {"cup"}
+    assert {(request["reasoning_effort"], request["top_p"]) for request in stub.requests} == {("low", 0.5)}
+
+
+def test_requests_of_an_entry_at_the_same_time_are_limited() -> None:
+    def slow(request: dict[str, Any]) -> Reply:
+        reply = first(request)
+        reply.seconds = 0.05
+        return reply
+
+    with serving(slow) as stub:
+        assert arena.run(spec(stub.url, own={"concurrency": 2})).void == []
+        assert stub.most == 2
+
+
+def test_no_window_has_more_requests_or_tokens_than_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a minute of a fifth of a second. The starts are counted here in every window, with a tolerance for the clock. Two
+    throttles with one file count together.
+    """
+    monkeypatch.setattr(gates, "MINUTE_SECONDS", 0.2)
+    for limits, most in ((Limits(requests_per_minute=3), 3), (Limits(tokens_per_minute=100), 2)):
+        throttle, starts = Throttle(limits), []
+        for _ in range(8):
+            begun = throttle.enter(50)
+            starts.append(begun[0])
+            throttle.leave(begun, 50)
+        assert all(sum(start <= other < start + 0.199 for other in starts) <= most for start in starts)
+        assert starts[-1] - starts[0] < 0.2 * 8 / most + 0.5
+    SharedThrottle.create(tmp_path / "shared.db")
+    pair = [SharedThrottle(tmp_path / "shared.db", "m", Limits(requests_per_minute=3)) for _ in range(2)]
+    began = time.monotonic()
+    for number in range(8):
+        pair[number % 2].enter(50)
+    assert time.monotonic() - began >= 0.4  # the seventh is in the third window, whichever asks
+    alone = Throttle(Limits(tokens_per_minute=10))
+    assert alone.enter(90)  # one that is larger than the limit is not held for ever
+
+
+def test_the_board_says_how_the_answers_were() -> None:
+    """The first answer of each match is illegal and the second cut off; all figures from what the server has counted."""
+
+    def answers(request: dict[str, Any]) -> Reply:
+        asked = [message for message in request["messages"] if message["role"] == "assistant"]
+        if "Moves so far" in str(request["messages"][1]) or len(asked) > 1:
+            return first(request)
+        return move("99") if not asked else Reply("{", finish="length")
+
+    with serving(answers) as stub:
+        board = Leaderboard.of_results(arena.run(spec(stub.url)))[0]
+        requests = len(stub.requests)
+    rows = {row["agent"]: row for row in board.rows}
+    row = rows["llm"]
+    assert (row["requests"], row["retries"], row["illegal"], row["unreadable"], row["truncated"]) == (requests, 8, 4, 4, 4)
+    assert row["cost_per_game"] == pytest.approx(REQUEST * requests / 4)
+    sums = f"{requests} requests, {100 * requests:,} tokens in, {10 * requests:,} tokens out, cost {REQUEST * requests:.4g}"
+    assert f"All language models of this run, without void matches: {sums}." in board.remarks
+    assert row["tokens_per_game"] == pytest.approx(110 * requests / 4)
+    assert 0 < row["cost_per_game_low"] < row["cost_per_game"] < row["cost_per_game_high"]
+    assert "requests_low" not in row
+    assert 0.4 < row["legal_first"] < 0.8
+    assert row["legal_first_low"] <= row["legal_first"] <= row["legal_first_high"]
+    assert 0 < row["seconds_per_answer"] < 1
+    assert rows["random"]["requests"] is None
+    assert rows["random"]["legal_first"] is None
+    plain = Leaderboard.of_results(arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}))[0]
+    assert "legal_first" not in json.dumps(plain.rows)

@@ -1,0 +1,188 @@
+"""What is in a bundle, and what is never in it."""
+
+import json
+import re
+import socket
+import zipfile
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+import yaml
+
+from arena.api.spec import load_spec
+from arena.api.store import Run, Store
+from arena_bundle.bundle import bundle
+from arena_ladder.ledger import TABLES
+from tests.conftest import Arena, arena_in
+from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, play, read, verdict_on
+
+EMAIL, TOKEN, PERSON = "ada@uni-example.org", "sk-abcdefghijklmnopqrstuvwxyz0123", "lovelace"
+FAULTY = PLUGIN.replace(
+    "        return game.actions(state)[-1]",
+    """        import os
+        import socket
+
+        key, host = os.environ["PLANTED_API_KEY"], socket.gethostname()
+        raise ValueError(f"http://gpu7" f".example.org:80 refused {host} with {key} of ada" "@uni-example.org")""",
+)
+
+
+def test_a_bundle_has_the_documented_files_and_equal_stores_give_equal_bytes(made: Path, tmp_path: Path) -> None:
+    """The hashes are computed here, and the boards come from the command `leaderboard` on the store itself."""
+    files = read(made)
+    always = {"boards.json", "boards.txt", "CITATION.cff", "environment.json", "manifest.json", "records.jsonl", "run.json"}
+    assert files.keys() == always | {"tournament/spec.json", "tournament/last.py"}
+    manifest = json.loads(files["manifest.json"])
+    assert (manifest["format"], manifest["version"]) == ("fairarena-bundle", 1)
+    assert manifest["files"] == {name: sha256(files[name]).hexdigest() for name in files if name != "manifest.json"}
+    assert files["tournament/last.py"].decode() == PLUGIN
+    printed = arena_in(made.parent)("leaderboard", "cup.db").stdout
+    assert files["boards.txt"].decode() == printed
+    assert len(files["records.jsonl"].splitlines()) == 30
+    again = tmp_path / "again.arena"
+    assert call(bundle, made.with_suffix(".db"), "-o", again, "--spec", made.with_suffix(".yaml")) == 0
+    assert again.read_bytes() == made.read_bytes()
+
+
+def test_the_citation_has_the_fields_that_the_format_requires(made: Path) -> None:
+    """CFF 1.2.0 requires cff-version, message, title and authors, and for a reference authors, title and type."""
+    citation = yaml.safe_load(read(made)["CITATION.cff"])
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert all({"authors", "title", "type"} <= one.keys() for one in citation["references"])
+    assert not {"url", "repository", "repository-code", "contact"} & citation.keys()
+
+
+def test_code_that_only_the_store_names_is_not_packed(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message names the option that packs it."""
+    out = tmp_path / "other.arena"
+    assert call(bundle, made.with_suffix(".db"), "-o", out) == 2
+    assert "--plugin" in capsys.readouterr().out
+    assert not out.exists()
+    assert call(bundle, made.with_suffix(".db"), "-o", out, "--without-code") == 0
+    assert "tournament/last.py" not in read(out)
+
+
+def test_without_code_a_bundle_has_the_hashes(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are the SHA-256 of the files."""
+    out = tmp_path / "hashes.arena"
+    words = ("-o", out, "--without-code", "--spec", made.with_suffix(".yaml"))
+    assert call(bundle, made.with_suffix(".db"), *words) == 0
+    assert json.loads(read(out)["manifest.json"])["left_out"] == {"tournament/last.py": sha256(PLUGIN.encode()).hexdigest()}
+    code, verdict = verdict_on(out, capsys)
+    assert code == 3
+    assert "not replayed: the bundle has no code" in verdict["not_shown"]
+
+
+def test_changed_code_is_not_packed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody could replay the matches with it."""
+    store = play(tmp_path)
+    (tmp_path / "last.py").write_text(PLUGIN.replace("[-1]", "[0]"))
+    spec = tmp_path / "cup.yaml"
+    (tmp_path / "other.py").write_text(arena_in(tmp_path)("bundle", store, "-o", "x.arena", "--spec", spec).stderr)
+    assert "changed since the matches were played" in (tmp_path / "other.py").read_text()
+
+
+def test_a_secret_seed_is_refused_until_it_is_revealed(tmp_path: Path, arena: Arena) -> None:
+    """The digits are not in the message either."""
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 2, "seed": "secret"})
+    with Store.open(tmp_path / "cup.db", write=True) as store:
+        store.begin(Run.of(spec))
+    refused = arena("bundle", "cup.db", "-o", "cup.arena")
+    assert refused.returncode == 2
+    assert "still secret" in refused.stderr
+    assert str(spec.seed) not in refused.stderr + refused.stdout
+    assert not (tmp_path / "cup.arena").exists()
+
+
+def assert_absent(place: Path, *values: str) -> None:
+    """Search every byte of a zip archive, packed and unpacked, also as JSON would escape it."""
+    texts = [place.read_bytes(), *read(place).values()]
+    for value in values:
+        for text in texts:
+            assert value.lower().encode() not in text.lower(), value
+
+
+def test_planted_values_are_nowhere_in_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agent writes them into its error messages. The records stay sound."""
+    monkeypatch.setenv("PLANTED_API_KEY", "planted-secret-4711")
+    monkeypatch.setattr(socket, "gethostname", lambda: "planted-host-7")
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    store = play(tmp_path, SPEC.replace("last.py", "faulty.py").replace("random, ", ""))
+    found = store.read_bytes()
+    assert all(one in found for one in (b"planted-secret-4711", b"planted-host-7", b"gpu7.example.org", EMAIL.encode()))
+    out = pack(store)
+    assert_absent(out, "planted-secret-4711", EMAIL, "gpu7.example.org", "planted-host-7", str(tmp_path))
+    assert b"[left out]" in read(out)["records.jsonl"]
+
+
+def test_code_with_a_private_value_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A comment does not change the hash of code, so its author can remove the value afterwards."""
+    store = play(tmp_path)
+    for value in (EMAIL, TOKEN, "-----BEGIN OPENSSH PRIVATE KEY-----"):
+        (tmp_path / "last.py").write_text(f"{PLUGIN}# {value}\n")
+        capsys.readouterr()
+        assert call(bundle, store, "-o", tmp_path / "x.arena", "--spec", tmp_path / "cup.yaml") == 2
+        shown = "".join(capsys.readouterr())
+        assert "tournament/last.py:19 holds" in shown
+        assert value not in shown
+
+
+def make_ladder(folder: Path, spec: str = "ladder", house: str = "random") -> Path:
+    """Return a store with the tables of a ladder: one submission with a name, and one with a pseudonym."""
+    agents = f'[{house}, {{agent: greedy, label: "lovelace/lovelace-bot@1"}}, {{agent: random, label: "p-0123abcd/quick@2"}}]'
+    store = play(folder, f"game: tic-tac-toe\nrounds: 3\nagents: {agents}\n", spec)
+    with closing(Store.connect(store, "rw")) as connection:
+        connection.executescript(TABLES)
+        people = [(PERSON, "Ada King", EMAIL, "", PERSON), ("hopper", "Grace Hopper", "grace@uni-example.org", "", "p-0123abcd")]
+        connection.executemany("INSERT INTO ladder_person VALUES (?, ?, ?, ?, ?)", people)
+        connection.executemany("INSERT INTO ladder_author VALUES (?, ?, 0, NULL)", [(PERSON, TOKEN), ("hopper", "t")])
+        connection.execute("INSERT INTO ladder_setting VALUES ('host token', 'planted-host-token')")
+        rows = [("k1", PERSON, "lovelace-bot", 1, PLUGIN), ("k2", "p-0123abcd", "quick", 2, "print(1)\n")]
+        for key, author, name, version, code in rows:
+            connection.execute(
+                "INSERT INTO ladder_submission (id, author, name, version, kind, file, digest, content, received, status) "
+                "VALUES (?, ?, ?, ?, 'python', 'a.py', ?, ?, 0, 'playing')",
+                (key, author, name, version, sha256(code.encode()).hexdigest(), code.encode()),
+            )
+    return store
+
+
+def test_a_ladder_shows_pseudonyms_and_hashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pseudonym stays, and a name becomes one. The code is there only on request."""
+    store = make_ladder(tmp_path)
+    out = tmp_path / "ladder.arena"
+    assert call(bundle, store, "-o", out) == 0
+    assert_absent(out, PERSON, "Ada King", EMAIL, TOKEN, "Hopper", "planted-host-token", "uni-example")
+    run_file = json.loads(read(out)["run.json"])
+    assert run_file["submissions"] == {
+        "author-1/agent-1@1": sha256(PLUGIN.encode()).hexdigest(),
+        "p-0123abcd/quick@2": sha256(b"print(1)\n").hexdigest(),
+    }
+    assert set(run_file["boards"][0]["labels"]) == {"random", *run_file["submissions"]}
+    assert not [name for name in read(out) if "submissions" in name]
+    code, verdict = verdict_on(out, capsys)
+    assert code == 3
+    assert any("the spec of a ladder does not determine it" in one for one in verdict["not_shown"])
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert read(out)["tournament/submissions/author-1/agent-1@1/agent.py"].decode() == PLUGIN
+
+
+def test_an_earlier_run_and_a_file_of_data_are_kept(tmp_path: Path) -> None:
+    """A store with two runs gives the boards of the last one; --data adds a file that the code reads by itself."""
+    store = play(tmp_path)
+    play(tmp_path, SPEC.replace("rounds: 5", "rounds: 6"))
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "weights" / "w.txt").write_text("1 2 3\n")
+    files = read(pack(store, "--data", tmp_path / "weights"))
+    assert files["tournament/weights/w.txt"] == b"1 2 3\n"
+    assert len(json.loads(files["run.json"])["runs"]) == 2
+    assert len(files["records.jsonl"].splitlines()) == 36
+
+
+def test_no_time_of_the_clock_is_in_the_archive(made: Path) -> None:
+    """Every file has the same date, which is the first one that a zip archive can have."""
+    with zipfile.ZipFile(made) as archive:
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    assert re.search(rb"20\d\d-", read(made)["run.json"])

@@ -1,0 +1,475 @@
+"""A bundle from a stranger: it is refused before anything is written, or its changes are found without a sandbox."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import zipfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena_bundle import reader
+from arena_bundle.layout import SIGNATURE, NoBundle
+from arena_bundle.reader import Archive
+from arena_bundle.rebuild import print_boards
+from tests.extensions.bundle.conftest import Change, pack, play, read, rehash, verdict_on, write
+
+Files = dict[str, bytes]
+HASH_OF_A = "cfd2ba025f16d28c90d9ea00770bbb2cb585551b430e7e049c5ce6a8507a03a7"
+HASH_OF_B = "4902b7a0707c01e546b48ed6f93036616e26dedcbe3fb627e93162f55f6af11f"
+
+
+def link(name: str, target: str) -> zipfile.ZipInfo:
+    """A symbolic link in an archive."""
+    info = zipfile.ZipInfo(name)
+    info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    return info
+
+
+BAD: dict[str, tuple[list[tuple[str | zipfile.ZipInfo, bytes]], str]] = {
+    "absolute": ([("/etc/passwd", b"x")], "leads out of the bundle"),
+    "above": ([("tournament/../../x.py", b"x")], "not a plain path|leads out"),
+    "windows": ([("tournament\\x.py", b"x"), ("C:/x.py", b"x")], "not a plain path|not a file of a bundle"),
+    "link": ([(link("tournament/x.py", "/etc/passwd"), b"/etc/passwd")], "a link or a device"),
+    "twice": ([("tournament/last.py", b"x")], "twice"),
+    "twice in other letters": ([("tournament/LAST.py", b"x")], "twice"),
+    "file and folder": ([("tournament/last.py/x.py", b"x")], "as a file and as a folder"),
+    "unknown": ([("setup.py", b"x")], "is not a file of a bundle"),
+    "unlisted": ([("tournament/more.py", b"x")], "is not in its manifest.json"),
+    "folder": ([("tournament/sub/", b"")], "is a folder, a link"),
+    "bomb": ([("tournament/bomb.bin", bytes(8 << 20))], "is not in its manifest.json"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_an_unsafe_archive_is_refused_in_one_line(
+    case: str, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is written next to it, and the exit code is 2."""
+    members, expected = BAD[case]
+    place = tmp_path / "bad.arena"
+    place.write_bytes(made.read_bytes())
+    with zipfile.ZipFile(place, "a", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            with pytest.warns(UserWarning, match="Duplicate name") if case == "twice" else pytest.MonkeyPatch.context():
+                archive.writestr(name, content)
+    code, found = verdict_on(place, capsys)
+    assert code == 2
+    assert found["verdict"] == "refused"
+    assert "\n" not in found["message"]
+    assert any(one in found["message"] for one in expected.split("|"))
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_a_zip_bomb_is_refused_by_what_it_unpacks_to(attacked: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The manifest lists the file, and the directory of the archive says that it has 10 bytes."""
+
+    def add(files: Files) -> None:
+        files["tournament/bomb.bin"] = bytes(8 << 20)
+
+    place = attacked(add)
+    with Archive(place) as archive, pytest.raises(NoBundle, match="200 times as large"):
+        archive.check()
+    monkeypatch.setattr(reader, "MAX_RATIO", 10**6)
+    monkeypatch.setattr(reader, "MAX_UNPACKED_BYTES", 1 << 20)
+    with Archive(place) as archive, pytest.raises(NoBundle, match="GiB when unpacked"):
+        archive.check()
+    data = place.read_bytes()
+    size = (8 << 20).to_bytes(4, "little")
+    place.write_bytes(data.replace(size, (10).to_bytes(4, "little")))
+    with Archive(place) as archive, pytest.raises(NoBundle):
+        archive.check()
+
+
+def test_an_archive_with_too_many_files_is_refused(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """10,001 files are too many, and the directory is not read if it is larger than any bundle needs."""
+    files = read(made)
+    place = write(tmp_path / "many.arena", files | {f"tournament/{number}": b"" for number in range(10_001 - len(files))})
+    code, found = verdict_on(place, capsys)
+    assert code == 2
+    assert "10,001 files" in found["message"]
+    data = bytearray(place.read_bytes())
+    data[-10:-6] = (64 << 20).to_bytes(4, "little")
+    place.write_bytes(data)
+    assert "too many files" in verdict_on(place, capsys)[1]["message"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "is not a bundle"),
+        (b"PK\x05\x06" + bytes(18), "is not a bundle"),
+        (b"game: tic-tac-toe\n" * 9, "is not a bundle"),
+        (b"PK\x06\x07" + bytes(16) + b"PK\x05\x06" + bytes(18), "more than 4 GiB"),
+    ],
+)
+def test_another_file_is_not_a_bundle(content: bytes, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message is one line."""
+    (tmp_path / "x.arena").write_bytes(content)
+    code, found = verdict_on(tmp_path / "x.arena", capsys)
+    assert code == 2
+    assert expected in found["message"]
+
+
+def test_a_newer_version_is_refused(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """Its manifest may have other keys."""
+
+    def change(files: Files) -> None:
+        files["manifest.json"] = json.dumps({"format": "fairarena-bundle", "version": 2, "new": 1}).encode()
+
+    code, found = verdict_on(attacked(change, fits=False), capsys)
+    assert code == 2
+    assert "made by a newer arena (bundle version 2, here 1)" in found["message"]
+
+
+# Planted changes
+
+
+def edit_record(files: Files, edit: Callable[[dict[str, Any]], None], number: int = 0) -> None:
+    """Change a record."""
+    lines = files["records.jsonl"].splitlines()
+    values = json.loads(lines[number])
+    edit(values)
+    lines[number] = json.dumps(values).encode()
+    files["records.jsonl"] = b"\n".join(lines) + b"\n"
+
+
+def change_record(files: Files) -> None:
+    """Turn the result of a decided match around."""
+    lines = [json.loads(line) for line in files["records.jsonl"].splitlines()]
+    number = next(number for number, values in enumerate(lines) if values["returns"][0])
+    edit_record(files, lambda values: values.update(returns=values["returns"][::-1]), number)
+
+
+def change_cell(files: Files) -> None:
+    """Give the first agent one more win in the printed board."""
+    lines = files["boards.txt"].decode().splitlines()
+    row = 5
+    lines[row] = lines[row][:-1] + ("1" if lines[row][-1] != "1" else "2")
+    files["boards.txt"] = ("\n".join(lines) + "\n").encode()
+
+
+def change_number(files: Files) -> None:
+    """Give the first agent a better score in the board as JSON."""
+    values = json.loads(files["boards.json"])
+    values["boards"][0]["rows"][0]["score"] += 0.01
+    files["boards.json"] = json.dumps(values).encode()
+
+
+def exchange_plugin(files: Files) -> None:
+    """Let the plugin play other actions."""
+    files["tournament/last.py"] = files["tournament/last.py"].replace(b"[-1]", b"[0]")
+
+
+def drop_match(files: Files) -> None:
+    """Leave out the last match."""
+    files["records.jsonl"] = b"".join(files["records.jsonl"].splitlines(keepends=True)[:-1])
+
+
+CHANGES: list[Change] = [change_record, change_cell, change_number, exchange_plugin, drop_match]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_change_is_caught_by_its_hash(
+    change: Change, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The verdict names the file."""
+    code, verdict = verdict_on(attacked(change, fits=False), capsys)
+    assert (code, verdict["verdict"]) == (1, "contradicted")
+    assert "does not have the SHA-256 of the manifest" in verdict["contradictions"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (change_record, "boards.json: "),
+        (change_cell, "boards.txt:6 is not a line of these boards"),
+        (change_number, "boards.json: boards[0].rows[0].score is"),
+        (drop_match, "boards.json: "),
+    ],
+)
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_change_with_new_hashes_is_caught_without_a_sandbox(
+    change: Change, expected: str, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The boards are computed from the records, so nobody has to trust them."""
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code == 1
+    assert expected in verdict["contradictions"][0]
+
+
+def reprint(files: Files, folder: Path) -> None:
+    """Compute the boards and the citation from the changed records, as a careful attacker would."""
+    from arena_bundle.citation import write_citation
+    from arena_bundle.layout import RunFile, read_line, read_model, runs_of
+    from arena_bundle.rebuild import build_store
+
+    values = json.loads(files["tournament/spec.json"])
+    file = read_model(RunFile, json.loads(files["run.json"]), "run.json")
+    runs = list(runs_of(file, values))
+    files["CITATION.cff"] = write_citation(file, (), sha256(files["records.jsonl"]).hexdigest())
+    lines = [read_line(line, 1) for line in files["records.jsonl"].splitlines()]
+    build_store(folder / "attack.db", runs, lines)
+    files["boards.json"], files["boards.txt"] = print_boards(folder / "attack.db")
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_dropped_match_is_caught_although_the_boards_fit(
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The schedule has 30 matches."""
+
+    def change(files: Files) -> None:
+        drop_match(files)
+        reprint(files, tmp_path)
+
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code == 1
+    assert "has 29 of the 30 matches of its schedule, although the run has ended" in verdict["contradictions"][0]
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        ({"termination": "timeout"}, "seat: expected the seat that caused timeout"),
+        ({"labels": ["greedy", "random"]}, "expected ("),
+        ({"seed": 1}, "seed: expected the seed of the run"),
+        ({"moves": -1}, "moves: "),
+        ({"returns": [float(10**308) * 10, 0.0]}, "is not a number of JSON"),
+        ({"places": [[0, 7, 0, [0, 1]]]}, "its place 0 in the schedule is not possible"),
+        ({"id": "xyz"}, "id: expected 32 hexadecimal digits"),
+        ({"more": 1}, "expected the keys"),
+        ({"decisions": [[0, 1, 1, 0.0, None, None, {"tokens": "many"}, 0]]}, "decisions[0]"),
+    ],
+)
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_record_that_breaks_the_contract_is_caught(
+    edit: dict[str, Any], expected: str, attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names the record, and nothing crashes."""
+    code, verdict = verdict_on(attacked(lambda files: edit_record(files, lambda values: values.update(edit))), capsys)
+    assert code in (1, 2)
+    assert expected in (verdict.get("message") or verdict["contradictions"][0])
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_without_a_sandbox_the_rest_is_shown(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code is 3, because no match was replayed."""
+    code, verdict = verdict_on(made, capsys)
+    assert (code, verdict["verdict"]) == (3, "incomplete")
+    assert verdict["not_shown"] == ["not replayed: no sandbox"]
+    assert any("board recomputed" in one for one in verdict["shown"])
+    assert any("did not choose this run among several" in one for one in verdict["limits"])
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_missing_packages_and_other_versions_are_named(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The environment of the bundle names them."""
+
+    def change(files: Files) -> None:
+        values = json.loads(files["environment.json"])
+        values["libraries"] |= {"no-such-package": "1.0", "click": "0.1", "": "1"}
+        files["environment.json"] = json.dumps(values).encode()
+
+    notes = verdict_on(attacked(change), capsys)[1]["notes"]
+    assert any("no-such-package 1.0" in one for one in notes if one.startswith("missing packages: "))
+    assert any(one.startswith("other versions: click 0.1 (here ") for one in notes)
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """`ssh-keygen` makes the keys. Another signer and a changed manifest are noticed."""
+    program = shutil.which("ssh-keygen", path=os.defpath)
+    if program is None:
+        missing("languages", "there is no ssh-keygen")
+    (tmp_path / "ssh-keygen").symlink_to(str(program))
+    for name in ("own", "other"):
+        words = ["-q", "-t", "ed25519", "-N", "", "-C", "ada@planted-host.example.org", "-f", str(tmp_path / name)]
+        subprocess.run([str(program), *words], check=True)
+    out = pack(play(tmp_path), "--sign", tmp_path / "own")
+    assert b"planted-host" not in b"".join(read(out).values())
+    for name in ("own", "other"):
+        public = (tmp_path / f"{name}.pub").read_text()
+        (tmp_path / f"{name}.signers").write_text(f"{name}@signers {public}")
+    shown = verdict_on(out, capsys, "--signers", tmp_path / "own.signers")
+    assert "the manifest is signed by own@signers" in shown[1]["shown"]
+    code, verdict = verdict_on(out, capsys, "--signers", tmp_path / "other.signers")
+    assert code == 1
+    assert "the signature is not by one of the signers" in verdict["contradictions"][0]
+    files = read(out)
+    unsigned = {name: data for name, data in files.items() if name != SIGNATURE}
+    code, verdict = verdict_on(write(tmp_path / "unsigned.arena", unsigned), capsys, "--signers", tmp_path / "own.signers")
+    assert (code, "who made it: the bundle has no signature" in verdict["not_shown"]) == (3, True)
+    change_cell(files)
+    rehash(files)
+    code, verdict = verdict_on(write(tmp_path / "x.arena", files), capsys, "--signers", tmp_path / "own.signers")
+    assert code == 1
+    assert "the signature is not by one of the signers" in verdict["contradictions"][0]
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_the_verdict_is_on_the_pages_of_the_store(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--store` writes the matches and the verdict, which a panel shows below each leaderboard."""
+    from arena.api.store import Store
+    from arena_bundle.panel import describe_verdict
+
+    store = tmp_path / "checked.db"
+    assert verdict_on(made, capsys, "--store", store)[0] == 3
+    with Store.open(store) as opened:
+        shown = describe_verdict(opened)
+    assert shown is not None
+    assert shown[0] == {"title": "Verdict", "sentences": ["incomplete"]}
+    assert shown[-1]["title"] == "No bundle shows"
+    with Store.open(store, write=True) as opened:
+        opened.discard([1])
+    with Store.open(store) as opened:
+        stale = "out of date: the store has changed since it was verified"
+        assert describe_verdict(opened) == [{"title": "Verdict", "sentences": [stale]}]
+
+
+def change_run(files: Files, edit: Callable[[dict[str, Any]], object]) -> None:
+    """Change `run.json`."""
+    values = json.loads(files["run.json"])
+    edit(values)
+    files["run.json"] = json.dumps(values).encode()
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_seed_in_front_of_the_committed_seed_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The author publishes the hash of a seed that no match uses, and then tries out other seeds."""
+    from arena import run
+    from arena.api.spec import Document, reload_spec
+
+    values = {"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 2, "seed": "secret"}
+    (tmp_path / "cup.yaml").write_text(json.dumps(values))
+    for name, secret in (("free", f"{'a' * 32},999999:{'b' * 32}"), ("fair", f"{'a' * 32},1:{'b' * 32}")):
+        store = tmp_path / f"{name}.db"
+        run(reload_spec(Document("cup.yaml", values, tmp_path), [], secret, secret=True), store=store)
+        (tmp_path / f"{name}.yaml").write_text(json.dumps(values))
+        code, verdict = verdict_on(pack(store), capsys)
+        if name == "free":
+            assert code == 1
+            assert "no match uses the secret seed for the rounds from 999,999 on" in verdict["contradictions"][0]
+        else:  # `printf '%032d' | tr 0 a | b2sum -l 256` prints the first hash
+            assert code == 3, verdict
+            assert f"all of {HASH_OF_A} (from round 0 on), {HASH_OF_B} (from round 1 on)" in verdict["limits"][0]
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_run_that_has_not_ended_may_lack_matches(
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The verdict says so, even if the format depends on results, so that any number of matches is possible."""
+
+    def change(files: Files) -> None:
+        change_run(files, lambda values: values["runs"][-1].update(ended=None))
+        change_run(files, lambda values: values["boards"][0].update(exact=False))
+        drop_match(files)
+        reprint(files, tmp_path)
+
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code == 3, verdict
+    assert any(
+        "the run has not ended, so a dropped match cannot be noticed (29 of at most 30" in one for one in verdict["not_shown"]
+    )
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_another_version_does_not_excuse_an_empty_board(
+    attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The verdict does not say that every number was recomputed."""
+
+    def change(files: Files) -> None:
+        change_run(files, lambda values: values["runs"][-1]["versions"].update(arena="0.0.1"))
+        files["boards.json"] = b'{"boards": [{"rows": [{}, {}, {}]}]}'
+        files["CITATION.cff"] = files["CITATION.cff"].replace(b'"version": "0.1.0', b'"version": "0.0.1')
+
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code in (1, 3)
+    assert not any("every number" in one for one in verdict["shown"])
+    assert any("boards.json lacks values" in one for one in verdict["not_shown"]), verdict
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_citation_of_other_results_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """Only the authors are free."""
+
+    def change(files: Files) -> None:
+        files["CITATION.cff"] = files["CITATION.cff"].replace(b"anonymous", b"Somebody")
+        if title is not None:
+            files["CITATION.cff"] = files["CITATION.cff"].replace(b"Results of", title)
+
+    title = None
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code == 3
+    assert any("times, the messages and environment.json" in one for one in verdict["limits"])
+    title = b"Certified results of"
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code == 1
+    assert "CITATION.cff: expected" in verdict["contradictions"][0]
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_key_that_is_twice_in_json_is_refused(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """Readers of JSON disagree on which value counts."""
+
+    def change(files: Files) -> None:
+        files["tournament/spec.json"] = files["tournament/spec.json"].replace(b'"rounds": 5', b'"rounds": 500, "rounds": 5')
+
+    code, found = verdict_on(attacked(change), capsys)
+    assert code == 2
+    assert "'rounds' is twice in an object" in found["message"]
+
+
+def test_bytes_that_no_hash_covers_are_refused(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In front of the archive, and between its files and the list of its files."""
+    data, place = made.read_bytes(), tmp_path / "more.arena"
+    at = data.index(b"PK\x01\x02")
+    moved = bytearray(data[:at] + b"hidden" + data[at:])
+    moved[-6:-2] = (at + 6).to_bytes(4, "little")
+    for content in (b"#!/bin/sh\n" + data, bytes(moved)):
+        place.write_bytes(content)
+        code, found = verdict_on(place, capsys)
+        assert code == 2, found
+        assert "belong to none of its files" in found["message"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda values: values["boards"][0].update(game=[]),
+        lambda values: values["boards"][0].update(game=None),
+        lambda values: values["boards"][0].update(size="x", exact=False),
+        lambda values: values["boards"][0].update(size=10**400),
+        lambda values: values["runs"][-1].update(secret=f"zz:{'a' * 32}", revealed="2026", commitment="0" * 64),
+        lambda values: values["boards"][0].update(sort=5),
+        lambda values: values["boards"][0].update(ranking={"columns": [], "placings": [{"merit": [1], "values": {}}]}),
+    ],
+)
+@pytest.mark.usefixtures("no_sandbox")
+def test_values_of_wrong_types_are_contradictions(
+    edit: Callable[[dict[str, Any]], object], attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is no traceback. A call that fails raises no error but ArenaError here."""
+    assert verdict_on(attacked(lambda files: change_run(files, edit)), capsys)[0] in (1, 2)
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_the_store_of_a_contradicted_bundle_does_not_hide_the_verdict(
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An existing verdict is not overwritten."""
+    store = tmp_path / "kept.db"
+    code, verdict = verdict_on(attacked(change_cell, fits=False), capsys, "--store", store)
+    assert (code, verdict["verdict"], store.exists()) == (1, "contradicted", False)
+    (tmp_path / "kept.verdict.json").write_text("mine")
+    code, found = verdict_on(attacked(change_cell, fits=False), capsys, "--store", store)
+    assert code == 2
+    assert "kept.verdict.json exists" in found["message"]

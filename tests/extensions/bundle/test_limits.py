@@ -1,0 +1,276 @@
+"""The limits of a bundle and of its reader, and single checks of its files. Each test fails if one check is left out."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, cast
+
+import click
+import pytest
+
+from arena.api.store import Store
+from arena_bundle import bundle as packer, reader
+from arena_bundle.bundle import bundle
+from arena_bundle.layout import Contradiction, NoBundle
+from arena_bundle.lot import LotSize, LotSizeType, describe_bound
+from arena_bundle.privacy import LadderNames, Privacy, PrivateValue
+from arena_bundle.reader import Archive
+from arena_bundle.sandbox_checks import find_unknown_settings
+from tests.extensions.bundle.conftest import call, read, rehash, verdict_on, write
+from tests.extensions.bundle.test_bundle import make_ladder
+from tests.extensions.bundle.test_hostile import change_run, edit_record, reprint
+
+Files = dict[str, bytes]
+
+
+def refuse(place: Path, message: str) -> None:
+    """Check that the archive is refused with this message."""
+    with pytest.raises(NoBundle, match=message), Archive(place) as archive:
+        archive.check()
+
+
+def test_the_limits_are_reached_but_not_passed(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bundle has exactly as many files, and a line exactly as many bytes, as the limit allows."""
+    files = read(made)
+    monkeypatch.setattr(reader, "MAX_MEMBERS", len(files))
+    longest = max(map(len, files["records.jsonl"].splitlines(keepends=True)))
+    monkeypatch.setattr(reader, "MAX_RECORD_BYTES", longest)
+    with Archive(made) as archive:
+        archive.check()
+        assert len(list(archive.lines())) == 30
+        assert archive.read("run.json", len(files["run.json"])) == files["run.json"]
+        with pytest.raises(NoBundle, match=r"run\.json has more than"):
+            archive.read("run.json", len(files["run.json"]) - 1)
+        monkeypatch.setattr(reader, "MAX_RECORD_BYTES", longest - 1)
+        with pytest.raises(Contradiction, match="the line has more than"):
+            list(archive.lines())
+    monkeypatch.setattr(reader, "MAX_MEMBERS", len(files) - 1)
+    refuse(made, "a bundle has at most")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("tournament/" + "a/" * 31 + "x", "too deep or too long"),
+        ("tournament/" + "x" * 490, "too deep or too long"),
+        ("tournament/./x", "is not a plain path"),
+        ("tournament//x", "is not a plain path"),
+        ("tournament/a\nb", "is not a plain path"),
+    ],
+)
+def test_a_name_that_is_not_plain_is_refused(name: str, message: str, made: Path, tmp_path: Path) -> None:
+    """The manifest lists the file, so nothing else is wrong with it. A name that is one shorter is allowed."""
+    files = read(made)
+    changed, place = {**files, name: b"x"}, tmp_path / "name.arena"
+    rehash(changed)
+    refuse(write(place, changed), message)
+    if "plain" not in message:
+        changed = {**files, name.replace("a/", "", 1) if "a/" in name else name[:-1]: b"x"}
+        rehash(changed)
+        with Archive(write(place, changed)) as archive:
+            archive.check()
+
+
+def test_other_kinds_of_zip_are_refused(made: Path, tmp_path: Path) -> None:
+    """They are encrypted, packed by bzip2, or written to a stream, so that bytes follow each file."""
+    files, place = read(made), tmp_path / "other.arena"
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_BZIP2) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    refuse(place, "another method than deflate")
+    data = bytearray(write(place, files).read_bytes())
+    data[6] |= 1  # the flags of the first file, here and in the list of files
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    place.write_bytes(data)
+    refuse(place, "is encrypted")
+
+    class Stream(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+    stream = Stream()
+    stream.seek = stream.tell = cast("Any", lambda *_: (_ for _ in ()).throw(OSError))  # type: ignore[method-assign]
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    place.write_bytes(stream.getvalue())
+    refuse(place, "belong to none of its files")
+
+
+def test_a_bundle_that_was_cut_off_says_so(made: Path, tmp_path: Path) -> None:
+    """A download that breaks off leaves the first half. Other files are not zip archives at all."""
+    place = tmp_path / "half.arena"
+    for content, message in (
+        (made.read_bytes()[: made.stat().st_size // 2], "damaged or cut off"),
+        (made.read_bytes() + b"x", "damaged or cut off"),
+        (b"<html>not found</html>" * 9, "is not a bundle: expected a zip archive"),
+    ):
+        place.write_bytes(content)
+        refuse(place, message)
+
+
+def test_an_older_version_is_refused(made: Path, tmp_path: Path) -> None:
+    """There has never been a version 0."""
+    files = read(made)
+    files["manifest.json"] = files["manifest.json"].replace(b'"version": 1', b'"version": 0')
+    refuse(write(tmp_path / "old.arena", files), "expected bundle version 1, got 0")
+
+
+def test_extracted_files_are_read_only_and_programs_stay_executable(made: Path, tmp_path: Path) -> None:
+    """The files beside the tournament, such as the records, are not extracted."""
+    files, place = {**read(made), "tournament/run.sh": b"#!/bin/sh\n"}, tmp_path / "program.arena"
+    rehash(files)
+    with zipfile.ZipFile(place, "w") as archive:
+        for name, content in files.items():
+            info = zipfile.ZipInfo(name)
+            info.external_attr = (0o100755 if name.endswith(".sh") else 0o100644) << 16
+            archive.writestr(info, content)
+    with Archive(place) as opened:
+        opened.check()
+        opened.extract(tmp_path / "out")
+    found = {str(one.relative_to(tmp_path / "out")): one.stat().st_mode & 0o777 for one in (tmp_path / "out").rglob("*.*")}
+    assert found == {"tournament/spec.json": 0o444, "tournament/last.py": 0o444, "tournament/run.sh": 0o555}
+
+
+def drop_matches_from_size(files: Files) -> None:
+    """Claim that the schedule has one match less."""
+    change_run(files, lambda run: run["boards"][0].update(size=29))
+
+
+def forge_secret(values: dict[str, Any], revealed: str | None, more: str = "") -> None:
+    """Claim that the seed of the run was a secret one."""
+    secret = f"{'a' * 32}{more}"
+    commitment = blake2b(secret[-32:].encode(), digest_size=32).hexdigest()
+    values["runs"][-1].update(secret=secret, commitment=commitment, revealed=revealed)
+
+
+def repeat_match(files: Files) -> None:
+    """Add the first match a second time, at the end of the schedule."""
+    first = json.loads(files["records.jsonl"].splitlines()[0])
+    first["places"][0][0] = 30
+    files["records.jsonl"] += json.dumps(first).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda files: files.pop("tournament/last.py"), "tournament/last.py is missing"),
+        (lambda files: change_run(files, lambda run: forge_secret(run, "2026")), "is not the secret seed that was revealed"),
+        (lambda files: change_run(files, lambda run: forge_secret(run, None)), "is not the secret seed that was revealed"),
+        (repeat_match, "is twice in the records"),
+        (lambda files: edit_record(files, lambda one: one["places"][0].__setitem__(0, 0), 1), "its place 0 in the schedule"),
+        (lambda files: edit_record(files, lambda one: one.update(labels=one["labels"][::-1])), "expected ('tic-tac-toe'"),
+        (lambda files: change_run(files, lambda run: run["boards"][0].update(game=[])), "board 1: game cannot be []"),
+        (lambda files: change_run(files, lambda run: run["boards"][0].update(size=2**53 + 1)), "board 1: size cannot be"),
+        (
+            lambda files: change_run(files, lambda run: forge_secret(run, "2026", f",5:{'b' * 32},5:{'c' * 32}")),
+            "not in the order",
+        ),
+        (drop_matches_from_size, "has 30 of the 29 matches"),
+        (lambda files: files.update({"CITATION.cff": files["CITATION.cff"] + b"url: x\n"}), "CITATION.cff: expected None"),
+    ],
+)
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_single_wrong_value_is_caught_by_its_own_check(
+    change: Callable[[Files], object], message: str, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The hashes fit, except for a file that is missing. The boards are still those of the unchanged records."""
+    files = read(made)
+    before = set(files)
+    change(files)
+    if change is drop_matches_from_size:
+        reprint(files, tmp_path)
+    if set(files) == before:
+        rehash(files)
+    code, verdict = verdict_on(write(tmp_path / "changed.arena", files), capsys)
+    assert code == 1
+    assert message in verdict["contradictions"][0]
+
+
+def test_settings_of_entries_are_those_of_the_spec() -> None:
+    """A store may lack an entry, but has no other one. If a host was replaced, the key of its entry is another one."""
+    known: list[dict[str, Any]] = [
+        {"key": "aa", "agent": "lookahead", "options": {"depth": 1}, "heuristic": None},
+        {"key": "bb", "agent": "llm", "options": {"url": "http://host-1.invalid/v1"}, "heuristic": None},
+    ]
+    assert list(find_unknown_settings(known[:1], known)) == []
+    assert list(find_unknown_settings([{**known[1], "key": "cc"}], known)) == []
+    wrongs: list[Any] = [
+        {**known[0], "options": {"depth": 2}},
+        {**known[0], "key": "cc"},
+        {**known[1], "agent": "other"},
+        "x",
+        {},
+    ]
+    for wrong in wrongs:
+        assert list(find_unknown_settings([*known, wrong], known)) == [wrong]
+
+
+def test_a_file_that_the_verifier_would_not_read_is_not_packed(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The limit for a file of JSON is 32 MiB."""
+    assert reader.MAX_JSON_BYTES == 32 << 20
+    monkeypatch.setattr(packer, "MAX_JSON_BYTES", 500)
+    out = tmp_path / "large.arena"
+    assert call(bundle, made.with_suffix(".db"), "-o", out, "--spec", made.with_suffix(".yaml")) == 2
+    assert "run.json takes" in capsys.readouterr().out
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("text", ["-1", "101%", "-5%", "nan%", "half", "%"])
+def test_a_bad_size_of_the_lot_is_refused(text: str) -> None:
+    """The limits themselves are allowed."""
+    with pytest.raises(click.BadParameter, match="expected a number of matches"):
+        LotSizeType().convert(text, None, None)
+    assert LotSizeType().convert("100%", None, None) == LotSize(share=1.0)
+    assert LotSizeType().convert("0", None, None) == LotSize(count=0)
+
+
+def test_all_matches_but_one_do_not_show_everything() -> None:
+    """59 of 60 draws miss one different record with a probability of 1/60, and 19 of 20 with 1/20, which is 5 %."""
+    assert describe_bound(59, 60).endswith("with 95 % confidence at most 0 % of the records differ")
+    assert describe_bound(19, 20).endswith("with 95 % confidence at most 5 % of the records differ")
+
+
+def test_the_records_of_a_ladder_have_no_texts_and_its_code_no_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The code of one author has her own id, and the code of the other author has the full name of the first one."""
+    store, out = make_ladder(tmp_path), tmp_path / "x.arena"
+    with Store.open(store) as opened:
+        names = LadderNames(opened)
+        record = next(one for one, _ in opened.records())
+    texts: Any = {"message": "by lovelace", "traceback": "by Ada", "timing": {"start": (0.1, None)}}
+    cleaned = names.clean(record._replace(**texts))
+    assert (cleaned.message, cleaned.traceback, cleaned.timing) == (None, None, None)
+    with closing(Store.connect(store, "rw")) as connection:
+        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k1'", [b"# by lovelace"])
+        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k2'", [b"# better than Ada King"])
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert "author-1/agent-1@1 is left out" in (said := capsys.readouterr().err)
+    assert "p-0123abcd/quick@2 is left out" in said
+    assert not [one for one in read(out) if "submissions" in one]
+    with closing(Store.connect(store, "rw")) as connection:  # a handle that is not a pseudonym
+        connection.execute("UPDATE ladder_person SET handle = 'countess' WHERE id = 'lovelace'")
+        connection.execute("UPDATE ladder_submission SET author = 'countess' WHERE id = 'k1'")
+    with Store.open(store) as opened:
+        assert LadderNames(opened).labels["countess/lovelace-bot@1"] == "author-1/agent-1@1"
+
+
+def test_private_values_of_a_spec_and_of_records_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """These are hosts, paths in the home folder, tracebacks, and secrets as an address writes them."""
+    privacy = Privacy({"agents": [{"agent": "llm", "base_url": "http://gpu7.uni-example.org:80/v1"}]})
+    assert privacy.rename_hosts(["http://gpu7.uni-example.org:80/v1"]) == ["http://host-1.invalid:80/v1"]
+    assert privacy.rename_hosts(str(Path.home() / "course" / "w.txt")) == "w.txt"
+    assert privacy.rename_hosts("/opt/w.txt") == "/opt/w.txt"
+    monkeypatch.setenv("PLANTED_TOKEN", "planted/secret 4711")
+    with pytest.raises(PrivateValue, match="secret environment variable"):
+        Privacy({}).check("tournament/a.py", b"http://x/?key=planted%2Fsecret%204711")
+    Privacy({}).check("tournament/w.bin", b"\xff\0\1a@b.de\xe9")  # too short for an address in a binary file
+    store = make_ladder(tmp_path)
+    with Store.open(store) as opened:
+        record = next(one for one, _ in opened.records())
+    assert privacy.clean(record._replace(traceback=f"{Path.home()}/x.py")).traceback is None

@@ -1,0 +1,185 @@
+"""Private values in files, in the names of files and in messages, and archives and links that lead out of their folder."""
+
+import io
+import json
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.api.store import Store
+from arena_bundle.bundle import bundle
+from arena_bundle.privacy import PLACES_IN_MESSAGES, Privacy, PrivateValue
+from tests.extensions.bundle.conftest import SPEC, call, pack, play, read, verdict_on
+from tests.extensions.bundle.test_bundle import EMAIL, TOKEN, assert_absent, make_ladder
+
+SECRETS = [
+    "github~_pat_11ABCDEFG0aaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "gl~pat-abcdefghijklmnopqrst",
+    "xo~xb-123456789012-abcdefghijkl",
+    "AI~zaSyA-1234567890abcdefghijklmnopqrstuv",
+    "sk_~live_abcdefghijklmnopqrstuvwx",
+    "py~pi-AgEIcHlwaS5vcmcabcdefghijk",
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----",
+    "Pu~TTY-User-Key-File-3: ssh-ed25519",
+    "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIx",
+]
+"""Values in the forms that the services document, and headers of private keys. The `~` keeps scanners for secrets quiet."""
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_keys_of_services_are_recognised(secret: str) -> None:
+    """The same text without its last characters, as a tutorial shows it, is not a key."""
+    secret = secret.replace("~", "")
+    with pytest.raises(PrivateValue, match=r"tournament/a\.txt:2 holds a key"):
+        Privacy({}).check("tournament/a.txt", f"first\nx={secret}\n".encode())
+    Privacy({}).check("tournament/a.txt", f"first\nx={secret[:9]}...\n".encode())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"caf\xe9 {EMAIL}".encode("latin-1"),
+        b"\xff\xfe\0\1" + EMAIL.encode() + b"\xe9",
+        b"\xff\xfe\0\1\xe9" + TOKEN.encode(),
+        EMAIL.encode("utf-16"),
+        f"key {TOKEN}".encode("utf-16"),
+    ],
+)
+def test_files_in_other_encodings_are_searched_too(content: bytes) -> None:
+    """They are in Latin-1, in UTF-16, or binary."""
+    with pytest.raises(PrivateValue):
+        Privacy({}).check("tournament/w.bin", content)
+
+
+def test_a_long_line_is_searched_in_linear_time() -> None:
+    """With a quadratic pattern, this test would take hours."""
+    Privacy({}).check("tournament/w.hex", b"0123456789abcdef" * (1 << 17))
+    Privacy({}).check("tournament/w.txt", b"a.b-" * (1 << 17) + b"@" * (1 << 17))
+
+
+@pytest.mark.parametrize("name", ["DB_PWD", "PROXY_AUTH", "GPG_PASSPHRASE", "MY_API_KEY"])
+def test_the_values_of_secret_variables_are_found_inside_words(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working directory, which the variable PWD holds, is not a secret."""
+    monkeypatch.setenv(name, 'planted-"secret-4711')
+    monkeypatch.setenv("PWD", "/planted/folder")
+    privacy = Privacy({})
+    for text in ('keyplanted-"secret-4711x', r"{'planted-\"secret-4711\n'}"):
+        with pytest.raises(PrivateValue, match="secret environment variable"):
+            privacy.check("tournament/a.py", text.encode())
+    privacy.check("tournament/a.py", b"/planted/folder")
+
+
+@pytest.mark.parametrize(
+    ("message", "private"),
+    [
+        ("cannot connect to gpu7.uni-example.org:8080", "gpu7"),
+        ("HTTPConnectionPool(host='gpu7', port=80)", "gpu7"),
+        ("no answer from gpu7:8080", "gpu7"),
+        ("Failed to resolve 'gpu7.uni-example.org'", "gpu7"),
+        ("connect 10.20.30.40:11434 refused", "10.20"),
+        ("connect to 2001:db8::17 refused", "db8"),
+        ("Bearer abcdefgh12345", "abcdefgh"),
+        ("File /home/ada/.ssh/id", "ada"),
+        (r"C:\Users\ada\x", "ada"),
+    ],
+)
+def test_places_in_messages_are_replaced(message: str, private: str) -> None:
+    """The line of a file and the time of day stay."""
+    texts = [message, "agent.py:12: expected 3.25 at 12:30:45, got numpy.linalg.LinAlgError"]
+    for pattern in PLACES_IN_MESSAGES:
+        texts = [pattern.sub(r"\1[left out]", text) for text in texts]
+    assert private not in texts[0]
+    assert "[left out]" not in texts[1]
+
+
+def test_hidden_files_are_skipped_and_links_out_of_the_folder_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The user hears about both."""
+    store, data = play(tmp_path, "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n"), tmp_path / "data"
+    (data / ".git").mkdir(parents=True)
+    for name in (".env", ".git/config", "w.txt"):
+        (data / name).write_text("1 2 3\n")
+    names = read(pack(store, "--data", data)).keys()
+    assert [name for name in names if "data" in name] == ["tournament/data/w.txt"]
+    assert ".env, .git; if the code reads" in capsys.readouterr().err.replace("\n", " ")
+    assert "tournament/data/.env" in read(pack(store, "--data", data / ".env"))
+    out = tmp_path / "x.arena"
+    (tmp_path / "outside.txt").write_text("planted")
+    for target, said in (("../outside.txt", "outside"), ("..", "outside"), ("nothing", "not a file")):
+        (data / "link.txt").symlink_to(target)
+        assert call(bundle, store, "-o", out, "--data", data) == 2
+        assert said in capsys.readouterr().out
+        (data / "link.txt").unlink()
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("words", [(), ("--without-code",)])
+def test_the_name_of_a_file_may_not_be_private(
+    tmp_path: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With --without-code, the manifest would have the name. The message does not repeat it."""
+    store = play(tmp_path, "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
+    (tmp_path / "data" / EMAIL).mkdir(parents=True)
+    (tmp_path / "data" / EMAIL / "w.txt").write_text("1\n")
+    assert call(bundle, store, "-o", tmp_path / "x.arena", "--data", tmp_path / "data", *words) == 2
+    shown = capsys.readouterr().out
+    assert "tournament/data/[left out]/w.txt: the name of this file holds an e-mail address" in shown
+    assert "ada" not in shown
+
+
+@pytest.mark.parametrize("name", ["../../../../ESCAPED.txt", "/ESCAPED.txt"])
+def test_the_archive_of_a_submission_cannot_lead_out_of_its_folder(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The archive has been put into the store without the checks of the ladder. The other submission stays in the bundle."""
+    store, content = make_ladder(tmp_path), io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(name, "planted")
+    with closing(Store.connect(store, "rw")) as connection:
+        connection.execute("UPDATE ladder_submission SET kind = 'zip', content = ? WHERE id = 'k1'", [content.getvalue()])
+    out = tmp_path / "x.arena"
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert "the code of author-1/agent-1@1 is left out" in capsys.readouterr().err
+    assert [one for one in read(out) if "submissions" in one] == ["tournament/submissions/p-0123abcd/quick@2/agent.py"]
+
+
+def test_no_member_of_a_ladder_can_prevent_its_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A team with the name of an agent, and an address that begins with a word of every bundle, change nothing."""
+    store, out = make_ladder(tmp_path), tmp_path / "x.arena"
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    before = {name: content for name, content in read(out).items() if name != "environment.json"}
+    with closing(Store.connect(store, "rw")) as connection:
+        person = ("kim", "Kim Example", "score@uni-example.org", "random", "p-11111111")
+        connection.execute("INSERT INTO ladder_person VALUES (?, ?, ?, ?, ?)", person)
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert {name: content for name, content in read(out).items() if name != "environment.json"} == before
+    with closing(Store.connect(store, "rw")) as connection:
+        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k1'", [b"# by Ada King"])
+        connection.execute("UPDATE ladder_submission SET content = ? WHERE id = 'k2'", [b"# score: better than lovelace"])
+    capsys.readouterr()
+    assert call(bundle, store, "-o", out, "--with-code") == 0
+    assert "the code of author-1/agent-1@1 is left out: it has the name" in capsys.readouterr().err
+    assert [one for one in read(out) if "submissions" in one] == ["tournament/submissions/p-0123abcd/quick@2/agent.py"]
+
+
+def test_names_of_people_in_the_spec_of_a_ladder_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are in the label of an entry and in the name of the spec. The bundle stays sound."""
+    store, out = make_ladder(tmp_path, "hopper", '{agent: random, label: "like lovelace"}'), tmp_path / "x.arena"
+    assert call(bundle, store, "-o", out) == 0
+    assert_absent(out, "hopper", "lovelace")
+    assert set(json.loads(read(out)["run.json"])["boards"][0]["labels"]) == {
+        "entry-1",
+        "author-1/agent-1@1",
+        "p-0123abcd/quick@2",
+    }
+    assert verdict_on(out, capsys)[0] == 3
+
+
+def test_the_folders_of_the_author_are_not_in_a_bundle_without_code(tmp_path: Path) -> None:
+    """The spec names its plugin by an absolute path."""
+    store = play(tmp_path, SPEC.replace("[last.py]", f"[{tmp_path}/last.py]"))
+    out = tmp_path / "x.arena"
+    assert call(bundle, store, "-o", out, "--without-code") == 0
+    assert_absent(out, str(tmp_path))
+    assert json.loads(read(out)["tournament/spec.json"])["plugins"] == ["last.py"]

@@ -1,0 +1,279 @@
+"""Replays in a sandbox: what they show, what they contradict, and another user who verifies with the wheel alone."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.api.run import Fingerprint
+from arena.api.spec import load_spec
+from arena_bundle.layout import read_line
+from arena_ladder.wheel import read_wheel
+from tests.extensions.bundle.conftest import call, pack, play, read, rehash, verdict_on, write
+from tests.extensions.bundle.test_hostile import change_run, drop_match, edit_record, exchange_plugin, reprint
+
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.slow]
+USER = 54321
+"""A user id that no account has."""
+
+
+def test_a_bundle_is_verified(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """All 30 matches are replayed, with an agent of a plugin. Its output does not get to the terminal."""
+    code, verdict = verdict_on(made, capfd)
+    assert (code, verdict["verdict"]) == (0, "verified")
+    assert (verdict["matches"], verdict["replayed"], verdict["equal"]) == (30, 30, 30)
+    assert "30 of 30 matches replayed equal" in verdict["shown"]
+    assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
+
+
+def test_an_exchanged_plugin_with_new_hashes_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The run knows the hash of the code that played. Another package is no excuse, because the hash of a plugin depends on its
+    text alone.
+    """
+
+    def change(files: dict[str, bytes]) -> None:
+        exchange_plugin(files)
+        files["environment.json"] = files["environment.json"].replace(b'"libraries": {', b'"libraries": {"none": "1",')
+
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code == 1
+    assert "the code of agent last is not the code that played" in verdict["contradictions"][0]
+
+
+def patch_host(files: dict[str, bytes], code: str) -> None:
+    """Let the plugin change the program that answers for the verifier, and record its new hash."""
+    lines = "".join([f"    {line}\n" for line in code.splitlines()])
+    patch = f"\nimport sys\nhost = getattr(sys.modules['__main__'], 'ReplayHost', None)\nif host is not None:\n{lines}"
+    files["tournament/last.py"] += patch.encode()
+    file = Path(tempfile.mkdtemp()) / "last.py"
+    file.write_bytes(files["tournament/last.py"])
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "last"]}, plugins=[str(file)])
+    [found] = [one for name, one in Fingerprint.take_all(spec).items() if name.endswith("last.py")]
+    shutil.rmtree(file.parent)
+    change_run(files, lambda values: values["runs"][-1]["plugins"].update({"0/last.py": [None, found.text]}))
+
+
+def test_a_plugin_cannot_change_its_own_hash(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The verifier computes the hash from the text, outside of the process that runs the plugin."""
+
+    def change(files: dict[str, bytes]) -> None:
+        before = files["run.json"]
+        recorded = json.loads(before)["runs"][-1]["plugins"]["0/last.py"][1].partition("=")[2]
+        patch = "import arena.schedule.fingerprint as known\nhonest = known.Part.hash\n"
+        patch_host(files, f"{patch}known.Part.hash = lambda one: {recorded!r} if one.key == 'agent last' else honest(one)")
+        files["run.json"] = before
+
+    code, verdict = verdict_on(attacked(change), capsys, "--replay", "1")
+    assert code == 3
+    assert verdict["not_shown"] == ["tournament/last.py does not have the hash of the code that played, 0/last.py"]
+
+
+def test_a_plugin_cannot_answer_for_the_rules(
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says that every replay is equal and that every record follows the rules. One record does not."""
+    names = "host.do_play = lambda self, request: {'record': known[request['match'][0]]}"
+    known: dict[int, Any] = {}
+
+    def change(files: dict[str, bytes]) -> None:
+        def edit(values: dict[str, Any]) -> None:
+            values["returns"] = [-1.0, 1.0] if values["returns"][0] == 1.0 else [1.0, -1.0]
+
+        edit_record(files, edit)
+        reprint(files, tmp_path)
+        for number, line in enumerate(files["records.jsonl"].splitlines(), 1):
+            record, places = read_line(line, number)
+            known[places[0].number] = json.loads(json.dumps(record.timeless()))
+        patch = f"import json\nknown = {{int(key): one for key, one in json.loads({json.dumps(known)!r}).items()}}\n{names}\n"
+        patch_host(files, f"{patch}host.do_follow = lambda self, request: {{'differences': [], 'over': True}}")
+
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert verdict["equal"] == 30, verdict
+    assert code == 1
+    assert verdict["contradictions"][0].startswith("match ")
+    assert any("code from the bundle plays them" in one for one in verdict["limits"])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "host.do_play = lambda self, request: b'hello\\n'",
+        "host.do_play = lambda self, request: {'record': []}",
+        "host.do_take = lambda self, request: {'matches': [[10**9, 0, 0, [0, 1], None]], 'over': False}",
+        "host.do_take = lambda self, request: {'matches': [['x']]}",
+        "host.do_boards = lambda self, request: {'boards': [1]}",
+    ],
+)
+def test_a_bad_answer_from_the_sandbox_is_not_a_traceback(
+    code: str, attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run has not ended, so the schedule may be longer than the records, but not endless."""
+
+    def change(files: dict[str, bytes]) -> None:
+        patch_host(files, code)
+        change_run(
+            files, lambda values: values["runs"][-1].update(ended=None if "10**9" in code else values["runs"][-1]["ended"])
+        )
+        reprint(files, tmp_path)
+
+    assert verdict_on(attacked(change), capsys, "--replay", "1")[0] == 3
+
+
+def test_a_forged_remark_of_a_column_is_caught(
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Remarks of plugins stand below the boards."""
+
+    def change(files: dict[str, bytes]) -> None:
+        change_run(files, lambda values: values["boards"][0]["plugin_columns"][0].update(remarks=["Certified by a referee."]))
+        reprint(files, tmp_path)
+
+    code, verdict = verdict_on(attacked(change), capsys, "--replay", "1")
+    assert code == 1
+    assert "column exact_return.remarks" in verdict["contradictions"][0]
+
+
+def test_a_key_that_is_missing_on_a_board_is_caught(
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without it, the board would show something else."""
+
+    def change(files: dict[str, bytes]) -> None:
+        change_run(files, lambda values: values["boards"][0].pop("test"))
+        reprint(files, tmp_path)
+
+    code, verdict = verdict_on(attacked(change), capsys, "--replay", "1")
+    assert code == 1
+    assert "test is missing" in verdict["contradictions"][0]
+
+
+def test_a_changed_record_is_caught_although_everything_fits(
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The attacker lets an agent think less, which neither a board in Elo nor the rules forbid. The replay differs."""
+
+    def change(files: dict[str, bytes]) -> None:
+        def edit(values: dict[str, Any]) -> None:
+            values["decisions"][0][1] += 7
+
+        edit_record(files, edit)
+        reprint(files, tmp_path)
+
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code == 1
+    assert any("differs: decisions was" in one for one in verdict["contradictions"])
+
+
+def test_a_match_dropped_from_the_schedule_and_from_its_size_is_caught(
+    attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The spec, and not the bundle, says how many matches there are."""
+
+    def change(files: dict[str, bytes]) -> None:
+        drop_match(files)
+        values = json.loads(files["run.json"])
+        values["boards"][0]["size"] -= 1
+        files["run.json"] = json.dumps(values).encode()
+        reprint(files, tmp_path)
+
+    code, verdict = verdict_on(attacked(change), capsys)
+    assert code == 1
+    assert "is not the board of the spec: size is 29, recomputed 30" in verdict["contradictions"][0]
+
+
+def test_what_cannot_be_replayed_is_named_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Greedy has a time limit, and the entry `last` brings its own code."""
+    spec = (
+        "game: tic-tac-toe\nrounds: 4\nagents:\n  - random\n  - {agent: greedy, limits: {seconds: 5}, isolation: none}\n"
+        "  - {agent: last, plugin: last.py}\n"
+    )
+    out = pack(play(tmp_path, spec))
+    code, verdict = verdict_on(out, capsys, "--replay", "50%", "--seed", "3")
+    assert code == 3
+    assert verdict["contradictions"] == []
+    assert verdict["not_replayable"] == {"time limits": 16}
+    assert verdict["replayed"] == 4
+    assert any("4 of 8 matches that can be replayed" in one for one in verdict["shown"])
+
+
+def test_the_schedule_of_a_sequential_test_is_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdict says that the spec alone does not determine it; a dropped match is noticed all the same."""
+    test = "format: head-to-head\ntest: {sprt: {elo0: 0, elo1: 100}}\n"
+    spec = f"game: tic-tac-toe\nrounds: 100\n{test}openings: {{plies: 2}}\nagents: [random, minimax]\n"
+    out = pack(play(tmp_path, spec))
+    code, verdict = verdict_on(out, capsys, "--replay", "5")
+    assert code == 0, verdict
+    assert any("the spec alone does not determine it" in one for one in verdict["notes"])
+    files = read(out)
+    drop_match(files)
+    reprint(files, tmp_path)
+    rehash(files)
+    code, verdict = verdict_on(write(tmp_path / "less.arena", files), capsys, "--replay", "5")
+    assert code == 1
+    assert "of the schedule is missing" in verdict["contradictions"][0]
+
+
+@pytest.fixture
+def stranger() -> Iterator[Path]:
+    """A folder of another user, with the wheel installed in an environment of its own. The libraries are those of this one."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    folder = Path(tempfile.mkdtemp(dir="/tmp", prefix="stranger-"))
+    folder.chmod(0o755)
+    environment = folder / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    [packages] = environment.glob("lib/python3*/site-packages")
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    wheel = read_wheel()
+    assert wheel is not None
+    (folder / "arena.whl").write_bytes(wheel)
+    with zipfile.ZipFile(folder / "arena.whl") as archive:
+        archive.extractall(packages)
+    home = folder / "home"
+    home.mkdir()
+    os.chown(home, USER, USER)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_another_user_verifies_it_with_the_wheel_alone(made: Path, stranger: Path) -> None:
+    """In a clean folder, without the sources and without the rights of root."""
+    place = stranger / "result.arena"
+    place.write_bytes(made.read_bytes())
+    place.chmod(0o644)
+    home = str(stranger / "home")
+    become = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups"]
+    python = Path(sys.base_prefix)
+    private = [folder for folder in reversed(python.parents) if folder.stat().st_mode & 0o5 != 0o5]
+    if private:  # Python is in a folder of root alone: show that folder with nothing but Python in it
+        shown = ["--perms", "0755", "--tmpfs", str(private[0])]
+        for folder in [one for one in reversed(python.parents) if one != private[0] and one.is_relative_to(private[0])]:
+            shown += ["--perms", "0755", "--dir", str(folder)]
+        become = ["bwrap", "--dev-bind", "/", "/", *shown, "--ro-bind", str(python), str(python), "--cap-add", "ALL", *become]
+    words = [*become, str(stranger / "env/bin/python"), "-P", "-m", "arena", "verify", str(place), "--format", "json"]
+    clean = {"PATH": os.environ["PATH"], "HOME": home, "TMPDIR": home}
+    done = subprocess.run(words, cwd=home, env=clean, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout)["equal"] == 30
+
+
+def test_the_panel_is_on_the_page_of_a_report(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The page has the verdict below its leaderboard."""
+    pytest.importorskip("matplotlib")
+    from arena_web.report.command import report
+
+    store = tmp_path / "checked.db"
+    assert verdict_on(made, capsys, "--replay", "1", "--store", store)[0] == 0
+    assert call(report, store, "-o", tmp_path / "page.html") == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "Verification" in page
+    assert "1 of 30 matches replayed equal: with 95 % confidence at most" in page

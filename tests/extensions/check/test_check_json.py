@@ -1,0 +1,68 @@
+"""`arena check --format json`: a line for each thing, with the results that the text has, and the same exit codes."""
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from arena.cli import cli
+from arena.errors import ArenaError
+from tests.conftest import arena_in
+from tests.extensions.check.conftest import Inside
+from tests.extensions.ladder.hosting import agent
+
+
+def test_an_agent_that_ends_the_process_has_a_line(tmp_path: Path) -> None:
+    """The process that waits for the check writes this line."""
+    (tmp_path / "mine.py").write_bytes(agent("import os; os._exit(3)"))
+    done = arena_in(tmp_path)("check", "mine.py", "--game", "tic-tac-toe", "--matches", "1", "--format", "json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["subject"], found["passed"]) == (1, "agent mine", False)
+    assert "mine.py:" in found["source"]
+    assert any("ended the process (code 3)" in one["text"] for one in found["results"] if one["status"] == "failed"), found
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "text"),
+    [("return search.rng.choice(game.actions(state))", 0, "tic-tac-toe: "), ("return 99", 1, "expected: ")],
+)
+def test_an_agent_that_keeps_the_rules_or_breaks_them_has_a_line(
+    tmp_path: Path, inside: Inside, body: str, code: int, text: str
+) -> None:
+    (tmp_path / "mine.py").write_bytes(agent(body))
+    done = inside("check", "mine.py", "--game", "tic-tac-toe", "--matches", "1", "--format", "json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["subject"], found["passed"]) == (code, "agent mine", code == 0)
+    assert "mine.py:" in found["source"]
+    assert any(text in one["text"] for one in found["results"] if one["status"] == ("failed" if code else "ok")), found
+
+
+def test_a_try_reports_its_boards(tmp_path: Path, inside: Inside) -> None:
+    """The board comes after the checks. A random agent is behind the searches, and a broken agent plays no board."""
+    (tmp_path / "mine.py").write_bytes(agent())
+    done = inside("try", "mine.py", "--game", "tic-tac-toe", "--format", "json")
+    checked, board = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, checked["passed"], board["game"], board["agent"]) == (0, True, "tic-tac-toe", "mine")
+    assert board["row"]["agent"] == "mine"
+    assert 1 < board["row"]["rank"] <= board["entries"]
+    (tmp_path / "mine.py").write_bytes(agent("return 99"))
+    done = inside("try", "mine.py", "--game", "tic-tac-toe", "--format", "json")
+    [checked] = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, checked["passed"]) == (1, False)
+
+
+def test_a_program_is_one_subject(tmp_path: Path, inside: Inside) -> None:
+    """A program that writes nothing fails at its first message."""
+    program = tmp_path / "silent.sh"
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+    done = inside("check", "./silent.sh", "--game", "tic-tac-toe", "--format", "json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["subject"], found["passed"]) == (1, "program ./silent.sh", False)
+
+
+def test_a_store_has_no_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((click.UsageError, ArenaError), match="--format json is for plugins"):
+        cli(["check", "nim", "--format", "json", "--watch"], standalone_mode=False)

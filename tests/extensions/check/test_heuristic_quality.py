@@ -1,0 +1,245 @@
+"""`arena heuristic`: figures against breadth-first search, scipy, and a theorem on the nodes of IDA*."""
+
+import json
+import random
+import re
+from itertools import pairwise
+from math import sqrt
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from scipy import stats  # type: ignore[import-untyped]
+
+from arena import ArenaError
+from arena.api.games import bind
+from arena.cli import cli
+from arena_check import heuristic_quality
+from arena_check.distances import near_goal
+from arena_check.heuristic_quality import Sample, measure_quality
+from arena_games.grid_path import GridPath
+from arena_games.pancake import Gap, Pancake, Top
+from arena_games.sliding_tiles import Manhattan, Misplaced, SlidingTiles
+from arena_games.sokoban import Sokoban
+from arena_games.sokoban_heuristics import DeadlockSquares
+from tests.games.game_tree import distances
+from tests.games.test_grid_path import scipy_costs
+
+BOLD = """
+from arena import heuristic, hookimpl
+
+@heuristic("bold", game="pancake")
+def bold(game, state, player=0):
+    return 2.0 * sum(abs(one - other) > 1 for one, other in zip(state, state[1:]))
+
+@hookimpl
+def arena_heuristics():
+    return [bold]
+"""
+
+
+def all_states(puzzle: Any) -> Sample:
+    """All states of a puzzle without dead ends, in which steps can be undone and cost 1."""
+    known = {state: float(distance) for state, distance in distances(puzzle, puzzle.goal).items()}
+    return Sample(known, (), whole=True, positions=1, same_states=True)
+
+
+def called(*arguments: str) -> Any:
+    return CliRunner().invoke(cli, ["heuristic", *arguments], catch_exceptions=True, standalone_mode=False)
+
+
+def test_figures_are_those_of_a_breadth_first_search() -> None:
+    """All 120 stacks of five pancakes: error, share, correlation and exact estimates; both claims hold."""
+    puzzle = Pancake(n=5)
+    known = distances(puzzle, puzzle.goal)
+    document = json.loads(called("gap", "top", "--on", "pancake", "--set", "n=5", "--format", "json").output)
+    assert (document["states"], document["whole"]) == (120, True)
+    for found, kind in zip(document["heuristics"], (Gap, Top), strict=True):
+        estimate = kind(puzzle)
+        pairs = [(estimate(state), distance) for state, distance in known.items() if distance]
+        assert found["mean_error"] == pytest.approx(fmean(distance - value for value, distance in pairs), rel=1e-9)
+        assert found["mean_share"] == pytest.approx(fmean(value / distance for value, distance in pairs), rel=1e-9)
+        assert found["correlation"] == pytest.approx(stats.pearsonr(*zip(*pairs, strict=True)).statistic, rel=1e-9)
+        assert found["exact"] == pytest.approx(fmean(value == distance for value, distance in pairs), rel=1e-9)
+        assert (found["overestimates"], found["inconsistent_steps"]) == (0, 0)
+    text = called("gap", "top", "--on", "pancake", "--set", "n=5").output
+    larger = sum(Top(puzzle)(state) > Gap(puzzle)(state) for state in known)
+    assert f"top dominates gap: it is never smaller, and larger at {larger} states." in text
+
+
+def test_a_heuristic_that_overestimates_dominates_none(tmp_path: Path) -> None:
+    """Twice the gaps are never fewer than the gaps, which says nothing."""
+    (tmp_path / "twice.py").write_text(
+        "from arena import heuristic, hookimpl\nfrom arena_games.pancake import Gap\n\n\n"
+        "@heuristic('twice', game='pancake')\nclass Twice(Gap):\n    'Twice the gaps.'\n\n"
+        "    def __call__(self, state, player=0):\n        return 2 * super().__call__(state, player)\n\n\n"
+        "@hookimpl\ndef arena_heuristics():\n    return [Twice]\n"
+    )
+    text = called("gap", "twice", "--on", "pancake", "--set", "n=4", "--plugin", str(tmp_path / "twice.py")).output
+    puzzle = Pancake(n=4)
+    larger = sum(Gap(puzzle)(state) > 0 for state in distances(puzzle, puzzle.goal))
+    assert f"twice is never smaller than gap, and larger at {larger} states, but it overestimates." in text
+    assert "dominates" not in text
+
+
+def test_the_prediction_is_exact_if_all_states_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From every stack, the tree of paths has the same shape, so the mean over all starts is what Korf, Reid and Edelkamp
+    predict. The last level is counted by brute force, too.
+    """
+    monkeypatch.setattr(heuristic_quality, "MAX_STARTS", 24)
+    puzzle = Pancake(n=4)
+    known = all_states(puzzle).known
+    estimate = Gap(puzzle)
+    found = measure_quality(puzzle, "gap", estimate, all_states(puzzle), rng=random.Random(1)).predictions
+    assert found[-1].bound == 4
+    for row in found:
+        assert row.measured == pytest.approx(row.predicted, rel=1e-9)
+
+    def paths(state: Any, before: Any, left: int) -> int:
+        if estimate(state) > left:
+            return 0
+        after = [puzzle.result(state, action) for action in puzzle.actions(state)]
+        return 1 + sum(paths(successor, state, left - 1) for successor in after if successor != before)
+
+    assert found[-1].measured == pytest.approx(fmean(paths(state, None, 4) for state in known))
+
+
+def test_the_prediction_for_tiles_is_close() -> None:
+    """States differ in the number of their neighbours, so only deep levels have the settled distribution."""
+    puzzle = SlidingTiles(rows=2, columns=3)
+    for kind in (Manhattan, Misplaced):
+        evaluate = bind(kind, puzzle)
+        for row in measure_quality(puzzle, "h", evaluate, all_states(puzzle), rng=random.Random(1)).predictions[-2:]:
+            assert row.predicted == pytest.approx(row.measured, rel=0.25)
+
+
+def test_false_claims_are_refuted_with_an_example(tmp_path: Path) -> None:
+    (tmp_path / "bold.py").write_text(BOLD)
+    arguments = ("bold", "--on", "pancake", "--set", "n=4", "--plugin", str(tmp_path / "bold.py"))
+    (found,) = json.loads(called(*arguments, "--format", "json").output)["heuristics"]
+    puzzle = Pancake(n=4)
+    known = distances(puzzle, puzzle.goal)
+    bold = {state: 2.0 * sum(abs(one - other) > 1 for one, other in pairwise(state)) for state in known}
+    assert found["overestimates"] == sum(bold[state] > known[state] for state in known) > 0
+    worst = puzzle.parse_state(found["overestimate"])
+    assert bold[worst] - known[worst] == max(bold[state] - known[state] for state in known)
+    drops = [
+        bold[state] - bold[puzzle.result(state, action)] > 1
+        for state in known
+        if state != puzzle.goal
+        for action in puzzle.actions(state)
+    ]
+    assert found["inconsistent_steps"] == sum(drops) > 0
+    text = called(*arguments).output
+    assert "bold is not admissible, for example at" in text
+    assert "IDA* with bold are not predicted: the formula needs a consistent heuristic" in text
+
+
+def test_dead_ends_are_counted_and_estimated(tmp_path: Path) -> None:
+    """States from which a goal can be reached are marked until nothing changes. A box in a corner is detected, two boxes that
+    block each other are not.
+    """
+    (file := tmp_path / "own.xsb").write_text("#######\n#@   .#\n# $$ .#\n#     #\n#######\n")
+    puzzle = Sokoban(file=str(file))
+    after = {puzzle.start: list[Any]()}
+    for state in (waiting := [puzzle.start]):
+        after[state] = [puzzle.result(state, action) for action in puzzle.actions(state)]
+        waiting += [successor for successor in dict.fromkeys(after[state]) if successor not in after]
+        after |= {successor: [] for successor in after[state] if successor not in after}
+    solvable = {state for state in after if puzzle.is_goal(state)}
+    while more := {state for state in after.keys() - solvable if not solvable.isdisjoint(after[state])}:
+        solvable |= more
+    lost = [state for state in after if state not in solvable]
+    arguments = ("deadlock-squares", "--on", "sokoban", "--set", f"file={file}")
+    document = json.loads(called(*arguments, "--format", "json").output)
+    (found,) = document["heuristics"]
+    estimate = DeadlockSquares(puzzle)
+    values = [estimate(state) for state in lost]
+    assert document["states"] == len(solvable)
+    assert found["dead_ends"] == len(lost)
+    assert found["dead_end_estimates"] == [min(values), max(values)]
+    assert found["detected_dead_ends"] == values.count(10_000)
+    text = called(*arguments).output
+    assert text.startswith(f"sokoban: all {len(after):,} states")
+    assert f"{len(lost):,} of the states are dead ends" in text
+    assert re.search(rf"Estimates at dead ends +{min(values)} to 10,000\n", text)
+    assert re.search(rf"above every distance +{100 * values.count(10_000) / len(lost):.1f} %\n", text)
+    assert "not predicted: the formula needs the same mixture of states" in text
+
+
+def test_a_puzzle_whose_positions_have_goals_of_their_own_is_explored_from_several(tmp_path: Path) -> None:
+    """The distances to each drawn goal are scipy's; steps cost different amounts, so nothing is predicted."""
+    file = tmp_path / "tiny.map"
+    file.write_text("type octile\nheight 3\nwidth 4\nmap\n..@.\n.T..\n....\n")
+    cells, costs = scipy_costs(file, 8, {})
+    puzzle, rng = GridPath(map=str(file)), random.Random(5)
+    goals = {puzzle.place(puzzle.initial(rng)[1]) for _ in range(20)}
+    arguments = ("octile", "--on", "grid-path", "--set", f"map={file}", "--seed", "5")
+    document = json.loads(called(*arguments, "--format", "json").output)
+    pairs = []
+    for goal in goals:
+        for start in set(cells) - {goal}:
+            across, down = (abs(one - other) for one, other in zip(start, goal, strict=True))
+            pairs.append((max(across, down) + (sqrt(2) - 1) * min(across, down), costs[cells.index(start), cells.index(goal)]))
+    (found,) = document["heuristics"]
+    assert (document["states"], document["positions"]) == (len(cells) * len(goals), len(goals))
+    assert found["mean_error"] == pytest.approx(fmean(cost - value for value, cost in pairs), rel=1e-9)
+    assert found["correlation"] == pytest.approx(stats.pearsonr(*zip(*pairs, strict=True)).statistic, rel=1e-9)
+    text = called(*arguments).output
+    assert text.startswith(f"grid-path: all {document['states']} states that {len(goals)} random positions lead to")
+    assert "The nodes of IDA* with octile are not predicted: the formula needs steps that all cost 1." in text
+    few = called(*arguments, "--states", "15").output
+    assert few.startswith(f"grid-path: all {len(cells)} states that 1 random position leads to")
+
+
+def test_a_large_puzzle_is_measured_near_its_goal() -> None:
+    text = called("manhattan", "--on", "sliding-tiles", "--set", "shuffle=20", "--states", "500").output
+    assert text.startswith("sliding-tiles: the 500 states nearest to a goal, at distances up to ")
+    assert "manhattan is admissible at all states near the goal; consistent near the goal." in text
+    assert "The nodes of IDA* with manhattan are not predicted: the formula needs all states" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("nim-sum", "--on", "nim"), "nim is not a puzzle"),
+        (("gap", "--on", "pancake", "--set", "n=0"), "pancake: .*1"),
+        (("hop", "--on", "pancake"), "hop"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(arguments: tuple[str, ...], reason: str) -> None:
+    error = called(*arguments).exception
+    assert isinstance(error, ArenaError)
+    with pytest.raises(ArenaError, match=reason):
+        raise error
+
+
+def test_a_heuristic_with_parameters() -> None:
+    """As an agent with options on the command line."""
+    found = json.loads(
+        called("pattern-db:tokens=2", "--on", "top-spin", "--set", "n=6", "--set", "k=2", "--format", "json").output
+    )
+    assert found["heuristics"][0]["heuristic"] == "pattern-db:tokens=2"
+    assert found["heuristics"][0]["overestimates"] == 0
+
+
+def test_a_puzzle_with_many_actions_is_searched_near_its_goal_in_bounded_time() -> None:
+    """A stack of 60 pancakes has 59 actions, each of which undoes itself: about two steps for each neighbour, and then an end."""
+    puzzle = Pancake(n=60)
+    calls = 0
+    result = Pancake.result
+
+    class Counted(Pancake):
+        def result(self, state: Any, action: int) -> Any:
+            nonlocal calls
+            calls += 1
+            return result(self, state, action)
+
+    found = list(near_goal(Counted(n=60), [(puzzle.goal, 0.0)], 300))
+    assert len(found) == 300
+    assert calls <= 2 * 59 * 300
+    gap = Gap(puzzle)
+    assert all(gap(state) <= distance for state, distance in found)
+    assert [distance for _, distance in found].count(1.0) == 59

@@ -1,0 +1,260 @@
+"""`arena compare --across`: every figure recomputed from the records by pandas and scipy."""
+
+import json
+import re
+from io import StringIO
+from itertools import combinations
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy import stats  # type: ignore[import-untyped]
+
+import arena
+from arena.api.store import Store
+from arena.cli import cli
+from arena_compare.across import summarise_store
+from arena_compare.domains import describe_solvers
+from arena_compare.puzzle_comparison import Attempt
+from arena_web.report.evidence import findings
+from arena_web.report.latex_report import latex_report
+from tests.extensions.compare.test_random_effects import refit
+
+SPEC = {
+    "name": "across",
+    "games": [
+        {"name": "sliding-tiles", "shuffle": 12},
+        {"name": "sliding-tiles", "shuffle": 25},
+        {"name": "pancake", "n": 6},
+        {"name": "top-spin", "n": 6, "k": 2, "shuffle": 5},
+        {"name": "hanoi", "discs": 3},
+        {"name": "tic-tac-toe"},
+    ],
+    "rounds": 8,
+    "seed": 3,
+    "limits": {"nodes": 60},
+    "openings": {"plies": 2},
+    "agents": ["a-star", "bfs", {"agent": "greedy", "label": "greedy"}, "random"],
+}
+DIGITS = 1e-9
+
+
+def called(*arguments: str) -> Any:
+    return CliRunner().invoke(cli, ["compare", *arguments], catch_exceptions=True, standalone_mode=False)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, pd.DataFrame]:
+    path = tmp_path_factory.mktemp("store") / "across.db"
+    puzzles = {**SPEC, "games": SPEC["games"][:5], "openings": None}  # type: ignore[index]
+    return str(path), arena.run(puzzles, store=path).to_dataframe()
+
+
+@pytest.fixture(scope="module")
+def found(played: tuple[str, pd.DataFrame]) -> dict[str, Any]:
+    return dict(json.loads(called(played[0], "--across", "--format", "json").output))
+
+
+def refer(frame: pd.DataFrame, one: str, other: str) -> list[tuple[str, list[float]]]:
+    """The difference of each position by domain, in the order of the spec."""
+    wide = frame.pivot_table(index=["board", "round"], columns="agent", values="solved", sort=False).astype(float)
+    leads = wide[one] - wide[other]
+    return [(board, list(leads.loc[board])) for board in frame["board"].unique()]
+
+
+def test_each_figure_is_recomputed(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+    """Effects and errors of each domain, the answer over all, and both tests; the overall answer is unknown to no agent."""
+    _, frame = played
+    pairs = {(pair["one"], pair["other"]): pair for pair in found["pairs"]}
+    assert len(pairs) == 6
+    for (one, other), pair in pairs.items():
+        domains = refer(frame, one, other)
+        assert [domain["domain"] for domain in pair["domains"]] == [board for board, _ in domains]
+        effects, errors = [], []
+        for domain, (_, leads) in zip(pair["domains"], domains, strict=True):
+            padded = pd.Series([*leads, 0.0])
+            number = len(leads)
+            squares = float((padded**2).sum()) + 1  # +1 and -1, each with half weight
+            variance = (squares - float(padded.sum()) ** 2 / (number + 2)) / (number + 2) ** 2
+            assert domain["rounds"] == number
+            assert domain["value"] == pytest.approx(sum(leads) / number, abs=DIGITS)
+            assert domain["error"] == pytest.approx(variance**0.5, rel=DIGITS)
+            low, high = stats.t.interval(0.95, number - 1, domain["value"], domain["error"])
+            assert [domain["low"], domain["high"]] == pytest.approx([low, high], rel=DIGITS)
+            effects.append(domain["value"])
+            errors.append(domain["error"])
+        mean, low, high, spread = refit(effects, errors)
+        overall = pair["overall"]
+        assert [overall[key] for key in ("value", "low", "high")] == pytest.approx([mean, low, high], rel=DIGITS, abs=1e-8)
+        weights = [1 / (error**2 + overall["spread"] ** 2) for error in errors]
+        mean = sum(w * e for w, e in zip(weights, effects, strict=True)) / sum(weights)
+        squares = sum(w * (e - mean) ** 2 for w, e in zip(weights, effects, strict=True))
+        low, high = stats.t.interval(0.95, 4, mean, (squares / 4 / sum(weights)) ** 0.5)
+        if squares > DIGITS:
+            assert [overall[key] for key in ("value", "low", "high")] == pytest.approx([mean, low, high], rel=DIGITS, abs=DIGITS)
+        assert overall["spread"] == pytest.approx(spread, rel=DIGITS, abs=1e-7)
+        if len({abs(effect) for effect in effects}) == 5 and 0 not in effects:
+            assert pair["wilcoxon"]["p_value"] == pytest.approx(stats.wilcoxon(effects, method="exact").pvalue)
+        moved = [effect for effect in effects if effect]
+        sign = stats.binomtest(sum(effect > 0 for effect in moved), len(moved)).pvalue if moved else 1
+        assert pair["sign"]["p_value"] == pytest.approx(sign)
+    assert pairs["a-star", "random"]["overall"]["value"] > 0.2
+
+
+def test_solvers_and_the_virtual_best_are_recomputed(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+    """Solved shares, PAR2 and the contribution of each entry, by domain."""
+    _, frame = played
+    solvers = {(one["domain"], one["agent"]): one for one in found["solvers"]}
+    for board, part in frame.groupby("board"):
+        limit = 2 * part["nodes"].max()
+        spent = part.pivot_table(index="round", columns="agent", values="nodes").where(
+            part.pivot_table(index="round", columns="agent", values="solved").astype(bool)
+        )
+        best = spent.min(axis=1)
+        everywhere = spent.notna().all(axis=1)
+        for agent in spent.columns:
+            one = solvers[board, agent]
+            assert one["solved"] == pytest.approx(spent[agent].notna().mean(), abs=DIGITS)
+            assert one["par2"] == pytest.approx(spent[agent].fillna(limit).mean(), rel=DIGITS)
+            without, virtual_par2 = spent.drop(columns=agent).min(axis=1).fillna(limit).mean(), best.fillna(limit).mean()
+            assert one["contribution"] == (pytest.approx(without / virtual_par2, rel=DIGITS) if virtual_par2 else None)
+            logs = spent.loc[everywhere, agent].clip(lower=1).map(log)
+            assert one["nodes"] == (pytest.approx(exp(logs.mean()), rel=DIGITS) if everywhere.any() else None)
+        virtual = solvers[board, "virtual best"]
+        assert virtual["solved"] == pytest.approx(best.notna().mean())
+        assert virtual["par2"] == pytest.approx(best.fillna(limit).mean(), rel=DIGITS)
+        solved = part[part["round"].isin(everywhere[everywhere].index)]
+        chosen = solved.sort_values(["nodes", "path_cost"]).drop_duplicates("round")  # the cost is that of the entry chosen
+        assert virtual["cost"] == (pytest.approx(chosen["path_cost"].mean(), rel=DIGITS) if len(chosen) else None)
+
+
+def test_ratios_of_nodes_are_on_positions_that_both_solved(played: tuple[str, pd.DataFrame]) -> None:
+    path, frame = played
+    document = json.loads(called(path, "a-star", "bfs", "--across", "--by", "nodes", "--format", "json").output)
+    (pair,) = document["pairs"]
+    assert pair["ratio"] is True
+    solved = (
+        frame[frame["solved"].astype(bool)]
+        .pivot_table(index=["board", "round"], columns="agent", values="nodes")
+        .dropna(subset=["a-star", "bfs"])
+    )
+    logs = (solved["a-star"].map(log) - solved["bfs"].map(log)).groupby(level="board").mean()
+    assert {one["domain"]: one["value"] for one in pair["domains"]} == pytest.approx(
+        {board: exp(value) for board, value in logs.items()}, rel=DIGITS
+    )
+    text = called(path, "a-star", "bfs", "--across", "--by", "nodes").output
+    assert text.startswith("a-star and bfs across 5 domains by nodes\n")
+    assert f"x {pair['overall']['value']:.3g} (95 % interval x {pair['overall']['low']:.3g}" in text
+    assert "Over all domains, a-star has less than bfs" in text
+
+
+def test_par2_counts_an_unsolved_position_as_twice_the_budget() -> None:
+    """The budget is the limit, also if no attempt used all of it."""
+    attempts = {"one": {0: Attempt(True, 4, 4.0, 30, 0.1, False), 1: Attempt(False, None, None, 70, 0.1, True)}}
+    one, virtual = describe_solvers("d", attempts, budget=100)
+    assert (one.par2, virtual.par2) == ((30 + 200) / 2, (30 + 200) / 2)
+    assert describe_solvers("d", attempts)[0].par2 == (30 + 140) / 2
+
+
+def test_csv_has_the_same_values(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+    """Three tables: pairs in each domain and over all, figures of solvers, ranks. Without --across, a table of the pairs."""
+    tables = called(played[0], "--across", "--format", "csv").output.split("\n\n")
+    pairs, solvers, entries = [pd.read_csv(StringIO(table)) for table in tables]
+    overall = pairs[pairs["domain"] == "all domains"]
+    assert overall["value"].tolist() == pytest.approx([pair["overall"]["value"] for pair in found["pairs"]], rel=1e-12)
+    assert overall["wilcoxon.p_value"].tolist() == [pair["wilcoxon"]["p_value"] for pair in found["pairs"]]
+    assert len(pairs) == 6 * 6
+    assert solvers["par2"].tolist() == pytest.approx([one["par2"] for one in found["solvers"]], rel=1e-12)
+    assert entries["rank"].tolist() == [entry["rank"] for entry in found["entries"]]
+    boards = json.loads(called(played[0], "--format", "json").output)
+    simple = pd.read_csv(StringIO(called(played[0], "--format", "csv").output))
+    assert simple["difference"].tolist() == pytest.approx([pair["difference"] for board in boards for pair in board["pairs"]])
+    assert simple["nodes.estimate.value"].notna().any()
+
+
+def test_few_domains_have_no_overall_answer(tmp_path: Path) -> None:
+    """Two games and a puzzle: the answers by domain, and a sentence; agents without a common domain are named."""
+    spec = {**SPEC, "games": ["tic-tac-toe", {"name": "hanoi", "discs": 2}], "rounds": 3}
+    arena.run(spec, store=tmp_path / "few.db")
+    text = called(str(tmp_path / "few.db"), "greedy", "random", "--across").output
+    assert "No overall answer: there are fewer than 5 shared domains" in text
+    assert "all domains" not in text
+    every = called(str(tmp_path / "few.db"), "--across").output
+    assert "across 2 domains by" in every
+    assert "Not told apart" not in every, "so few domains tell nothing of anybody"
+    document = json.loads(called(str(tmp_path / "few.db"), "--across", "--format", "json").output)
+    assert all(pair["overall"] is None and not pair["domains_disagree"] for pair in document["pairs"])
+    assert {entry["rank"] for entry in document["entries"]} == {1}
+    tic_tac_toe = {(pair["one"], pair["other"]): pair["domains"][0] for pair in document["pairs"]}["greedy", "random"]
+    frame = arena.open_store(tmp_path / "few.db").to_dataframe()
+    games = frame[frame["board"] == "tic-tac-toe"]
+    points = {
+        agent: pd.concat(
+            [(games.loc[games[seat] == agent, ["round", f"returns_{seat}"]].rename(columns={f"returns_{seat}": "got"}))
+             for seat in ("first", "second")]
+        ).groupby("round")["got"].apply(lambda got: ((got + 1) / 2).mean())
+        for agent in ("greedy", "random")
+    }  # fmt: skip
+    assert tic_tac_toe["value"] == pytest.approx((points["greedy"] - points["random"]).mean(), abs=DIGITS)
+
+
+def test_tables_for_latex(played: tuple[str, pd.DataFrame], tmp_path: Path) -> None:
+    """Booktabs, and no special character outside of tables that LaTeX would read as a command."""
+    file = tmp_path / "across.tex"
+    assert called(played[0], "--across", "-o", str(file)).return_value == 0
+    text = file.read_text()
+    assert text.count(r"\begin{tabular}") == text.count(r"\bottomrule") == text.count(r"\end{tabular}") == 7
+    outside, inside = [], False
+    for line in text.splitlines()[1:]:
+        inside = inside or line.startswith(r"\begin{tabular}")
+        outside += [] if inside else [line]
+        inside = inside and not line.startswith(r"\end{tabular}")
+    assert r"95 \% interval" in " ".join(outside)
+    assert not any(character in line.replace(f"\\{character}", "") for line in outside for character in "%_&#$")
+
+
+def test_all_pairs_are_listed_with_corrected_tests(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+    """The order of the pairs is the order of the entries, and Holm's correction is over all of them."""
+    names = [entry["agent"] for entry in found["entries"]]
+    assert [(pair["one"], pair["other"]) for pair in found["pairs"]] == list(combinations(names, 2))
+    raw = sorted(pair["overall"]["p_value"] for pair in found["pairs"])
+    assert min(pair["overall"]["p_value_holm"] for pair in found["pairs"]) == pytest.approx(min(1, 6 * raw[0]))
+    text = called(played[0], "--across").output
+    assert "Not told apart by Wilcoxon's test over domains:" in text
+    assert "Contribution: PAR2 of the virtual best without the entry" in text
+
+
+def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.DataFrame], tmp_path: Path) -> None:
+    """A point in the colour of its domain for each position that both solved, and the numbers behind it."""
+    path, frame = played
+    refused = called(path, "a-star", "greedy", "--across", "-o", str(tmp_path / "two.txt"))
+    assert "expected a name that ends in .html or .tex" in str(refused.exception)
+    written = called(path, "a-star", "greedy", "--across", "-o", str(tmp_path / "two.html"))
+    assert re.search(r"two.html: 1 comparison over \d+ domains, ", written.output)
+    page = (tmp_path / "two.html").read_text()
+    both = frame[frame["solved"].astype(bool)].pivot_table(index=["board", "round"], columns="agent", values="nodes")
+    both = both.dropna(subset=["a-star", "greedy"])
+    start = page.index('aria-label="numbers of the plot Nodes of greedy in relation to a-star of all domains"')
+    assert page[start : page.index("</table>", start)].count("<tr>") == len(both) + 1
+    fewer = int((both["a-star"] < both["greedy"]).sum())
+    assert f"a-star took fewer on {fewer} of {len(both)} positions, above the line." in page
+    assert all(board in page for board in frame["board"].unique())
+    assert page.count("<svg") == 2
+
+
+def test_a_report_has_the_answer_over_all_boards(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+    """The rows of the panel are the pairs of the comparison."""
+    with Store.open(Path(played[0])) as store:
+        rows = summarise_store(store)
+    assert rows is not None
+    assert [(row["Agent"], row["Other"]) for row in rows] == [(pair["one"], pair["other"]) for pair in found["pairs"]]
+    panel = {"name": "domains", "title": "All boards together", "script": None, "error": None, "data": rows}
+    with Store.open(Path(played[0])) as store:
+        text = latex_report(findings(store), [], [panel, {**panel, "name": "drawn", "script": "draw"}], "paper")
+    assert text.count(r"\label{tab:panel-") == text.count(r"\label{tab:panel-domains}") == 1
+    assert text.count(r"\\") == len(rows) + 1
+    leads = [round(100 * pair["overall"]["value"], 1) for pair in found["pairs"]]
+    assert [float(row["Lead"]) for row in rows] == pytest.approx(leads, abs=0.051)

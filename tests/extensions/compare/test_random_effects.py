@@ -1,0 +1,276 @@
+"""One answer from several domains: a published meta-analysis, scipy, and the coverage of simulated comparisons."""
+
+import random
+from collections.abc import Callable, Sequence
+from math import exp, log, sqrt
+from statistics import pvariance
+
+import pytest
+from scipy import optimize, stats  # type: ignore[import-untyped]
+
+from arena_compare.domains import (
+    Domain,
+    DomainEffect,
+    combine_domains,
+    compare_domain,
+    compare_domains,
+    group_entries,
+    rank_entries,
+)
+from arena_compare.paired import holm
+from arena_compare.random_effects import combine, sign_test, signed_ranks
+
+# Thirteen trials of a vaccine: cases and others with it, cases and others without it (G. Colditz and others, Efficacy of BCG
+# vaccine in the prevention of tuberculosis, JAMA 271, 1994).
+TRIALS = [
+    (4, 119, 11, 128),
+    (6, 300, 29, 274),
+    (3, 228, 11, 209),
+    (62, 13536, 248, 12619),
+    (33, 5036, 47, 5761),
+    (180, 1361, 372, 1079),
+    (8, 2537, 10, 619),
+    (505, 87886, 499, 87892),
+    (29, 7470, 45, 7232),
+    (17, 1699, 65, 1600),
+    (186, 50448, 141, 27197),
+    (5, 2493, 3, 2338),
+    (27, 16886, 29, 17825),
+]
+
+
+def log_ratios() -> tuple[list[float], list[float]]:
+    """The logarithms of the relative risks, and their standard errors."""
+    effects = [log(a / (a + b) / (c / (c + d))) for a, b, c, d in TRIALS]
+    return effects, [sqrt(1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)) for a, b, c, d in TRIALS]
+
+
+def refit(effects: Sequence[float], errors: Sequence[float]) -> tuple[float, float, float, float]:
+    """The mean, its bounds and the spread, as found by scipy."""
+
+    def weigh(between: float) -> tuple[list[float], float]:
+        weights = [1 / (error**2 + between) for error in errors]
+        return weights, sum(w * e for w, e in zip(weights, effects, strict=True)) / sum(weights)
+
+    def excess(between: float) -> float:
+        weights, mean = weigh(between)
+        return sum(w * (e - mean) ** 2 for w, e in zip(weights, effects, strict=True)) - len(effects) + 1
+
+    root = optimize.brentq(excess, 0, 100, xtol=1e-15) ** 0.5 if excess(0) > 0 else 0.0
+    weights, mean = weigh(root**2)
+    squares = sum(w * (e - mean) ** 2 for w, e in zip(weights, effects, strict=True))
+    error = sqrt(squares / (len(effects) - 1) / sum(weights))
+    low, high = stats.t.interval(0.95, len(effects) - 1, loc=mean, scale=error)
+    return mean, low, high, root
+
+
+def test_a_published_analysis_is_found_again() -> None:
+    """The variance between trials by the estimator of Paule and Mandel, which is the empirical Bayes estimator of W. Viechtbauer,
+    Conducting meta-analyses in R with the metafor package, 2010, and Cochran's test (Q = 152.23 with 12 degrees of freedom).
+    """
+    found = combine(*log_ratios())
+    assert found.spread**2 == pytest.approx(0.3181, abs=5e-5)
+    assert found.spread_p_value == pytest.approx(stats.chi2.sf(152.2330, 12), rel=1e-4)
+
+
+def test_scipy_finds_the_same_interval() -> None:
+    effects, errors = log_ratios()
+    found = combine(effects, errors)
+    mean, low, high, spread = refit(effects, errors)
+    assert [found.value, found.low, found.high, found.spread] == pytest.approx([mean, low, high, spread], rel=1e-9)
+    plain = combine(effects, [0.3] * 13)  # with equal errors, this is a t-test
+    assert plain.p_value == pytest.approx(stats.ttest_1samp(effects, 0).pvalue, rel=1e-9)
+    assert [plain.low, plain.high] == pytest.approx(stats.t.interval(0.95, 12, plain.value, stats.sem(effects)), rel=1e-9)
+
+
+def test_the_spread_agrees_with_the_test_for_it() -> None:
+    """One domain of eight differs, and its effect has a large error: the domains differ beyond chance, so there is a spread."""
+    found = combine([0.0] * 7 + [0.44], [0.037] * 7 + [0.1])
+    assert found.spread_p_value < 0.05
+    assert found.spread > 0.05
+
+
+def test_equal_effects_still_have_an_interval() -> None:
+    """Nothing is known with certainty from five domains: the errors within the domains remain."""
+    found = combine([1.0] * 5, [0.1] * 5)
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 4) * 0.1 / sqrt(5))
+    with pytest.raises(ValueError, match="two domains"):
+        combine([1.0], [0.1])
+
+
+@pytest.mark.parametrize("size", [5, 9, 14])
+def test_tests_over_domains_are_scipys(size: int) -> None:
+    """Without ties by scipy's exact distribution, with ties by all signs; zeros are left out."""
+    rng = random.Random(size)
+    effects = [rng.gauss(0.4, 1) for _ in range(size)]
+    assert signed_ranks(effects) == pytest.approx(stats.wilcoxon(effects, method="exact").pvalue, rel=1e-12)
+    above = sum(effect > 0 for effect in effects)
+    assert sign_test(effects) == pytest.approx(stats.binomtest(above, size).pvalue, rel=1e-9)
+    assert signed_ranks([*effects, 0.0]) == signed_ranks(effects)
+    tied = [0.1, 0.1, 0.30000000000000004, 0.3, -0.2, 0.1]  # ranks 2, 2, 5.5, 5.5, 4, 2: at most 4 from 21 on one side
+    low = sum(
+        min(total := sum(rank for bit, rank in enumerate((2, 2, 5.5, 5.5, 4, 2)) if signs >> bit & 1), 21 - total) <= 4
+        for signs in range(64)
+    )
+    assert signed_ranks(tied) == low / 64
+
+
+def test_an_error_counts_three_more_rounds() -> None:
+    """A. Agresti and Y. Min, 2005: their interval adds a half to each of the four counts. Ratios are logarithms."""
+    one = {number: float(number < 30) for number in range(50)}
+    other = {number: float(25 <= number < 40) for number in range(50)}  # 25 alone by one, 10 by the other, 5 by both
+    found = compare_domain(Domain("d", one, other))
+    assert found is not None
+    b, c, n = 25.5, 10.5, 52
+    assert found.value == 15 / 50
+    assert found.error == pytest.approx(sqrt(b + c - (b - c) ** 2 / n) / n)
+    same = compare_domain(Domain("d", one, one))
+    assert same is not None
+    assert same.error > 0
+    once = compare_domain(Domain("d", one, other, repeated=True))
+    assert once is not None
+    assert once.low is None
+    assert once.error == pytest.approx(sqrt(35 / 50 + 1 - 0.3**2 / 3) / 3)
+    doubled = compare_domain(Domain("d", {0: 8.0, 1: 20.0}, {0: 4.0, 1: 10.0, 2: 7.0}), least=1.0)
+    assert doubled is not None
+    assert doubled.rounds == 2
+    assert exp(doubled.value) == pytest.approx(2)
+    assert compare_domain(Domain("d", {0: 1.0}, {1: 1.0})) is None
+    signs = compare_domain(Domain("d", {0: 9.0, 1: 2.0}, {0: 1.0, 1: 2.0}, by_sign=True))
+    assert signs is not None
+    assert signs.value == 0.5
+
+
+def test_the_error_of_a_ratio_has_the_scale_of_the_ratios() -> None:
+    """Costs that differ by 1 % have errors of 1 %: in each domain, the median of the standard deviations counts as one more
+    deviation from the mean.
+    """
+    ratios = ([1.01, 0.99, 1.02], [1.0, 1.03, 0.97], [1.0, 1.0])
+    domains = [Domain(str(n), dict(enumerate(values)), dict.fromkeys(range(3), 1.0)) for n, values in enumerate(ratios)]
+    found = compare_domains(domains, least=1e-9, bounded=False)
+    logs = [[log(value) for value in values] for values in ratios]
+    unit = (stats.tstd(logs[0]) + stats.tstd(logs[1])) / 2
+    for effect, leads in zip(found, logs, strict=True):
+        variance = (len(leads) * pvariance(leads) + unit**2) / len(leads)
+        assert effect.error == pytest.approx(sqrt(variance / len(leads)), rel=1e-9)
+    third = dict.fromkeys(range(4), 0.1 + 0.2)  # the same costs, but for rounding errors
+    same = [Domain(str(n), third, dict.fromkeys(range(4), 0.3)) for n in range(5)]
+    overall = combine_domains("a", "b", compare_domains(same, least=1e-9, bounded=False), ratio=True).overall
+    assert overall is not None
+    assert (overall.value, overall.p_value) == (0, 1)
+    assert overall.high < 1e-8
+
+
+def make_pair(one: str, other: str, values: Sequence[float], first: int = 0) -> list[DomainEffect]:
+    return [DomainEffect(f"domain {first + n}", 20, 0.5, 0.5, value, 0.05, None, None) for n, value in enumerate(values)]
+
+
+def test_boards_that_an_entry_does_not_play_leave_it_behind_the_same_entries() -> None:
+    """B loses to c on boards that a does not play: b gets a worse rank, and is not behind a."""
+    close = [0.2, 0.25, 0.22, 0.18, 0.21, 0.2]
+    alone = [combine_domains("b", "a", make_pair("b", "a", close))]
+    assert rank_entries(["a", "b"], alone) == {"a": 2, "b": 1}
+    more = [*alone, combine_domains("b", "c", make_pair("b", "c", [-0.3] * 6, first=6))]
+    ranks = rank_entries(["a", "b", "c"], more)
+    assert ranks == {"a": 2, "b": 2, "c": 1}
+
+
+def test_groups_are_runs_that_no_test_tells_apart() -> None:
+    """Four entries in twelve domains: a far ahead of all, then b and c alike, d behind them."""
+    rng = random.Random(1)
+    level = {"a": 0.9, "b": 0.5, "c": 0.5, "d": 0.1}
+    values = [{name: mean + rng.gauss(0, 0.02) for name, mean in level.items()} for _ in range(12)]
+    names = list(level)
+    pairs = [
+        combine_domains(one, other, make_pair(one, other, [row[one] - row[other] for row in values]))
+        for k, one in enumerate(names)
+        for other in names[k + 1 :]
+    ]
+    means, groups = group_entries(names, pairs)
+    ranks = stats.rankdata([[-row[name] for name in names] for row in values], axis=1).mean(axis=0)
+    assert [means[name] for name in names] == pytest.approx(list(ranks))
+    assert [sorted(group) for group in groups] == [["b", "c"]]
+    assert holm([pair.wilcoxon_p_value for pair in pairs])[3] > 0.05
+
+
+def cover(domains: int, spread: float, comparisons: int, seed: int) -> float:
+    """The share of simulated comparisons of two solvers whose interval holds the true mean difference.
+
+    In each domain, both attempt 15 to 60 positions of different difficulty, and solve each by chance.
+    """
+    rng, held = random.Random(seed), 0
+    for _ in range(comparisons):
+        played = []
+        for number in range(domains):
+            lead = 0.1 + max(-0.4, min(0.4, rng.gauss(0, spread)))  # bounded, so that shares stay between 0 and 1
+            rounds = rng.choice((15, 30, 60))
+            one, other = {}, {}
+            for place in range(rounds):
+                ease = rng.uniform(0.25, 0.75)
+                one[place] = float(rng.random() < ease + lead / 2)
+                other[place] = float(rng.random() < ease - lead / 2)
+            played.append(Domain(str(number), one, other))
+        overall = combine_domains("a", "b", compare_domains(played)).overall
+        assert overall is not None
+        held += overall.low <= 0.1 <= overall.high
+    return held / comparisons
+
+
+NODES, COSTS = 1.0, 0.05
+"""The typical standard deviation of the logarithm of a ratio between two solvers, for the same position."""
+
+
+def cover_ratios(deviation: float, domains: int, spread: float, comparisons: int, seed: int) -> float:
+    """The share of simulated comparisons of two solvers whose interval holds the true mean ratio, 0.8.
+
+    In each domain, both solve 6 to 60 positions. Amounts differ between positions by orders of magnitude. The deviation of a
+    ratio differs between domains, and so does the true ratio, by `spread` times the deviation.
+    """
+    rng, held, truth = random.Random(seed), 0, log(0.8)
+    for _ in range(comparisons):
+        played = []
+        for number in range(domains):
+            lead, noise = truth + rng.gauss(0, spread * deviation), deviation * rng.choice((0.5, 1, 1.5))
+            size = [rng.gauss(8, 2) for _ in range(rng.choice((6, 20, 60)))]
+            one = {place: exp(amount + rng.gauss(lead, noise)) for place, amount in enumerate(size)}
+            played.append(Domain(str(number), one, dict(enumerate(map(exp, size)))))
+        effects = compare_domains(played, least=1e-9, bounded=False)
+        overall = combine_domains("a", "b", effects, ratio=True).overall
+        assert overall is not None
+        held += overall.low <= truth <= overall.high
+    return held / comparisons
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.15])
+@pytest.mark.parametrize("domains", [5, 10, 20])
+@pytest.mark.proof
+def test_an_overall_answer_covers_its_true_value(
+    domains: int, spread: float, record_property: Callable[[str, object], None]
+) -> None:
+    share = cover(domains, spread, 1000, seed=domains)
+    record_property("covered", f"{100 * share:.1f} %")
+    assert 0.93 <= share <= 0.97
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.15])
+def test_few_simulated_comparisons_are_covered(spread: float) -> None:
+    """Of 100: a share of 95 % gives at least 88 in all but one of 300 samples."""
+    assert cover(5, spread, 100, seed=1) >= 0.88
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+@pytest.mark.parametrize("domains", [5, 10, 20])
+@pytest.mark.parametrize("deviation", [NODES, COSTS], ids=["nodes", "costs"])
+@pytest.mark.proof
+def test_an_overall_ratio_covers_its_true_value(
+    deviation: float, domains: int, spread: float, record_property: Callable[[str, object], None]
+) -> None:
+    share = cover_ratios(deviation, domains, spread, 2000, seed=domains)
+    record_property("covered", f"{100 * share:.1f} %")
+    assert 0.93 <= share <= 0.97
+
+
+@pytest.mark.parametrize("deviation", [NODES, COSTS], ids=["nodes", "costs"])
+def test_few_simulated_ratios_are_covered(deviation: float) -> None:
+    """Of 100, as above."""
+    assert cover_ratios(deviation, 5, 1.0, 100, seed=1) >= 0.88

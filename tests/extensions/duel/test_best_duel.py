@@ -1,0 +1,173 @@
+"""`arena duel` with several files, or several values of an option: the best of them, by real games."""
+
+import json
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, suppress
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from arena.cli import cli
+from arena.errors import ArenaError
+from arena_duel.best_duel import PastContest, Standing, _describe, _judge_first, read_variants
+from tests.conftest import Arena
+
+AGENT = """
+from arena import Agent, hookimpl
+
+class Edge(Agent):
+    name = "edge"
+    def __init__(self, *, wise: bool = {wise}, number: int = 0) -> None:
+        self.wise = wise
+    def choose(self, game, state, search):
+        if not self.wise:
+            return None
+        return search.rng.choice(list(game.threats(state, game.to_move(state))) or game.actions(state))
+
+@hookimpl
+def arena_agents():
+    return [Edge]
+"""
+QUICK = ("--game", "tic-tac-toe", "--openings", "2", "--workers", "1", "--format", "json", "--exit-code")
+
+
+@pytest.fixture(autouse=True)
+def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    for name, wise in (("bad", False), ("good", True)):
+        (tmp_path / f"{name}.py").write_text(AGENT.format(wise=wise))
+
+
+def test_the_best_file_and_the_best_value_are_found(tmp_path: Path, arena: Arena, capsys: pytest.CaptureFixture[str]) -> None:
+    """An agent without a move loses every pair. The exit code is about the first variant; the history has both contests."""
+    files = arena("duel", "bad.py", "good.py", *QUICK)
+    found = json.loads(files.stdout)
+    assert (files.returncode, found["answer"], found["ties"], found["verdict"]) == (4, "good", [], "worse"), files.stderr
+    assert [(one["name"], one["score"], one["still_in"], one["worse_than"]) for one in found["variants"]] == [
+        ("bad", 0.0, False, ["good"]),
+        ("good", 1.0, True, []),
+    ]
+    assert found["games"] == 2 * found["variants"][0]["pairs"]
+    (bad, good) = found["variants"]
+    assert bad["elo_high"] < 0 < good["elo_low"]
+    assert bad["elo_low"] is bad["elo"] is good["elo"] is good["elo_high"] is None  # with all points or none there is one bound
+    values = arena("duel", "bad.py", "--set", "wise=true,false", *QUICK)
+    assert (values.returncode, json.loads(values.stdout)["answer"]) == (0, "wise=True"), values.stderr
+    cli.main(["duel", "bad.py", "--history", "--format", "json"], standalone_mode=False)
+    history = json.loads(capsys.readouterr().out)
+    assert [(one["number"], one["verdict"]) for one in history] == [(1, "worse"), (2, "better")]
+    cli.main(["duel", "bad.py", "--history"], standalone_mode=False)
+    table = capsys.readouterr().out
+    moment = datetime.fromisoformat(found["started"]).astimezone().strftime("%Y-%m-%d %H:%M")
+    assert moment in table
+    assert "1: bad, good. good is the best of 2 (at most 5 % risk)." in table
+
+
+def test_a_contest_that_was_killed_goes_on(tmp_path: Path, arena: Arena) -> None:
+    """A process that gets SIGKILL in the middle leaves a store; the same call plays the rest, and the result is the same."""
+    slow = AGENT.format(wise=True).replace("        return search", "        time.sleep(0.0015)\n        return search")
+    (tmp_path / "good.py").write_text(f"import time\n{slow}")  # so that not all matches reach the store at once
+    words: tuple[str, ...] = (
+        "duel",
+        "good.py",
+        "--set",
+        "number=1,2",
+        "--game",
+        "connect-four",
+        "--openings",
+        "2",
+        "--format",
+        "json",
+    )
+    words += ("--games", "24", "--workers", "1", "--exit-code")
+    done = arena(*words)
+    whole = json.loads(done.stdout)
+    assert (done.returncode, whole["verdict"], whole["games"]) == (5, "undecided", 24), done.stderr
+    shutil.rmtree(tmp_path / "duel-edge")
+    begun = subprocess.Popen([sys.executable, "-m", "arena", *words, "--quiet"], cwd=tmp_path)
+    store = tmp_path / "duel-edge" / "best-of" / "001.db"
+    while begun.poll() is None and not count_matches(store):
+        time.sleep(0.005)
+    begun.kill()
+    assert begun.wait() == -signal.SIGKILL, "it ended before it was killed"
+    assert 0 < count_matches(store) < whole["games"]
+    rest = json.loads(arena(*words).stdout)
+    for one in (whole, rest):
+        del one["started"], one["ended"]
+    assert rest == whole
+
+
+def count_matches(store: Path) -> int:
+    """The matches that a store holds so far."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+        return int(connection.execute("SELECT count(*) FROM record").fetchone()[0])
+    return 0
+
+
+def test_calls_that_cannot_be_played() -> None:
+    """Each says what was expected; nothing is played."""
+
+    def refuse(*words: str) -> str:
+        with pytest.raises(ArenaError) as caught:
+            cli.main(["duel", *words], standalone_mode=False)
+        return str(caught.value)
+
+    assert "no such file: nope.py" in refuse("good.py", "nope.py")
+    assert "--against needs one file without variants" in refuse("good.py", "bad.py", "--against", "v1")
+    assert "--margin needs several files" in refuse("good.py", "--margin", "5")
+    assert "--history: expected one file, got 2" in refuse("good.py", "bad.py", "--history")
+    assert "--set: depth is given twice" in refuse("good.py", "--set", "depth=1,2", "--set", "depth=3,4")
+
+
+def test_a_key_with_several_values_is_an_option_of_the_agent() -> None:
+    """Words as on the command line: commas inside brackets belong to a value."""
+    assert read_variants(["rows=4,columns=5"]) == (["rows=4", "columns=5"], {})
+    assert read_variants(["depth=2,3,4", "order=game,heuristic", "rows=4"]) == (
+        ["rows=4"],
+        {"depth": [2, 3, 4], "order": ["game", "heuristic"]},
+    )
+    assert read_variants(["table=[1, 2],[3]"]) == ([], {"table": [[1, 2], [3]]})
+
+
+def contest(answer: str | None, **variants: tuple[bool, list[str], list[str]]) -> PastContest:
+    """A contest whose variants are (still in, worse than, level with)."""
+    standings = [
+        Standing(name, "x", "", "", {}, 1, 0.5, None, None, None, still, worse, level)
+        for name, (still, worse, level) in variants.items()
+    ]
+    ties = [one.name for one in standings if answer and one.still_in and one.name != answer]
+    return PastContest(1, "", "", "", {}, {}, 5.0, 0.05, 8, 8, answer, ties, "", "", standings)
+
+
+@pytest.mark.parametrize(
+    ("played", "sentence", "verdict"),
+    [
+        (
+            contest("a", a=(True, [], ["c"]), b=(False, ["a", "c"], []), c=(True, [], ["a"])),
+            "a and c are within 5 Elo, both better than the rest (at most 5 % risk)",
+            "no difference that matters",
+        ),
+        (
+            contest("a", a=(True, [], ["c"]), b=(False, ["c"], []), c=(True, [], ["a"])),
+            "a and c are within 5 Elo, the rest is worse than one of these (at most 5 % risk)",
+            "no difference that matters",
+        ),
+        (
+            contest("b", a=(True, [], []), b=(True, [], [])),
+            "b is better than a or within 5 Elo (at most 5 % risk)",
+            "undecided",
+        ),
+        (contest("b", a=(False, ["b"], []), b=(True, [], [])), "b is the best of 2 (at most 5 % risk)", "worse"),
+        (contest(None, a=(True, [], []), b=(True, [], [])), "Undecided: a and b are still in the contest", "undecided"),
+    ],
+)
+def test_the_answer_names_ties(played: PastContest, sentence: str, verdict: str) -> None:
+    """No sentence says more than was found."""
+    assert (_describe(played), _judge_first(played)) == (sentence, verdict)

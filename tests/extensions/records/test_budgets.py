@@ -1,0 +1,41 @@
+"""Solved share against budget, PAR2 and the gap to optimal, by hand."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, strategies as st
+
+from arena.errors import ArenaError
+from arena_records.budgets import BudgetStep, optimality_gap, par2, share_at, solved_by_budget
+
+
+def test_a_curve_by_hand() -> None:
+    """Of four positions two are solved with 10, one with 30, and one never."""
+    steps = solved_by_budget([30, 10, None, 10])
+    assert steps == (BudgetStep(10, 0.5), BudgetStep(30, 0.75))
+    assert [share_at(steps, budget) for budget in (9, 10, 29, 30, 1000)] == [0, 0.5, 0.5, 0.75, 0.75]
+    assert solved_by_budget([]) == solved_by_budget([None]) == ()
+
+
+@given(st.lists(st.none() | st.integers(0, 9), min_size=1), st.integers(0, 9))
+def test_the_share_at_a_budget_is_that_of_the_positions_within_it(spent: list[int | None], budget: int) -> None:
+    """Counted anew; and every step is one up."""
+    steps = solved_by_budget(spent)
+    assert share_at(steps, budget) == sum(cost is not None and cost <= budget for cost in spent) / len(spent)
+    assert all(one.budget < two.budget and one.share < two.share for one, two in pairwise(steps))
+
+
+def test_par2_by_hand() -> None:
+    """10, 2 x 100 for unsolved, 2 x 100 for too late."""
+    assert par2([10, None, 101], 100) == pytest.approx(410 / 3)
+    assert par2([], 100) is None
+    with pytest.raises(ArenaError, match="limit above 0"):
+        par2([1], 0)
+
+
+def test_gap_by_hand() -> None:
+    """10 % above, none, and an optimum of nothing."""
+    assert optimality_gap([(22, 20), (5, 5)]) == pytest.approx(0.05)
+    assert optimality_gap([(0, 0)]) == 0
+    assert optimality_gap([(3, 0)]) is None
+    assert optimality_gap([]) is None

@@ -1,0 +1,264 @@
+"""The key `report` of a spec: columns by formulas, and the matches that boards show. pandas and scipy compute the same anew."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from scipy import stats  # type: ignore[import-untyped]
+
+import arena
+from arena.cli import cli
+from arena.results.leaderboard import Leaderboard
+from arena.schedule.board_info import BoardInfo
+from arena.spec import load_spec
+from arena_records.tidy import OptimalCosts
+from arena_web.live import Watcher
+
+pandas = pytest.importorskip("pandas")
+PUZZLE: dict[str, Any] = {
+    "name": "tiles",
+    "game": {"name": "sliding-tiles", "shuffle": 20},
+    "rounds": 12,
+    "seed": 3,
+    "agents": ["a-star", {"agent": "a-star", "weight": 4, "label": "fast"}, {"agent": "best-first", "limits": {"nodes": 15}}],
+}
+GAME: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 9, "agents": ["random", "greedy", {"agent": "lookahead", "depth": 1}]}
+COLUMNS = {"efficiency": "cost / optimal", "hard": "nodes > 14"}
+
+
+def invoke(*words: str) -> str:
+    """The output of a command."""
+    return str(CliRunner().invoke(cli, list(words), standalone_mode=False, catch_exceptions=False).output)
+
+
+def estimate(values: Any, rounds: Any) -> list[float]:
+    """The mean with its interval: of a ratio of two sums over rounds, linearised (Cochran, 1977, chapter 6)."""
+    by_round = pandas.DataFrame({"value": values, "round": rounds}).dropna().groupby("round").value.agg(["sum", "count"])
+    mean = by_round["sum"].sum() / by_round["count"].sum()
+    residuals = by_round["sum"] - mean * by_round["count"]
+    error = math.sqrt((residuals**2).sum() * len(by_round) / (len(by_round) - 1)) / by_round["count"].sum()
+    reach = stats.t.ppf(0.975, len(by_round) - 1) * error
+    return [mean, mean - reach, mean + reach]
+
+
+@pytest.mark.parametrize("where", [None, "nodes > 10"])
+@pytest.mark.parametrize("stored", [False, True])
+def test_pandas_and_scipy_compute_the_same(tmp_path: Path, where: str | None, stored: bool) -> None:
+    """To nine digits, from the data frame alone: the columns of each match, the mean, and the interval."""
+    report = {"columns": COLUMNS} if where is None else {"columns": COLUMNS, "where": where}
+    results = arena.run({**PUZZLE, "report": report}, store=tmp_path / "cup.db" if stored else None)
+    frame = results.to_dataframe()
+    assert frame.domain.eq("sliding-tiles").all()
+    assert len(frame) == 36, "no match is missing"
+    best = frame[(frame.agent == "a-star") & frame.solved].set_index("round").path_cost
+    assert frame.optimal.tolist() == [best[number] for number in frame["round"]]
+    assert frame.efficiency.tolist() == pytest.approx((frame.path_cost / frame.optimal).tolist(), rel=1e-12, nan_ok=True)
+    assert frame.hard.tolist() == (frame.nodes > 14).astype(float).tolist()
+    assert frame.efficiency.isna().any(), "one attempt was not solved"
+    if where is not None:
+        assert frame.kept.tolist() == (frame.nodes > 10).tolist()
+        assert 0 < frame.kept.sum() < len(frame)
+        whole, frame = frame, frame[frame.kept]
+    (board,) = Leaderboard.of_results(results)
+    for row in board.rows:
+        mine = frame[frame.agent == row["agent"]]
+        for name in COLUMNS:
+            found = [row[name], row[f"{name}_low"], row[f"{name}_high"]]
+            assert found == pytest.approx(estimate(mine[name], mine["round"]), rel=1e-9), (row["agent"], name)
+        assert (row["attempts"], row["solved"]) == (len(mine), pytest.approx(mine.solved.mean()))
+        assert row["nodes_per_attempt"] == pytest.approx(mine.nodes.mean())
+        if where is not None:
+            assert row["kept"] == pytest.approx(whole[whole.agent == row["agent"]].kept.mean())
+    assert "finished" not in board.facts, "a match that is left out is not missing"
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_game_has_a_value_for_each_seat(tmp_path: Path, stored: bool) -> None:
+    """Names with own_ are those of the seat; the interval takes the two games of a round as one observation."""
+    report = {"where": "moves >= 6", "columns": {"share": "own_nodes / moves", "length": "moves"}}
+    results = arena.run({**GAME, "report": report}, store=tmp_path / "cup.db" if stored else None)
+    whole = results.to_dataframe()
+    assert list(whole.columns)[-4:] == ["kept", "share_first", "share_second", "length"]
+    assert whole.kept.tolist() == (whole.moves >= 6).tolist()
+    frame = whole[whole.kept]
+    assert 0 < len(frame) < len(whole)
+    (board,) = Leaderboard.of_results(results)
+    assert board.games == len(frame)
+    for row in board.rows:
+        first, second = frame[frame["first"] == row["agent"]], frame[frame.second == row["agent"]]
+        rounds = [*first["round"], *second["round"]]
+        for name in ("first", "second"):
+            assert frame[f"share_{name}"].tolist() == pytest.approx((frame[f"nodes_{name}"] / frame.moves).tolist())
+        own = estimate([*first.share_first, *second.share_second], rounds)
+        assert [row["share"], row["share_low"], row["share_high"]] == pytest.approx(own, rel=1e-9)
+        length = estimate([*first.length, *second.length], rounds)
+        assert [row["length"], row["length_low"], row["length_high"]] == pytest.approx(length, rel=1e-9)
+        assert row["wins"] == (frame.winner == row["agent"]).sum()
+    left_out = len(whole) - len(frame)
+    remark = f"report.where (moves >= 6) leaves out {left_out} of {len(whole)} games. The course of a game decides"
+    assert any(line.startswith(remark) for line in board.remarks)
+
+
+def test_every_output_has_the_columns(tmp_path: Path) -> None:
+    """Tables of every kind, the export, a report and the page of a tournament; the spec may choose and sort them."""
+    spec = {**PUZZLE, "report": {"where": "nodes > 10", "columns": COLUMNS}}
+    store = tmp_path / "cup.db"
+    arena.run({**spec, "columns": ["agent", "efficiency", "efficiency_high", "kept"], "sort": "-efficiency"}, store=store)
+    lines = invoke("leaderboard", str(store)).splitlines()
+    assert lines[2].split() == ["Agent", "Efficiency", "Efficiency", "to", "Kept"]
+    rows = json.loads(invoke("leaderboard", str(store), "--format", "json"))["boards"][0]["rows"]
+    assert all(row["efficiency_low"] <= row["efficiency"] <= row["efficiency_high"] for row in rows)
+    assert lines[4].split()[0] == max(rows, key=lambda row: row["efficiency"])["agent"]
+    assert r"\toprule" in (latex := invoke("leaderboard", str(store), "--format", "latex_booktabs"))
+    assert "Efficiency" in latex
+    assert "efficiency,efficiency_low,efficiency_high" in invoke("leaderboard", str(store), "--format", "csv").splitlines()[0]
+    assert invoke("export", str(store), "--format", "tidy").splitlines()[0].endswith(",kept,efficiency,hard")
+    page = tmp_path / "page.html"
+    invoke("report", str(store), "-o", str(page), "--matches", "0")
+    assert "Efficiency" in page.read_text()
+    assert "report.where (nodes &gt; 10) leaves out" in page.read_text()
+    (shown,) = Watcher(store)._read()["boards"]
+    assert [column["heading"] for column in shown["table"]["columns"]] == ["Agent", "Efficiency", "Efficiency to", "Kept"]
+    assert any(line.startswith("report.where (nodes > 10) leaves out") for line in shown["remarks"])
+
+
+def test_a_changed_report_plays_nothing(tmp_path: Path) -> None:
+    """The next run of the same matches shows the new columns, and without the key all matches."""
+    store = tmp_path / "cup.db"
+    arena.run(PUZZLE, store=store)
+    played: list[Any] = []
+    arena.run({**PUZZLE, "report": {"columns": {"rate": "nodes / seconds"}}}, store=store, observe=played.append)
+    (board,) = Leaderboard.load(store)
+    assert not played
+    assert all(row["rate"] > 0 for row in board.rows)
+    arena.run({**PUZZLE, "report": {"where": "round < 5"}}, store=store)
+    (board,) = Leaderboard.load(store)
+    assert [row["attempts"] for row in board.rows] == [5, 5, 5]
+    remark = "leaves out 21 of 36 attempts. All agents keep the same positions, so their rows can be compared with each other"
+    assert any(remark in line for line in board.remarks)
+    arena.run(PUZZLE, store=store)
+    (board,) = Leaderboard.load(store)
+    assert [row["attempts"] for row in board.rows] == [12, 12, 12]
+    assert not any("report" in line for line in board.remarks)
+
+
+def test_no_match_and_every_match(tmp_path: Path) -> None:
+    """A board without a match is still a board, and one with all says so."""
+    for where, attempts, words in [("nodes < 0", 0, "leaves out 36 of 36 attempts"), ("nodes >= 0", 12, "keeps all attempts")]:
+        store = tmp_path / f"{attempts}.db"
+        results = arena.run({**PUZZLE, "report": {"where": where, "columns": COLUMNS}}, store=store)
+        here = arena.run({**PUZZLE, "report": {"where": where, "columns": COLUMNS}})
+        for (board,) in (Leaderboard.of_results(results), Leaderboard.of_results(here)):
+            assert [row["attempts"] for row in board.rows] == [attempts] * 3
+            assert any(words in line for line in board.remarks)
+            assert (board.rows[0]["efficiency"] is None) == (not attempts)
+            assert "finished" not in board.facts
+        assert words in invoke("leaderboard", str(store))
+
+
+def test_optimal_needs_a_claim_that_holds() -> None:
+    """Of a whole search by an agent that claims it. If another agent has a cheaper solution, the lowest cost is unknown."""
+    board = BoardInfo.of(
+        load_spec({**PUZZLE, "agents": [*PUZZLE["agents"][:2], {"agent": "bfs", "limits": {"nodes": 50}}]}).boards[0]
+    )
+    assert board.optimal == ("a-star", "bfs")
+    costs = OptimalCosts([board])
+    costs.add(0, 1, 0, 8.0, "normal", 1, 30, 0.1)
+    costs.add(0, 2, 1, 8.0, "normal", 1, 30, 0.1)  # claims nothing
+    costs.add(0, 3, 0, 8.0, "normal", 1, 30, 0.1)
+    costs.add(0, 3, 1, 6.0, "normal", 1, 30, 0.1)  # refutes it
+    costs.add(0, 4, 2, 8.0, "normal", 1, 50, 0.1)  # its limit stopped the search
+    costs.add(0, 5, 0, 8.0, "normal", 8, 30, 0.1)  # step by step
+    costs.add(0, 6, 0, 0.1 + 0.2, "normal", 1, 30, 0.1)
+    costs.add(0, 6, 1, 0.3, "normal", 1, 30, 0.1)  # the same sum in another order
+    assert [costs.of(0, number) for number in range(7)] == [None, 8.0, None, None, None, None, pytest.approx(0.3)]
+    unclaimed = {**PUZZLE, "agents": [{"agent": "a-star", "weight": 4}, "best-first"]}
+    assert arena.run(unclaimed).to_dataframe().optimal.isna().all()
+
+
+@pytest.mark.parametrize(
+    ("report", "words"),
+    [
+        (
+            {"where": "cots > 3"},
+            "report.where: unknown name 'cots'; did you mean 'cost'? The known names are compiled, cost, fallbacks, moves,",
+        ),
+        ({"where": "open('x')"}, "report.where: a call is not allowed: open('x')"),
+        ({"columns": {"a": "agent"}}, "report.columns.a: agent is a text"),
+        ({"columns": {"nodes": "moves"}}, "report.columns.nodes: boards or data frames already have a column with this name"),
+        ({"columns": {"solved": "moves"}}, "report.columns.solved: boards or data frames already have"),
+        ({"columns": {"A b": "moves"}}, "report.columns.A b: expected a name of at most 30 small letters, digits and _"),
+        ({"columns": {"a_low": "moves"}}, "which does not end in _low or _high, got 'a_low'"),
+        ({"columns": {f"c{n}": "moves" for n in range(21)}}, "report.columns: expected at most 20 columns, got 21"),
+        ({"columns": {"a": 3}}, "report.columns.a: expected text, got 3"),
+        ({"columns": ["a"]}, "report.columns: expected a mapping"),
+        ({"wher": "moves > 3"}, "report.wher: unknown key; did you mean 'where'?"),
+        ("moves > 3", "report: expected a mapping"),
+    ],
+)
+def test_a_fault_names_its_place(report: Any, words: str) -> None:
+    """When the spec is loaded, before any match."""
+    with pytest.raises(arena.SpecError) as fault:
+        arena.run({**PUZZLE, "report": report})
+    assert words in str(fault.value)
+
+
+def test_a_game_is_kept_for_all_or_for_none() -> None:
+    """A condition may not look from one seat; a format that needs every result may have none."""
+    with pytest.raises(arena.SpecError, match=r"report.where: unknown name 'own_nodes'.*names with own_ are for columns"):
+        arena.run({**GAME, "report": {"where": "own_nodes > 3"}})
+    for name in ("swiss", "knockout"):
+        with pytest.raises(arena.SpecError, match=f"report.where: the format {name} needs all its matches"):
+            arena.run({**GAME, "format": name, "report": {"where": "moves > 3"}})
+    assert arena.run({**GAME, "rounds": 2, "format": "swiss", "report": {"columns": {"length": "moves"}}}).records
+
+
+def test_a_store_of_a_stranger_runs_no_formula_but_checked_ones(tmp_path: Path) -> None:
+    """The formula in the file is read again, and refused like that of a spec."""
+    import sqlite3
+
+    from arena.store.run import RUN
+    from arena.store.schema import digest
+
+    store = tmp_path / "cup.db"
+    arena.run({**PUZZLE, "report": {"where": "nodes > 10"}}, store=store)
+    with sqlite3.connect(store) as opened:
+        cells = list(opened.execute(f"SELECT {RUN} FROM run").fetchone())
+        place = RUN.split(", ").index("spec")
+        cells[place] = cells[place].replace("nodes > 10", "open('x')")
+        opened.execute("UPDATE run SET spec = ?, digest = ?", (cells[place], digest(tuple(cells))))
+    with pytest.raises(arena.ArenaError, match=r"report: a call is not allowed: open\('x'\)"):
+        Leaderboard.load(store)
+
+
+def test_columns_are_measures_of_comparisons(tmp_path: Path) -> None:
+    """The mean difference is that of the data frame, over rounds in which both have a value; a note names the filter."""
+    report = {"columns": COLUMNS, "where": "nodes > 10"}
+    frame = arena.run({**PUZZLE, "report": report}, store=tmp_path / "cup.db").to_dataframe()
+    wide = frame.pivot_table(index="round", columns="agent", values="efficiency").dropna(subset=["fast", "best-first"])
+    words = ("compare", str(tmp_path / "cup.db"), "fast", "best-first", "--by", "efficiency", "--format", "json")
+    done = CliRunner().invoke(cli, list(words), standalone_mode=False, catch_exceptions=False)
+    (board,) = json.loads(done.stdout)
+    assert board["pairs"][0]["rounds"] == len(wide)
+    assert board["pairs"][0]["difference"] == pytest.approx((wide["fast"] - wide["best-first"]).mean(), rel=1e-9)
+    assert "also those that report.where (nodes > 10) leaves out" in done.stderr
+    with pytest.raises(arena.ArenaError, match="unknown measure 'effort'"):
+        invoke("compare", str(tmp_path / "cup.db"), "--by", "effort")
+
+
+def test_the_overall_table_has_intervals_and_names_the_filter(tmp_path: Path) -> None:
+    spec = {**PUZZLE, "games": ["sliding-tiles", {"name": "hanoi", "discs": 3}], "game": None, "rounds": 6}
+    spec = {key: value for key, value in spec.items() if value is not None} | {"report": {"where": "nodes > 10"}}
+    arena.run(spec, store=tmp_path / "cup.db")
+    boards = Leaderboard.of_results(arena.open_store(tmp_path / "cup.db"))
+    table = Leaderboard.overall(boards)
+    assert table is not None
+    assert "Filtered: report.where (nodes > 10)." in table.note
+    for row in table.rows:
+        for cell, board in zip(row[1:], boards, strict=True):
+            (shown,) = [one for one in board.rows if one["agent"] == row[0]]
+            low, high, value = [f"{100 * shown[key]:.1f} %" for key in ("solved_low", "solved_high", "solved")]
+            assert cell == f"{value} ({low} to {high})"

@@ -1,0 +1,382 @@
+"""The judges against brute force, theorems and published values."""
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import Game, load_plugins
+from arena_games.connect_four import ConnectFour
+from arena_games.kuhn_poker import KuhnPoker
+from arena_games.sliding_tiles import SlidingTiles
+from arena_games.tic_tac_toe import TicTacToe
+from arena_review.api import BEST, DECISIVE, INACCURACY, MISTAKE, Decision, Review, Verdict
+from arena_review.board import JudgedBoard
+from arena_review.deepening import Rung
+from arena_review.game_judges import SearchJudge
+
+Asked = Callable[[Any, Any], Verdict | None]
+
+
+def judge(game: Game, name: str, *, nodes: int = 1000, effort: int = 10, plugin: str | None = None, **parameters: Any) -> Asked:
+    """A function that judges an action in a state, and asks every question once."""
+    plugins = [] if plugin is None else [plugin]
+    review = Review(game, {"name": game.name, **parameters}, plugins, nodes, effort)
+    (judge,) = JudgedBoard(review, load_plugins(plugins), name).judges
+    answers: dict[str, Any] = {}
+
+    def verdict(state: Any, action: Any) -> Verdict | None:
+        after = game.result(state, action)
+        decision = Decision(
+            game.to_move(state), state, action, after, game.format_state(state), game.format_action(state, action)
+        )
+        for question in judge.questions(decision):
+            if question not in answers:
+                answers[question] = judge.answer(question)
+        return judge.verdict(decision, answers)
+
+    return verdict
+
+
+def solver(game: Game) -> Callable[[Any], float]:
+    """The twin: the value of a state to the first seat, by all lines of play."""
+
+    @cache
+    def value(state: Any) -> float:
+        if game.is_terminal(state):
+            return game.returns(state)[0]
+        values = [value(game.result(state, action)) for action in game.actions(state)]
+        return max(values) if game.to_move(state) == 0 else min(values)
+
+    return value
+
+
+def reachable(game: Game) -> Iterator[Any]:
+    """Every state that is not over, once."""
+    seen = {game.initial(random.Random(0))}
+    level = list(seen)
+    while level:
+        yield from (state for state in level if not game.is_terminal(state))
+        level = [game.result(state, action) for state in level if not game.is_terminal(state) for action in game.actions(state)]
+        level = [state for state in dict.fromkeys(level) if state not in seen]
+        seen.update(level)
+
+
+def hold_to_twin(game: Game, states: Iterable[Any], asked: Asked) -> int:
+    """Compare the verdicts on every action of some states with the twin's values; return how many verdicts there are."""
+    value, judged = solver(game), 0
+    for state in states:
+        sign = 1 if game.to_move(state) == 0 else -1
+        best = sign * value(state)
+        for action in game.actions(state):
+            verdict = asked(state, action)
+            if verdict is None:
+                continue
+            judged += 1
+            got = sign * value(game.result(state, action))
+            assert (verdict.best_value, verdict.value, verdict.loss) == (best, got, best - got)
+            assert verdict.grade == (BEST if got == best else DECISIVE)
+            assert verdict.exact
+            named = game.parse_action(state, verdict.best or "")
+            assert sign * value(game.result(state, named)) == best
+    return judged
+
+
+def test_some_positions_of_tic_tac_toe_are_judged_as_by_brute_force() -> None:
+    """Each action of every 60th position has the loss that all lines of play give."""
+    game = TicTacToe()
+    states = list(reachable(game))
+    assert len(states) == 4_520  # of 5,478: the others are over
+    chosen = states[::60]
+    assert hold_to_twin(game, chosen, judge(game, "exact")) == sum(len(game.actions(state)) for state in chosen)
+
+
+@pytest.mark.proof
+def test_all_positions_of_tic_tac_toe_are_judged_as_by_brute_force() -> None:
+    """Each of the 16,167 actions in the 4,520 positions that are not over has the loss that all lines of play give."""
+    game = TicTacToe()
+    assert hold_to_twin(game, reachable(game), judge(game, "exact")) == 16_167
+
+
+NIM = '''
+from arena import Game, hookimpl
+
+
+class Nim(Game):
+    """The player who takes the last match wins."""
+
+    name = "nim-of-heaps"
+
+    def initial(self, rng):
+        return 0, (3, 4, 5)
+
+    def to_move(self, state):
+        return state[0]
+
+    def actions(self, state):
+        return [(heap, taken) for heap, size in enumerate(state[1]) for taken in range(1, size + 1)]
+
+    def result(self, state, action):
+        heaps = list(state[1])
+        heaps[action[0]] -= action[1]
+        return 1 - state[0], tuple(heaps)
+
+    def returns(self, state):
+        return (-1.0, 1.0) if state[0] == 0 else (1.0, -1.0)
+
+
+@hookimpl
+def arena_games():
+    return [Nim]
+'''
+
+
+def test_nim_is_judged_by_the_theorem_of_bouton(tmp_path: Path) -> None:
+    """A move loses if and only if the sum of the heaps without carry was not 0 before and is not 0 after it (Bouton, 1901)."""
+    file = tmp_path / "nim.py"
+    file.write_text(NIM)
+    game = load_plugins([str(file)]).game("nim-of-heaps")()
+    asked = judge(game, "exact", plugin=str(file))
+    for state in [(0, (1, 2, 3)), (0, (1, 2, 2)), (1, (2, 1, 1)), (0, (0, 3, 2)), (1, (3, 1, 2))]:
+        for action in game.actions(state):
+            before, after = [one ^ two ^ three for one, two, three in (state[1], game.result(state, action)[1])]
+            verdict = asked(state, action)
+            assert verdict is not None
+            assert verdict.grade == (DECISIVE if before and after else BEST)
+            assert verdict.best_value == (1.0 if before else -1.0)
+
+
+def after_random_plies(game: Game, plies: int, seed: int) -> Any:
+    """A state after so many random actions that is not over."""
+    rng = random.Random(seed)
+    while True:
+        state = game.initial(rng)
+        for _ in range(plies):
+            if not game.is_terminal(state):
+                state = game.result(state, rng.choice(game.actions(state)))
+        if not game.is_terminal(state):
+            return state
+
+
+def test_connect_four_on_4x5_is_judged_as_by_brute_force() -> None:
+    """With half of the board full, every verdict is that of all lines of play."""
+    game = ConnectFour(rows=4, columns=5)
+    states = [after_random_plies(game, 11, seed) for seed in range(6)]
+    assert hold_to_twin(game, states, judge(game, "exact", rows=4, columns=5)) == sum(len(game.actions(one)) for one in states)
+
+
+@pytest.mark.parametrize(("rows", "columns", "plies"), [(4, 4, 6), (4, 5, 12), (5, 5, 17)])
+def test_open_spiel_has_the_same_losses(rows: int, columns: int, plies: int, missing: Callable[[str, str], None]) -> None:
+    """The values that open_spiel's minimax finds for the position and all its successors are those of the verdicts."""
+    try:
+        import pyspiel
+        from open_spiel.python.algorithms.minimax import alpha_beta_search as search
+    except ImportError:
+        missing("open-spiel", "open_spiel is not installed")
+        raise
+    game, theirs = (
+        ConnectFour(rows=rows, columns=columns),
+        pyspiel.load_game(f"connect_four(rows={rows},columns={columns},x_in_row=4)"),
+    )
+    asked = judge(game, "exact", rows=rows, columns=columns)
+    for seed in range(3):
+        rng, state, twin = random.Random(seed), game.initial(random.Random(0)), theirs.new_initial_state()
+        for _ in range(plies):
+            safe = [action for action in game.actions(state) if not game.is_terminal(game.result(state, action))]
+            action = rng.choice(safe)
+            state = game.result(state, action)
+            twin.apply_action(action - 1)
+        mover = twin.current_player()
+        values = {}
+        for action in game.actions(state):
+            child = twin.clone()
+            child.apply_action(action - 1)
+            ended = child.is_terminal()
+            values[action] = child.player_return(mover) if ended else search(theirs, state=child, maximizing_player_id=mover)[0]
+        for action, value in values.items():
+            verdict = asked(state, action)
+            assert verdict is not None
+            assert verdict.loss == max(values.values()) - value
+
+
+def distances(puzzle: SlidingTiles, most: int | None = None) -> dict[Any, int]:
+    """The number of moves to the goal of every state, by breadth-first search from the goal."""
+    goal = puzzle.parse_state("1 2 3 / 4 5 6 / 7 8 .")
+    found, level = {goal: 0}, [goal]
+    while level and (most is None or found[level[0]] < most):
+        after = []
+        for state in level:
+            for action in puzzle.actions(state):
+                successor = puzzle.result(state, action)
+                if successor not in found:
+                    found[successor] = found[state] + 1
+                    after.append(successor)
+        level = after
+    return found
+
+
+def hold_to_distances(puzzle: SlidingTiles, states: Sequence[Any], away: dict[Any, int]) -> int:
+    """Compare the regret of every action with the distances; return how many actions there are."""
+    asked, actions = judge(puzzle, "regret"), 0
+    for state in states:
+        for action in puzzle.actions(state):
+            verdict = asked(state, action)
+            assert verdict is not None
+            regret = 1 + away[puzzle.result(state, action)] - away[state]
+            assert (verdict.best_value, verdict.loss, verdict.exact) == (away[state], regret, True)
+            assert (verdict.grade == BEST) == (regret == 0)
+            actions += 1
+    return actions
+
+
+def test_some_states_of_the_eight_puzzle_have_the_regret_of_their_distances() -> None:
+    """A move away from the goal costs two moves."""
+    puzzle = SlidingTiles()
+    away = distances(puzzle, 13)
+    states = [state for state, moves in away.items() if 0 < moves < 13]
+    assert hold_to_distances(puzzle, states[::100], away) == 50
+
+
+@pytest.mark.proof
+def test_all_states_of_the_eight_puzzle_have_the_regret_of_their_distances() -> None:
+    """All 181,440 states, from the farthest to the nearest, so that the way from one answers many."""
+    puzzle = SlidingTiles()
+    away = distances(puzzle)
+    assert len(away) == 181_440
+    states = sorted([state for state in away if away[state]], key=lambda state: -away[state])
+    assert hold_to_distances(puzzle, states, away) == 483_838
+
+
+CORNER = '''
+from arena import Puzzle, hookimpl
+
+
+class Corner(Puzzle):
+    """Walk from 0 to 3; the step to 9 has no way back."""
+
+    name = "corner"
+
+    def initial(self, rng):
+        return 0
+
+    def actions(self, state):
+        return () if state == 9 else (state + 1, 9)
+
+    def result(self, state, action):
+        return action
+
+    def is_goal(self, state):
+        return state == 3
+
+
+@hookimpl
+def arena_games():
+    return [Corner]
+'''
+
+
+def test_a_step_into_a_dead_end_is_decisive(tmp_path: Path) -> None:
+    """The loss is no number, because nothing leads to a goal from there."""
+    file = tmp_path / "corner.py"
+    file.write_text(CORNER)
+    asked = judge(load_plugins([str(file)]).game("corner")(), "regret", plugin=str(file))
+    lost, kept = asked(1, 9), asked(1, 2)
+    assert lost is not None
+    assert kept is not None
+    assert (lost.grade, lost.loss, lost.best) == (DECISIVE, None, "2")
+    assert (kept.grade, kept.loss, kept.best_value) == (BEST, 0.0, 2.0)
+
+
+GAMBLE = '''
+from arena import CHANCE, Game, hookimpl, uniform
+
+
+class Gamble(Game):
+    """Take half a point, toss a coin for a point, or lose a quarter in three of four cases."""
+
+    name = "gamble"
+
+    def initial(self, rng):
+        return ""
+
+    def to_move(self, state):
+        return CHANCE if state in ("coin", "four") else 0
+
+    def actions(self, state):
+        return {"": ("half", "coin", "four"), "coin": ("up", "down"), "four": ("1", "2", "3", "4")}.get(state, ())
+
+    def chance_outcomes(self, state):
+        return uniform(self.actions(state))
+
+    def result(self, state, action):
+        return action
+
+    def returns(self, state):
+        first = {"half": 0.5, "up": 1.0, "down": -1.0, "1": 1.0}.get(state, -0.25)
+        return first, -first
+
+
+@hookimpl
+def arena_games():
+    return [Gamble]
+'''
+
+
+def test_chance_is_judged_by_the_mean_of_its_outcomes(tmp_path: Path) -> None:
+    """Half a point for sure, 0 by the coin, and a sixteenth by the die: computed by hand."""
+    file = tmp_path / "gamble.py"
+    file.write_text(GAMBLE)
+    asked = judge(load_plugins([str(file)]).game("gamble")(), "exact", plugin=str(file))
+    found = [asked("", action) for action in ("half", "coin", "four")]
+    assert all(found)
+    assert [(one.value, one.loss) for one in found if one] == [(0.5, 0.0), (0.0, 0.5), (0.062, 0.438)]  # to 3 decimals
+    assert [one.grade for one in found if one] == [BEST, MISTAKE, MISTAKE]
+
+
+def test_kuhn_poker_is_judged_by_its_equilibrium() -> None:
+    """The losses of three famous errors, from the equilibria of H. W. Kuhn, 1950, by hand."""
+    game = KuhnPoker()
+    asked = judge(game, "equilibrium")
+    fold_king, call_jack, bet_queen = asked(("JK", "b"), "pass"), asked(("KJ", "b"), "bet"), asked(("QJ", ""), "bet")
+    assert fold_king is not None
+    assert call_jack is not None
+    assert bet_queen is not None
+    assert fold_king.loss == 3.0
+    assert call_jack.loss == 1.0
+    assert bet_queen.loss == pytest.approx(1 / 6, abs=0.01)
+    assert {one.grade for one in (fold_king, call_jack)} == {MISTAKE}
+    passed = asked(("QJ", ""), "pass")
+    assert passed is not None
+    assert passed.grade == BEST
+
+
+def test_an_estimate_has_no_class() -> None:
+    """With the queen against a bet, searches in the open call: they fold to the king and call the jack. No mistake."""
+    found = judge(KuhnPoker(), "estimate", nodes=100)(("KQ", "b"), "pass")
+    assert found is not None
+    assert (found.grade, found.judge) == (None, "estimate")
+    assert found.value == -1.0
+
+
+@pytest.mark.parametrize(("shallow", "deep", "grade"), [(-0.5, -0.6, DECISIVE), (0.2, -0.6, None), (0.2, 0.15, INACCURACY)])
+def test_an_inexact_verdict_needs_both_efforts(shallow: float, deep: float, grade: str | None) -> None:
+    """The value of the action at half the budget and at all of it, if the best action is worth 0.3: classes must agree."""
+    game = ConnectFour()
+    state = game.initial(random.Random(0))
+    after = game.result(state, 1)
+    decision = Decision(0, state, 1, after, game.format_state(state), "1")
+    judge = SearchJudge(Review(game, {"name": "connect-four"}, (), 1000, 10))
+    best = [Rung(5, 9_000, 0.3, "4", exact=False), Rung(7, 19_000, 0.3, "4", exact=False)]
+    reply = [Rung(4, 8_000, -shallow, "4", exact=False), Rung(6, 18_000, -deep, "4", exact=False)]
+    verdict = judge.verdict(decision, {decision.text: best, game.format_state(after): reply})
+    assert (None if verdict is None else (verdict.grade, verdict.exact)) == (None if grade is None else (grade, False))
+
+
+def test_a_game_with_simultaneous_moves_has_no_judge() -> None:
+    """One line says so."""
+    game = load_plugins().game("rock-paper-scissors")()
+    board = JudgedBoard(Review(game, {"name": "rock-paper-scissors"}, (), 1000, 10), load_plugins(), None)
+    assert board.why_none() == "rock-paper-scissors has simultaneous moves, and no judge of this release fits such games"

@@ -1,0 +1,385 @@
+"""The command `arena review`: what it finds, keeps, and says."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing, suppress
+from io import StringIO
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+import yaml
+
+import arena
+from arena.api.store import Store
+from arena.cli import cli
+from arena_check.positions import read_positions, report_positions
+from arena_web.panels import collect_panels
+from tests.conftest import arena_in
+from tests.extensions.review.test_judges import NIM
+from tests.extensions.web.conftest import served
+
+Review = Callable[..., tuple[str, str]]
+
+PLANTED = '''
+from arena import Agent, hookimpl
+
+
+class Planted(Agent):
+    """Plays perfectly, but answers a first move into the middle on an edge."""
+
+    name = "planted"
+
+    def choose(self, game, state, search):
+        if game.format_state(state) == ".../.x./...":
+            return 2
+        seat = game.to_move(state)
+
+        def value(state):
+            if game.is_terminal(state):
+                return game.returns(state)[seat]
+            values = [value(game.result(state, action)) for action in game.actions(state)]
+            return max(values) if game.to_move(state) == seat else min(values)
+
+        if len(game.actions(state)) == 9:
+            return 1
+        return search.best(game.actions(state), key=lambda action: value(game.result(state, action)))
+
+
+@hookimpl
+def arena_agents():
+    return [Planted]
+'''
+
+
+@pytest.fixture(scope="module")
+def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the store of a small tournament of an agent that errs in one position."""
+    folder = tmp_path_factory.mktemp("cup")
+    (folder / "planted.py").write_text(PLANTED)
+    spec = {
+        "game": "tic-tac-toe",
+        "agents": ["planted", "greedy"],
+        "rounds": 6,
+        "seed": 1,
+        "plugins": [str(folder / "planted.py")],
+    }
+    arena.run(spec, store=folder / "cup.db")
+    return folder
+
+
+@pytest.fixture
+def review(cup: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
+    """The command in this process: what it writes to stdout and to stderr."""
+
+    def run(*words: object) -> tuple[str, str]:
+        capfd.readouterr()
+        assert cli.main(["review", str(cup / "cup.db"), *map(str, words)], standalone_mode=False) == 0
+        return capfd.readouterr()
+
+    return run
+
+
+def test_a_planted_error_is_found_and_named_first(review: Review) -> None:
+    """The agent loses something in exactly one position, and the review names it."""
+    (board,) = json.loads(review("--format", "json")[0])["boards"]
+    planted = next(one for one in board["agents"] if one["label"] == "planted")
+    (worst,) = planted["worst"]
+    assert (worst["position"], worst["action"], worst["grade"]) == (".../.x./...", "2", "decisive mistake")
+    assert worst["times"] == planted["grades"]["decisive mistake"] == 6
+    assert planted["without_verdict"] == 0
+    assert planted["loss"] == pytest.approx(6 / planted["decisions"])
+
+
+def test_a_second_review_searches_nothing(cup: Path, review: Review) -> None:
+    """The answers are beside the store, each once."""
+    review()
+    before = count_answers(cup / "cup.review")
+    assert "to search" not in review()[1]
+    assert count_answers(cup / "cup.review") == before > 0
+
+
+def test_workers_find_what_one_process_finds(cup: Path, review: Review) -> None:
+    """Two workers, each loading the plugins anew, give the same review."""
+    alone = json.loads(review("--format", "json")[0])
+    (cup / "cup.review").unlink()
+    assert json.loads(review("--format", "json", "--workers", 2)[0]) == alone
+
+
+def test_one_match_is_shown_decision_by_decision(review: Review) -> None:
+    """A match alone gets a table with what was played and what was better."""
+    (board,) = json.loads(review("--format", "json")[0])["boards"]
+    match, number = next(iter(board["first_decisive"].items()))
+    shown = review(match[:10])[0]
+    assert f"match {match[:10]}" in shown
+    (row,) = [line.split() for line in shown.splitlines() if line.strip().startswith(f"{number + 1} ")]
+    assert row[1:4] == ["planted", "2", "1"]
+
+
+def test_an_unknown_agent_and_an_unknown_judge_are_faults(cup: Path) -> None:
+    """All name what there is, or why a judge does not fit."""
+    for words, said in [
+        (("--agent", "greedi"), "greedy"),
+        (("--judge", "oracle"), "regret"),
+        (("--judge", "regret"), "not a puzzle"),
+    ]:
+        with pytest.raises(arena.ArenaError, match=said):
+            cli.main(["review", str(cup / "cup.db"), *words], standalone_mode=False)
+
+
+@pytest.mark.slow
+def test_the_positions_of_a_planted_error_hold_its_repair_to_them(cup: Path, review: Review) -> None:
+    """The agent fails the test that is written for it, `arena check` says so, and the repaired agent passes both."""
+    review("--agent", "planted", "-o", cup / "worst.yaml", "--tests", cup / "test_worst.py")
+    written = yaml.safe_load((cup / "worst.yaml").read_text())
+    assert [(one["position"], one["good"]) for one in written["positions"]] == [(".../.x./...", ["1", "3", "7", "9"])]
+    repaired = PLANTED.replace('".../.x./...":\n            return 2', '".../.x./...":\n            return 3')
+    assert repaired != PLANTED
+    for source, code, said in [(PLANTED, 1, "FAILED  .../.x./...: plays 2; good: 1, 3, 7, 9"), (repaired, 0, "solves 1 of 1")]:
+        (cup / "planted.py").write_text(source)
+        tested = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_worst.py"],
+            cwd=cup, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert tested.returncode == code, tested.stdout
+        checked = arena_in(cup)("check", "planted.py", "--game", "tic-tac-toe", "--matches", 1, "--positions", "worst.yaml")
+        assert (checked.returncode, said in checked.stdout) == (code, True), checked.stdout
+
+
+def test_a_run_takes_the_positions_as_openings(cup: Path, review: Review) -> None:
+    """A spec names the file, and every position is met once."""
+    review("--agent", "planted", "-o", cup / "openings.yaml")
+    (cup / "openings-spec.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\npositions: openings.yaml\n")
+    results = arena.run(cup / "openings-spec.yaml")
+    assert {record.position for record in results.records} == {".../.x./..."}
+    (cup / "openings.yaml").write_text("positions: [{position: '.../.x./...'}, {position: 'x'}]\n")
+    with pytest.raises(arena.SpecError, match=r"openings\.yaml:1:1: positions: not a position of tic-tac-toe"):
+        arena.run(cup / "openings-spec.yaml")
+    (cup / "openings.yaml").write_text("positions: [1]\n")
+    with pytest.raises(arena.SpecError, match="expected `positions`, a list of mappings"):
+        arena.run(cup / "openings-spec.yaml")
+
+
+@pytest.mark.slow
+def test_a_review_goes_on_after_an_interrupt(tmp_path: Path) -> None:
+    """The answers that it has found are kept, and the same command finds the rest."""
+    game = {"name": "connect-four", "rows": 5, "columns": 5}
+    arena.run({"game": game, "agents": ["greedy", "random"], "rounds": 4}, store=tmp_path / "cup.db")
+    words = [sys.executable, "-m", "arena", "review", "cup.db", "--workers", "2"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as started:
+        assert started.stderr is not None
+        assert any("positions to search" in line for line in started.stderr)  # without numba, another line comes first
+        while count_answers(tmp_path / "cup.review") < 10 and started.poll() is None:
+            sleep(0.005)
+        started.send_signal(signal.SIGINT)
+        said = started.stderr.read()
+    assert started.returncode == 130
+    assert "the same command continues" in said
+    kept = count_answers(tmp_path / "cup.review")
+    assert kept >= 10
+    done = arena_in(tmp_path)("review", "cup.db", "--minutes", 0.01)
+    assert done.returncode == 0
+    assert count_answers(tmp_path / "cup.review") >= kept
+    assert "matches were left out, because the time of --minutes was over" in done.stdout
+
+
+@pytest.mark.parametrize(("move", "solved"), [(2, False), (3, True)])
+def test_positions_say_which_are_solved_now(tmp_path: Path, move: int, solved: bool) -> None:
+    """An agent is asked about each position of a file, and its action is compared with the good ones."""
+    source = PLANTED.replace("return 2", f"return {move}")
+    (tmp_path / "planted.py").write_text(source)
+    (tmp_path / "worst.yaml").write_text("game: tic-tac-toe\npositions: [{position: '.../.x./...', good: [1, 3, 7, 9]}]\n")
+    plugins = [str(tmp_path / "planted.py")]
+    registry = arena.load_plugins(plugins)
+    out = StringIO()
+    file = read_positions(str(tmp_path / "worst.yaml"))
+    assert report_positions(file, {"planted": registry.agents["planted"]}, registry, plugins, out) == solved
+    assert f"planted solves {int(solved)} of 1 positions" in out.getvalue()
+    with pytest.raises(arena.ArenaError, match="no agent here can play tic-tac-toe"):
+        report_positions(file, {"a-star": registry.agents["a-star"]}, registry, plugins, out)
+    (tmp_path / "worst.yaml").write_text("game: tic-tac-toe\npositions: [{position: '.../.x./...'}]\n")
+    with pytest.raises(arena.ArenaError, match=r"worst\.yaml: position 1: expected"):
+        read_positions(str(tmp_path / "worst.yaml"))
+
+
+def count_answers(place: Path) -> int:
+    """The number of answers in a file."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{place}?mode=ro", uri=True)) as kept:
+        return int(kept.execute("SELECT count(*) FROM answer").fetchone()[0])
+    return 0
+
+
+BLIND = '''
+from arena import Agent, hookimpl
+
+
+class Blind(Agent):
+    """Plays the column with the lowest number that is not full."""
+
+    name = "blind"
+
+    def choose(self, game, state, search):
+        return min(game.actions(state))
+
+
+@hookimpl
+def arena_agents():
+    return [Blind]
+'''
+
+
+def test_a_search_judges_what_no_search_sees_to_the_end(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Whoever lets the opponent connect four at once, and was not lost before, makes a decisive mistake."""
+    (tmp_path / "blind.py").write_text(BLIND)
+    agents: list[Any] = [{"agent": "mcts", "limits": {"nodes": 100}}, "blind"]
+    spec = {"game": "connect-four", "agents": agents, "plugins": [str(tmp_path / "blind.py")], "rounds": 1, "seed": 2}
+    arena.run(spec, store=tmp_path / "cup.db")
+    words = ["review", str(tmp_path / "cup.db"), "--judge", "search", "--effort", "1", "--format", "json"]
+    cli.main(words, standalone_mode=False)
+    (board,) = json.loads(capfd.readouterr()[0])["boards"]
+    game = arena.load_plugins().game("connect-four")()
+    gifts = set()
+    for one in board["decisions"]:
+        state = game.parse_state(one["position"])
+        after = game.result(state, game.parse_action(state, one["action"]))
+        lets = any(game.is_terminal(game.result(after, reply)) for reply in game.actions(after)) if one["value"] != 1 else False
+        if one["grade"] is not None and lets and one["best_value"] > -0.5:
+            assert (one["grade"], one["judge"], one["exact"]) == ("decisive mistake", "search", False)
+            gifts.add(one["agent"])
+    assert "blind" in gifts
+    judged = {one["label"]: one["judged"] for one in board["agents"]}
+    assert judged["mcts"] > 0
+    for one in board["agents"]:
+        groups = one["by_ply"]
+        assert sum(group["without_verdict"] for group in groups) == one["decisions"] - one["judged"]
+        assert sum(group["decisions"] for group in groups) == one["judged"]
+
+
+def test_simulated_games_judge_a_game_without_a_heuristic(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """`mcts` is the judge of Nim. What both of its budgets call decisive loses by Bouton's theorem, and what is best does not."""
+    (tmp_path / "nim.py").write_text(NIM.replace("(3, 4, 5)", "(2, 3, 4)"))
+    plugins = [str(tmp_path / "nim.py")]
+    arena.run(
+        {"game": "nim-of-heaps", "agents": ["random", "mcts"], "plugins": plugins, "limits": {"nodes": 200}, "rounds": 4},
+        store=tmp_path / "nim.db",
+    )
+    cli.main(
+        ["review", str(tmp_path / "nim.db"), "--judge", "search", "--format", "json", "--plugin", *plugins], standalone_mode=False
+    )
+    (board,) = json.loads(capfd.readouterr()[0])["boards"]
+    game = arena.load_plugins(plugins).game("nim-of-heaps")()
+    grades: dict[str, int] = {}
+    for one in board["decisions"]:
+        state = game.parse_state(one["position"])
+        before, after = [a ^ b ^ c for a, b, c in (state[1], game.result(state, game.parse_action(state, one["action"]))[1])]
+        if one["grade"] in ("best", "decisive mistake"):
+            assert (one["grade"] == "decisive mistake") == bool(before and after), one
+            grades[one["grade"]] = grades.get(one["grade"], 0) + 1
+    assert min(grades["best"], grades["decisive mistake"]) >= 3
+
+
+def test_losses_and_returns_say_the_same_between_two_entries(
+    cup: Path, review: Review, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A return is the value of the start, plus the opponent's losses, less the own: both differences are the same."""
+    review()
+    found = {}
+    for measure in ("loss", "return"):
+        capfd.readouterr()
+        cli.main(["compare", str(cup / "cup.db"), "--by", measure, "--format", "json"], standalone_mode=False)
+        (found[measure],) = json.loads(capfd.readouterr()[0])[0]["pairs"]
+    assert found["loss"]["difference"] == pytest.approx(-found["return"]["difference"] / 2)
+    assert (
+        found["loss"]["remarks"][1]
+        == "A comparison by returns instead of losses needs 1 times as many games for the same certainty."
+    )
+
+
+def test_losses_do_not_have_the_noise_of_other_opponents(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """If both also play a random opponent, its errors are in the returns alone, which then need more games."""
+    arena.run({"game": "tic-tac-toe", "agents": ["greedy", "lookahead", "random"], "rounds": 8}, store=tmp_path / "cup.db")
+    store = str(tmp_path / "cup.db")
+    cli.main(["review", store], standalone_mode=False)
+    capfd.readouterr()
+    cli.main(["compare", store, "greedy", "lookahead", "--by", "loss", "--format", "json"], standalone_mode=False)
+    (pair,) = json.loads(capfd.readouterr()[0])[0]["pairs"]
+    worth = float(pair["remarks"][1].partition(" needs ")[2].partition(" ")[0])
+    assert worth > 1.5, pair
+
+
+def test_too_many_decisions_without_a_verdict_withhold_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """An exact judge with a small budget cannot judge the openings of connect four."""
+    game = {"name": "connect-four", "rows": 4, "columns": 6}
+    arena.run({"game": game, "agents": ["greedy", "random"], "rounds": 1}, store=tmp_path / "cup.db")
+    store = str(tmp_path / "cup.db")
+    with pytest.raises(arena.ArenaError, match="has no review yet; try: arena review"):
+        cli.main(["compare", store, "--by", "loss"], standalone_mode=False)
+    cli.main(["review", store, "--judge", "exact", "--effort", "1"], standalone_mode=False)
+    capfd.readouterr()
+    cli.main(["compare", store, "--by", "loss"], standalone_mode=False)
+    assert "No verdict: more than 20 % of one entry's decisions could not be judged." in capfd.readouterr()[0]
+
+
+def test_panels_have_the_review_of_a_match_and_of_an_entry(cup: Path, review: Review) -> None:
+    """The value of the first seat before each decision, the first decisive mistake, and the costliest position."""
+    review()
+    with Store.open(cup / "cup.db") as store:
+        registry = arena.load_plugins()
+        records = [record for record, _ in store.records() if record.labels == ("greedy", "planted") and record.actions[0] == "5"]
+        (panel,) = [one for one in collect_panels(registry, "match", store, records[0].id) if one["name"] == "review"]
+        (costly,) = [one for one in collect_panels(registry, "agent", store, "planted") if one["name"] == "costly-positions"]
+        (board,) = [one for one in collect_panels(registry, "board", store, 0) if one["name"] == "review-of-board"]
+    assert panel["error"] is costly["error"] is board["error"] is None
+    assert panel["data"]["first"] == 1
+    assert [one["worth"] for one in panel["data"]["decisions"][:3]] == [0.0, 0.0, 1.0]
+    assert (panel["data"]["decisions"][1]["best"], panel["data"]["whose"]) == ("1", "Value to greedy")
+    assert [one["position"] for one in costly["data"]["positions"]] == [".../.x./..."]
+    graded = {one["action"]: one["grade"] for one in panel["data"]["decisions"][1]["options"]}
+    corners = dict.fromkeys("1379", "best")
+    assert graded == dict.fromkeys("2468", "decisive mistake") | corners
+    assert [row["Agent"] for row in board["data"]] == ["planted", "greedy"]
+
+
+def test_a_page_shows_the_review_and_a_click_shows_the_position(cup: Path, review: Review, browser: Any) -> None:
+    """The page of an entry leads to the position in its match, where a person looks for a better move, and can play on."""
+    review()
+    with served(cup, "cup.db", "--plugin", "planted.py") as server:
+        page = browser.new_page()
+        page.goto(server.address)  # with the token of this server
+        page.goto(f"http://127.0.0.1:{server.port}/t/cup/entry?name=planted")
+        page.get_by_role("link", name="Try it").click()
+        page.get_by_text("planted played 2 here, a decisive mistake. Find a better move.").wait_for()
+        assert page.get_by_text("best was 1").count() == 0
+        section = page.get_by_role("region", name="Review", exact=True)
+        section.get_by_role("button", name="4", exact=True).click()
+        page.get_by_text("No: 4 is a decisive mistake, too, and loses 1.").wait_for()
+        section.get_by_role("button", name="9", exact=True).click()
+        page.get_by_text("Right: 9 loses nothing.").wait_for()
+        page.get_by_role("button", name="Show the review").click()
+        page.get_by_text("best was 1").wait_for()
+        page.get_by_text("Continue in place of").first.wait_for()
+        slider = page.locator("input[type=range]")
+        assert slider.input_value() == "1"
+        page.keyboard.press("End")
+        assert slider.input_value() != "1"
+        page.get_by_role("button", name="best was 1").click()
+        assert slider.input_value() == "1"
+
+
+def test_a_report_shows_the_review_below_a_replay(cup: Path, review: Review, browser: Any, tmp_path: Path) -> None:
+    """The curve of the value and the mistakes, in a page without a server; a click on a mistake shows its position."""
+    (board,) = json.loads(review("--format", "json")[0])["boards"]
+    match, number = next(iter(board["first_decisive"].items()))
+    cli.main(["report", str(cup / "cup.db"), "-o", str(tmp_path / "report.html")], standalone_mode=False)
+    page = browser.new_page()
+    page.goto(f"{(tmp_path / 'report.html').as_uri()}#match-{match}")
+    page.get_by_role("img", name="Value to").wait_for()
+    page.get_by_role("button", name="best was 1").click()
+    assert page.locator("input[type=range]").input_value() == str(number)
+    page.get_by_role("button", name="Find the better moves yourself").click()
+    page.get_by_text("Find a better move.").wait_for()

@@ -1,0 +1,64 @@
+"""Elo against cost and tokens: from a store with models behind a real server, and the Pareto front against its definition."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena_web.report.drawing import plots_of, whole
+from arena_web.report.evidence import read
+from arena_web.report.frontier import Priced, find_front
+from tests.bridges.llm.stub import Reply, legal, move, serving
+
+
+def test_the_front_is_what_its_definition_says() -> None:
+    """An agent is on it if all others that are as strong or stronger cost more, by comparison of all pairs."""
+    rng = random.Random(1)
+    for _ in range(200):
+        agents = [Priced(str(n), rng.randint(1, 6), rng.randint(-3, 3), None, None) for n in range(rng.randint(1, 8))]
+        found = {one.agent for one in find_front(agents) if one.in_front}
+        for one in agents:
+            better = [
+                o
+                for o in agents
+                if (o.cost <= one.cost and o.rating > one.rating) or (o.cost < one.cost and o.rating == one.rating)
+            ]
+            equal = [other for other in agents if (other.cost, other.rating) == (one.cost, one.rating)]
+            assert sum(other.agent in found for other in equal) == (0 if better else 1)
+
+
+def test_a_report_shows_elo_against_cost_and_tokens(tmp_path: Path) -> None:
+    """Three models: the dear one takes the centre and corners, a cheap one moves anywhere, a third is dearer and as weak."""
+
+    def answers(request: dict[str, Any]) -> Reply:
+        moves = legal(request)
+        best = [text for text in ("5", "1", "3", "7", "9") if text in moves] if request["model"] == "good" else moves[::-1]
+        return move((best or moves)[0])
+
+    with serving(answers) as stub:
+        models = [
+            {"agent": "llm", "url": stub.url, "model": model, "label": label, "price": {"in": price, "out": price}}
+            for model, label, price in (("good", "dear", 9), ("bad", "cheap", 1), ("bad", "poor", 5))
+        ]
+        results = arena.run({"game": "tic-tac-toe", "rounds": 2, "agents": [*models, "random"]}, store=tmp_path / "cup.db")
+    (evidence,) = read(tmp_path / "cup.db").boards
+    plots = {plot.name: plot for plot in plots_of(evidence)}
+    shown: dict[Any, tuple[Any, ...]] = {row[0]: row for row in plots["elo-cost"].rows}
+    board = {row["agent"]: row for row in evidence.board.rows}
+    spent: dict[str, list[float]] = {}
+    for record in results.records:
+        for seat, label in enumerate(record.labels):
+            money = [one.spent for one in record.decisions if one.seat == seat and one.spent]
+            spent.setdefault(label, []).append(sum(one["money"] for one in money))
+            spent.setdefault(f"{label} tokens", []).append(sum(one["tokens_in"] + one["tokens_out"] for one in money))
+    assert shown.keys() == {"dear", "cheap", "poor"}
+    for label in shown:
+        assert shown[label][1] == pytest.approx(sum(spent[label]) / len(spent[label]))
+        assert shown[label][2] == board[label]["rating"]
+        tokens = {row[0]: row[1] for row in plots["elo-tokens"].rows}
+        assert tokens[label] == pytest.approx(sum(spent[f"{label} tokens"]) / len(spent[f"{label} tokens"]))
+    dominated = [one for one in shown if any(o[1] <= shown[one][1] and o[2] > shown[one][2] for o in shown.values())]
+    assert {label for label, row in shown.items() if row[-1] == "no"} == set(dominated)
+    assert b"<svg" in whole(plots["elo-cost"], "svg")

@@ -1,0 +1,99 @@
+"""Each built-in game describes its rules to a reader, and the examples in these texts are notation of the game."""
+
+import random
+import re
+from collections.abc import Callable
+from inspect import getsourcelines, signature
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import Game
+from arena.plugins.registry import Registry
+from arena_games.plugin import arena_games, arena_heuristics
+
+DOMAINS = "hex breakthrough dots-and-boxes kalah checkers nim gomoku pancake top-spin grid-path sokoban rubik-2x2 hanoi"
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "gomoku": {"rows": 3, "columns": 3, "in_a_row": 3},
+    "hanoi": {"discs": 4},
+    "hex": {"size": 3},
+    "liars-dice": {"dice": 3},
+    "othello": {"size": 4},
+    "pancake": {"n": 3},
+    "rock-paper-scissors": {"rounds": 3},
+    "sudoku": {"cell": "first"},
+    "top-spin": {"n": 5, "k": 3},
+    "2048": {"rows": 3, "columns": 3},
+}
+"""The parameters with which the positions in a text are positions of the game."""
+START = "0.2.0.0.0.0.0.0.0.0.0.0.5.0.0.0.0.3.0.5.0.0.0.0.0.0"
+"""The checkers of a side at the start of backgammon."""
+MOVES = {
+    "backgammon": {
+        "24/23 13/11": f"{START} {START} a 2-1",
+        "bar/22 24/20": f"1.1.{'0.' * 23}13 {'0.' * 23}1.0.14 a 4-3",
+        "6/off 5/off": f"{'0.' * 19}1.1.{'0.' * 4}13 {'0.' * 23}1.0.14 a 6-5",
+    },
+    "breakthrough": {"a2xb3": f"{'......../' * 5}.b....../w......./........ w"},
+    "checkers": {"15x24": "B:B15:W19 0"},
+    "othello": {"pass": "xxo./xxoo/oxoo/xxxx o"},
+    "sokoban": {"dlU": "####|#.##|#$@#|#--#|####"},
+    "sudoku": {"r1c2=7": "1" + 80 * "."},
+}
+"""Moves that a short game at random does not show, each with a position in which it is possible."""
+
+
+def make(kind: type[Game], folder: Path, text: str) -> Game:
+    """Make the game of an example; levels of sokoban come from a file."""
+    if kind.name == "sokoban" and "|" in text:
+        (folder / "level.xsb").write_text(text.replace("|", "\n"), encoding="utf-8")
+        return kind(file=str(folder / "level.xsb"))
+    return kind(**PARAMETERS.get(kind.name, {}), **({"burnt": True} if text.startswith("-3") else {}))
+
+
+def is_position(game: Game, text: str) -> bool:
+    try:
+        return game.format_state(game.parse_state(text)) == text
+    except ValueError:
+        return False
+
+
+def play_at_random(game: Game) -> set[str]:
+    """Return the texts of the moves in the positions of a game at random."""
+    rng, found = random.Random(1), set[str]()
+    state = game.initial(rng)
+    for _ in range(60):
+        if game.is_terminal(state):
+            break
+        actions = list(game.actions(state))
+        found |= {game.format_action(state, action) for action in actions[:40]}
+        state = game.result(state, rng.choice(actions))
+    return found
+
+
+@pytest.mark.parametrize("kind", arena_games(), ids=lambda kind: kind.name)
+def test_the_rules_show_notation_of_the_game(kind: type[Game], tmp_path: Path) -> None:
+    """Each example is a parameter, a position or a move."""
+    parameters, moves, played = set(signature(kind).parameters), MOVES.get(kind.name, {}), set[str]()
+    for text in re.findall("`([^`]+)`", kind().rules_text):
+        position = moves.get(text)
+        game = make(kind, tmp_path, position or text)
+        if position is not None:
+            state = game.parse_state(position)
+            assert text in [game.format_action(state, action) for action in game.actions(state)]
+        elif text not in parameters and not is_position(game, text):
+            played = played or play_at_random(game)
+            assert text in played
+
+
+@pytest.mark.parametrize("name", DOMAINS.split())
+def test_the_rules_of_a_domain_take_at_most_150_lines(name: str, registry: Registry) -> None:
+    """The lines of its class. Heuristics, encodings, boards and file formats are outside of it."""
+    assert len(getsourcelines(registry.game(name))[0]) <= 150
+
+
+@pytest.mark.parametrize("heuristic", arena_heuristics(), ids=lambda heuristic: heuristic.__name__)
+def test_each_heuristic_names_its_source(heuristic: Callable[..., Any]) -> None:
+    """A publication with its year, or the words that it was written for this project."""
+    assert re.search(r"\b(19|20)\d\d\b|written for this\s+project", heuristic.__doc__ or "", re.IGNORECASE)
