@@ -8,7 +8,10 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # If a test ends its worker, the test fails. Without --max-worker-restart 0, pytest-xdist may wait for ever for the other tests of
 # this worker. The plugins anyio and benchmark are switched off, because they look at every test and these tests do not use them.
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0 -p no:anyio -p no:benchmark
+WORKERS := -n auto --dist loadfile --max-worker-restart 0 -p no:anyio -p no:benchmark
+PYTEST := $(BIN)/python -m pytest $(WORKERS)
+# A test that fails is run once more after all others, alone; if it passes then, it is named as flaky. Three are accepted.
+RETRY  := $(BIN)/python tests/retry.py
 FOLDERS = $(if $(EXTENSION),$$($(BIN)/python tests/affected.py $(EXTENSION)))
 
 .PHONY: run test test-all proofs lint types imports tests chess bench results docs figures reference openspiel screenshots about workflows wheel dist test-root clean
@@ -33,8 +36,9 @@ test: lint types imports ## Lint, types, import direction and the tests that nee
 	$(PYTEST) -m "not needs and not slow and not alone and not proof" $(FOLDERS)
 
 test-all: lint types imports ## The same with the tests that need other programs, and with the slow ones
-	$(PYTEST) -m "not alone and not proof" $(FOLDERS)
-	$(BIN)/python -m pytest -m "alone and not proof" $(FOLDERS) || [ $$? -eq 5 ] # 5: an extension has no such test
+	@$(RETRY) $(WORKERS) -m "not alone and not proof" $(FOLDERS); many=$$?; \
+	$(RETRY) -m "alone and not proof" $(FOLDERS); alone=$$?; \
+	[ $$many -eq 0 ] && { [ $$alone -eq 0 ] || [ $$alone -eq 5 ]; } # 5: an extension has no such test
 
 proofs: $(VENV)/.dev ## Simulations and exhaustive counts, with the results in docs/explanation/proofs.md
 	$(BIN)/python -m pytest -n auto --max-worker-restart 0 -m proof -o faulthandler_timeout=0 --proofs docs/explanation/proofs.md

@@ -25,7 +25,6 @@ from arena.identity import Stream
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 from arena.search import Search, SharedStart
-from tests.flaky import FLAKY
 from tests.fork_server import run_module
 from tests.proofs import ProofPage
 
@@ -42,6 +41,7 @@ PROGRAMS = {
 """The fixtures that need a program other than Python, each with its word in ARENA_REQUIRE. Their tests have the mark `needs`."""
 
 PROOF_SECONDS = 7200
+QUARANTINE = ROOT / "tests" / "quarantine.txt"
 
 Missing = Callable[[str, str], None]
 Arena = Callable[..., subprocess.CompletedProcess[str]]
@@ -103,21 +103,33 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> Generator[None, int,
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects tests by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the flaky tests, and the tests that need programs. A test with the parameter `sandbox` needs bubblewrap.
+    """Skip the tests in quarantine, and mark the tests that need programs. A test with the parameter `sandbox` needs bubblewrap.
 
     A proof may take up to two hours.
     """
+    quarantine = read_quarantine()
     for item in items:
         if item.get_closest_marker("proof"):
             item.add_marker(pytest.mark.timeout(PROOF_SECONDS))
-        if item.nodeid.partition("[")[0] in FLAKY:
-            item.add_marker(pytest.mark.flaky(reruns=2))
+        if (reason := quarantine.get(item.nodeid, quarantine.get(item.nodeid.partition("[")[0]))) is not None:
+            item.add_marker(pytest.mark.skip(reason=f"tests/quarantine.txt: {reason}"))
         if isinstance(item, pytest.Function):
             parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
             if "sandbox" in (parameters.get("isolation"), *parameters.get("stilled", ())):
                 item.fixturenames.append("bubblewrap")
             for name in PROGRAMS.keys() & set(item.fixturenames):
                 item.add_marker(pytest.mark.needs(PROGRAMS[name]))
+
+
+def read_quarantine() -> dict[str, str]:
+    """Return the tests in `tests/quarantine.txt`, each with its reason. A test has no parameters or all of them."""
+    lines = QUARANTINE.read_text("utf-8").splitlines()
+    return {test: reason for test, reason, _date in (line.split(" | ") for line in lines if line and line[0] != "#")}
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the number of tests in quarantine."""
+    terminalreporter.write_line(f"{len(read_quarantine())} tests are in tests/quarantine.txt")
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,0 +1,65 @@
+"""Tests of the program that runs failed tests once more."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import retry
+
+ONCE = """
+from pathlib import Path
+
+def test_once():
+    place = Path(__file__).with_suffix(".seen")
+    seen = place.exists()
+    place.touch()
+    assert seen
+"""
+ALWAYS = "def test_always():\n    assert False\n"
+
+
+def call(folder: Path, *words: str) -> tuple[int, list[str]]:
+    """Return the exit code, and the lines about failed tests."""
+    environment = {**os.environ, "ARENA_FLAKY": str(folder / "flaky"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        [sys.executable, retry.__file__, "-q", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, [line for line in done.stdout.splitlines() if line.startswith(("flaky: ", "FAILED twice: "))]
+
+
+def test_a_test_that_passes_alone_is_flaky(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(ONCE)
+    assert call(tmp_path) == (0, ["flaky: test_a.py::test_once"])
+
+
+def test_a_test_that_fails_twice_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(ONCE)
+    (tmp_path / "test_b.py").write_text(ALWAYS)
+    assert call(tmp_path) == (1, ["FAILED twice: test_b.py::test_always", "flaky: test_a.py::test_once"])
+
+
+@pytest.mark.parametrize(("number", "code"), [(3, 0), (4, 1)])
+def test_more_than_three_flaky_tests_are_an_error(number: int, code: int, tmp_path: Path) -> None:
+    """Those of an earlier call count, too."""
+    (tmp_path / "flaky").write_text("test_earlier.py::test_once\n")
+    for index in range(1, number):
+        (tmp_path / f"test_{index}.py").write_text(ONCE)
+    found = call(tmp_path)
+    assert found[0] == code
+    assert len(found[1]) == number
+
+
+def test_errors_of_pytest_are_kept(tmp_path: Path) -> None:
+    """No test, a wrong option, and a file that cannot be imported."""
+    assert call(tmp_path)[0] == 5
+    assert call(tmp_path, "--no-such-option")[0] == 4
+    (tmp_path / "test_a.py").write_text("import nothing_like_this\n")
+    assert call(tmp_path)[0] == 2
