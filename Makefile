@@ -8,13 +8,15 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # If a test ends its worker, the test fails. Without --max-worker-restart 0, pytest-xdist may wait for ever for the other tests of
 # this worker. The plugins anyio and benchmark are switched off, because they look at every test and these tests do not use them.
-WORKERS := -n auto --dist loadfile --max-worker-restart 0 -p no:anyio -p no:benchmark
-PYTEST := $(BIN)/python -m pytest $(WORKERS)
+# RANDOM=1 draws an order of the tests.
+WORKERS := -n auto --dist worksteal --max-worker-restart 0 -p no:anyio -p no:benchmark
 # A test that fails is run once more after all others, alone; if it passes then, it is named as flaky. Three are accepted.
-RETRY  := $(BIN)/python tests/retry.py
+RETRY  := tests/retry.py
+TIERS  := process service sandbox compiled browser load
+TIER   := unit $(TIERS)
 FOLDERS = $(if $(EXTENSION),$$($(BIN)/python tests/affected.py $(EXTENSION)))
 
-.PHONY: run test test-all proofs lint types imports tests chess bench results docs figures reference openspiel screenshots about workflows wheel dist test-root clean
+.PHONY: run test unit test-all $(TIERS) proofs lint types imports tests chess bench results docs figures reference openspiel screenshots about workflows wheel dist test-root clean
 
 run: $(VENV)/.run ## Install into .venv and play the two quickstart tournaments
 	@$(BIN)/arena run tournaments/quickstart.yaml
@@ -32,13 +34,31 @@ run: $(VENV)/.run ## Install into .venv and play the two quickstart tournaments
 		'$(BIN)/arena new agent my_agent.py       write an agent, then: $(BIN)/arena try my_agent.py' \
 		'$(BIN)/arena list                        games, agents and heuristics; $(BIN)/arena docs opens the manual'
 
-test: lint types imports ## Lint, types, import direction and the tests that need only Python; EXTENSION=web: those of one extension
-	$(PYTEST) -m "not needs and not slow and not alone and not proof" $(FOLDERS)
+test: lint types imports unit ## Lint, types, import rules and the tests that need only Python; EXTENSION=web: those of one extension
 
-test-all: lint types imports ## The same with the tests that need other programs, and with the slow ones
-	@$(RETRY) $(WORKERS) -m "not alone and not proof" $(FOLDERS); many=$$?; \
-	$(RETRY) -m "alone and not proof" $(FOLDERS); alone=$$?; \
-	[ $$many -eq 0 ] && { [ $$alone -eq 0 ] || [ $$alone -eq 5 ]; } # 5: an extension has no such test
+unit: $(VENV)/.dev ## The tests that need only Python and a temporary folder
+	$(BIN)/python -m pytest $(WORKERS) -m unit $(FOLDERS)
+
+test-all: lint types imports ## All tests but the proofs, tier by tier; TIER=browser: those of one tier
+	@failed=; for tier in $(TIER); do $(MAKE) --no-print-directory $$tier || failed="$$failed $$tier"; done; \
+	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
+
+# Exit code 5 means that an extension has no test in this tier.
+process service sandbox browser: $(VENV)/.dev
+	@echo "tier: $@"; $(BIN)/python $(RETRY) $(WORKERS) -m $@ $(FOLDERS) || [ $$? -eq 5 ]
+
+load: $(VENV)/.dev
+	@echo "tier: $@"; $(BIN)/python $(RETRY) -m $@ $(FOLDERS) || [ $$? -eq 5 ]
+
+compiled: build/compiled/.ready
+	@echo "tier: $@"; build/compiled/bin/python $(RETRY) $(WORKERS) -m $@ $(FOLDERS) || [ $$? -eq 5 ]
+
+# The other tiers run without numba. This environment has numba and the libraries of .venv.
+build/compiled/.ready: $(VENV)/.dev
+	@$(PYTHON) -m venv build/compiled
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$(echo build/compiled/lib/python3*/site-packages)/libraries.pth
+	@build/compiled/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[fast]'
+	@touch $@
 
 proofs: $(VENV)/.dev ## Simulations and exhaustive counts, with the results in docs/explanation/proofs.md
 	$(BIN)/python -m pytest -n auto --max-worker-restart 0 -m proof -o faulthandler_timeout=0 --proofs docs/explanation/proofs.md

@@ -25,7 +25,7 @@ from arena.identity import Stream
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 from arena.search import Search, SharedStart
-from tests.fork_server import run_module
+from tests.fork_server import PROCESS_EVENT, run_module
 from tests.proofs import ProofPage
 
 ROOT = Path(__file__).parents[1]
@@ -34,11 +34,33 @@ REQUIRED = os.environ.get("ARENA_REQUIRE", "").replace(",", " ").split()
 `openspiel`, `rl`, `proxies` and `fast`. If one of them is missing, its tests fail instead of being skipped.
 """
 
-PROGRAMS = {
-    "browser": "browser", "bubblewrap": "sandbox", "c_compiler": "languages", "installed": "engines", "namespaces": "sandbox",
-    "node": "languages", "openssl": "tls", "proxied": "proxies",
+TIERS = ["unit", "process", "service", "sandbox", "compiled", "browser", "load", "proof"]
+"""What a test needs: Python and a temporary folder; processes or sockets; another program; bubblewrap; numba; Chromium; a
+machine that does nothing else; and hours. A test belongs to the last of the tiers that its marks, fixtures and folder name.
+"""
+FOLDER_TIERS = {
+    "bridges/axelrod": "service",
+    "bridges/engines": "process",
+    "bridges/llm": "process",
+    "extensions/cluster": "process",
+    "extensions/play": "process",
+    "extensions/web/report": "process",
+    "hostile": "load",
+    "release": "process",
+}
+FIXTURE_TIERS = {
+    "arena": "process", "called": "process", "drawn": "process", "made": "process",
+    "c_compiler": "service", "installed": "service", "node": "service", "openssl": "service", "proxied": "service",
+    "bubblewrap": "sandbox", "namespaces": "sandbox",
+    "compiler": "compiled",
+    "browser": "browser", "chromium": "browser",
 }  # fmt: skip
-"""The fixtures that need a program other than Python, each with its word in ARENA_REQUIRE. Their tests have the mark `needs`."""
+UNIT_EVENTS = {
+    "subprocess.Popen": "starts a process", "os.system": "starts a process", "os.fork": "starts a process",
+    "os.forkpty": "starts a process", "os.posix_spawn": "starts a process", PROCESS_EVENT: "starts a process",
+    "socket.bind": "opens a socket", "socket.connect": "opens a socket", "time.sleep": "sleeps",
+}  # fmt: skip
+"""The audit events that a unit test must not cause, and how a message calls them."""
 
 PROOF_SECONDS = 7200
 QUARANTINE = ROOT / "tests" / "quarantine.txt"
@@ -103,22 +125,58 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> Generator[None, int,
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects tests by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests in quarantine, and mark the tests that need programs. A test with the parameter `sandbox` needs bubblewrap.
-
-    A proof may take up to two hours.
-    """
+    """Mark each test with its tier, and skip the tests in quarantine. A proof may take up to two hours."""
     quarantine = read_quarantine()
     for item in items:
-        if item.get_closest_marker("proof"):
+        tier = find_tier(item)
+        item.add_marker(tier)
+        if tier == "proof":
             item.add_marker(pytest.mark.timeout(PROOF_SECONDS))
         if (reason := quarantine.get(item.nodeid, quarantine.get(item.nodeid.partition("[")[0]))) is not None:
             item.add_marker(pytest.mark.skip(reason=f"tests/quarantine.txt: {reason}"))
-        if isinstance(item, pytest.Function):
-            parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
-            if "sandbox" in (parameters.get("isolation"), *parameters.get("stilled", ())):
-                item.fixturenames.append("bubblewrap")
-            for name in PROGRAMS.keys() & set(item.fixturenames):
-                item.add_marker(pytest.mark.needs(PROGRAMS[name]))
+
+
+def find_tier(item: pytest.Item) -> str:
+    """Return the tier of a test. A test with the parameter `sandbox` needs bubblewrap."""
+    parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+    fixtures = [*getattr(item, "fixturenames", ())]
+    if "sandbox" in (parameters.get("isolation"), *parameters.get("stilled", ())):
+        fixtures.append("bubblewrap")
+    found = {FIXTURE_TIERS[name] for name in fixtures if name in FIXTURE_TIERS}
+    found |= {mark.name for mark in item.iter_markers() if mark.name in TIERS}
+    found |= {tier for folder, tier in FOLDER_TIERS.items() if (ROOT / "tests" / folder) in item.path.parents}
+    return max(found, key=TIERS.index, default="unit")
+
+
+_events: list[str] = []
+_fixture_events: dict[pytest.FixtureDef[Any], list[str]] = {}
+"""The events of fixtures that several tests share. They count for each of these tests, and not only for the first."""
+
+
+def _note_event(event: str, arguments: tuple[object, ...]) -> None:
+    if event in UNIT_EVENTS and not (event == "time.sleep" and arguments == (0,)):
+        _events.append(event)
+
+
+sys.addaudithook(_note_event)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
+    """Keep the events of a fixture that several tests share."""
+    before = len(_events)
+    try:
+        return (yield)
+    finally:
+        if fixturedef.scope != "function" and len(_events) > before:
+            _fixture_events[fixturedef] = _events[before:]
+            del _events[before:]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Forget the events of earlier tests, before the fixtures of the next test start."""
+    _events.clear()
 
 
 def read_quarantine() -> dict[str, str]:
@@ -192,6 +250,18 @@ def same_environment() -> Iterator[None]:
         else:
             del os.environ[name]
     assert not changed, f"the test left these environment variables changed: {', '.join(sorted(changed))}"
+
+
+@pytest.fixture(autouse=True)
+def unit_limits(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a unit test that starts a process, opens a socket or sleeps."""
+    yield
+    if not request.node.get_closest_marker("unit"):
+        return
+    shared = [one for found in request.node._fixtureinfo.name2fixturedefs.values() for one in found]
+    events = {*_events, *[event for one in shared for event in _fixture_events.get(one, ())]}
+    if found := sorted({UNIT_EVENTS[event] for event in events}):
+        pytest.fail(f"a unit test {' and '.join(found)}: use the mark `process` or a fixture of that tier")
 
 
 @pytest.fixture(scope="session")

@@ -39,6 +39,8 @@ OPTIONAL = [
 ]  # fmt: skip
 TIMEOUT_SECONDS = 120.0
 READY = b"r"
+PROCESS_EVENT = "arena.tests.process"
+"""The audit event of a process that is forked by a server. Starting a process in Python has events of its own."""
 START_VARIABLES = ("PYTHON", "LC_", "LD_", "LANG", "TZ", "VIRTUAL_ENV", "DASK_")
 """Prefixes of the environment variables that Python or the C library reads when a process starts, or Dask when it is imported."""
 
@@ -162,6 +164,7 @@ class ForkServer:
         """Send a request with file descriptors, which are closed here. A fourth descriptor means that the command runs on. Return
         the process id in the answer.
         """
+        sys.audit(PROCESS_EVENT)
         call = {
             "module": command[2],
             "words": command[3:],

@@ -32,6 +32,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         getattr(arena, "Gmae")  # noqa: B009 - mypy would see the plain access
 
 
+@pytest.mark.process
 def test_help_does_not_load_what_it_does_not_need() -> None:
     """`arena --help` imports none of pydantic, PyYAML, tabulate and numpy, so it is fast."""
     code = (

@@ -9,6 +9,8 @@ import pytest
 from tests.conftest import arena_in
 from tests.fork_server import preload, run_module, start_module
 
+pytestmark = pytest.mark.process
+
 PROGRAM = """
 import atexit, os, pathlib, signal, sys
 atexit.register(print, "bye")

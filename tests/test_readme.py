@@ -11,6 +11,8 @@ from arena.results.leaderboard import Leaderboard
 from tests.docs import pages
 from tests.fork_server import run_module
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", README, re.DOTALL))
@@ -79,7 +81,6 @@ def test_links_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-@pytest.mark.slow
 def test_the_package_of_the_readme_can_be_installed_and_keeps_its_promises(tmp_path: Path) -> None:
     """The three commands run one after the other. Then arena finds the agent of the README, and the tests of the package pass."""
     surroundings = pages.environment(tmp_path)

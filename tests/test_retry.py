@@ -9,6 +9,8 @@ import pytest
 
 from tests import retry
 
+pytestmark = pytest.mark.process
+
 ONCE = """
 from pathlib import Path
 

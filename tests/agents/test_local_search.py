@@ -314,7 +314,6 @@ def test_whatever_a_puzzle_offers_is_enough(agent: Agent, kind: type[Queens]) ->
     assert all(solve(agent, kind(), seed).goal for seed in range(5))
 
 
-@pytest.mark.slow
 def test_min_conflicts_solves_a_hundred_thousand_queens() -> None:
     """By the view's proposals, in a time that grows about as the board does: a few looks a queen."""
     record = play(NQueens(n=100_000), ["min-conflicts"])

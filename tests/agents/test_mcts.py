@@ -76,7 +76,6 @@ def test_a_lost_position_is_known_to_be_lost(decide: Decide) -> None:
     assert decide(MCTS(), game, state).value == pytest.approx(-(1 - 2 * STEP), abs=1e-12)
 
 
-@pytest.mark.slow
 def test_it_never_loses_to_random_play() -> None:
     """Forty games of tic-tac-toe with 500 simulations a move, from both seats, most of them won; four of connect four won."""
     results = []

@@ -154,6 +154,7 @@ def test_a_decision_counts_no_nodes_and_draws_one_number(decide: Any) -> None:
     assert share == pytest.approx(agent.policy(game, ("K?", ""))[1], abs=0.1)
 
 
+@pytest.mark.process
 def test_the_solution_is_the_same_in_every_process() -> None:
     """Also by sampling, and with other hashes of texts."""
     code = (

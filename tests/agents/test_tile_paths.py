@@ -118,7 +118,7 @@ def test_a_node_budget_ends_a_search(make: Callable[[], Agent], budget: int) -> 
     assert (record.termination, record.solved, nodes(record)) == ("out-of-budget", False, budget)
 
 
-@pytest.mark.slow
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are kept on Linux")
 @pytest.mark.parametrize("name", ["bfs", "a-star", "dfs"])
 def test_without_memory_the_match_is_lost_and_the_process_lives(name: str) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from tests.fork_server import run_module
 
+pytestmark = pytest.mark.process
+
 SOUND = "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n"
 TIC = "game: tic-tac-toe\nagents: [random, greedy]\n"
 LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -16,6 +16,8 @@ from arena import __version__
 from arena.cli import cli
 from tests.conftest import arena_in, at_terminal
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 
 NOISY = """

@@ -171,6 +171,7 @@ def test_a_time_limit_ends_a_search_that_generates_states() -> None:
     assert meter.exhausted
 
 
+@pytest.mark.process
 def test_a_limit_of_processor_time_ends_a_search_and_no_sleep() -> None:
     """The clock of the process goes on with its work alone; the state that would come after the limit is not handed out."""
     meter = Meter()

@@ -8,6 +8,8 @@ import pytest
 
 import arena
 
+pytestmark = pytest.mark.process
+
 HEAVY = {"numba", "numpy", "rich", "scipy"}
 SPY = '''
 import os
@@ -50,7 +52,6 @@ def test_neither_the_package_nor_a_help_nor_a_pair_of_games_imports_them(tmp_pat
     assert not found & (HEAVY if "run" in code else {*HEAVY, "importlib.metadata"})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("keys", "workers", "program"), [({}, 2, "worker.py"), ({"isolation": "process"}, 1, "agent_host.py")])
 def test_neither_workers_nor_agent_hosts_import_them(tmp_path: Path, keys: dict[str, str], workers: int, program: str) -> None:
     (tmp_path / "spy.py").write_text(SPY.format(folder=str(tmp_path)))

@@ -16,6 +16,8 @@ from arena.version import __version__
 from tests.core.test_surface import statements
 from tests.fork_server import TIMEOUT_SECONDS, ForkServer
 
+pytestmark = pytest.mark.process
+
 TOP = Path(__file__).parents[2]
 PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
 EXTENSIONS = sorted(folder.name for folder in (TOP / "extensions").glob("arena_*"))
@@ -114,7 +116,6 @@ def test_each_extension_is_deleted_once() -> None:
     assert sorted(name for group in GROUPS for name in group) == EXTENSIONS
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS, ids=["+".join(group) for group in GROUPS])
 def test_an_extension_can_be_deleted(group: list[str], tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """The help lists the other commands, and a tournament is played. A command that needs a deleted extension ends with one line

@@ -13,7 +13,7 @@ import arena
 import arena.testing
 from arena.cli import cli
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.process
 
 
 def words(page: Path) -> str:

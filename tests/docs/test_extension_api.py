@@ -45,7 +45,7 @@ def test_every_name_is_explained_in_the_table_of_its_module() -> None:
     assert sorted(f"{module}.{name}" for module, names in found.items() for name in names) == NAMES
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In their order, in an empty folder, each with the output that the page shows."""
     monkeypatch.chdir(tmp_path)

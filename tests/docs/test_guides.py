@@ -11,6 +11,8 @@ from arena import load_plugins
 from arena.traits import Traits
 from tests.docs.pages import File, steps
 
+pytestmark = pytest.mark.process
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -23,7 +25,6 @@ def test_every_trait_is_listed_with_those_who_need_it() -> None:
         assert set(re.findall(r"`([a-z0-9-]+)`", who)) == {name for name, agent in agents if trait in agent.needs}, trait
 
 
-@pytest.mark.slow
 def test_numbers_are_faster_than_rows_as_the_guide_says(tmp_path: Path) -> None:
     """The same count of sequences, by both; rows take at least half as long again."""
     (script,) = [step for step in steps((DOCS / "how-to" / "fast-states.md").read_text("utf-8")) if isinstance(step, File)]

@@ -12,7 +12,7 @@ PAGES = ("index", "tutorial/agent", "tutorial/puzzle", "how-to/compare-heuristic
 WIDE = """() => [...document.querySelectorAll("article pre")].filter(block => block.scrollWidth > block.clientWidth + 1)
     .map(block => block.innerText)"""
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 
 @pytest.mark.parametrize("name", PAGES)

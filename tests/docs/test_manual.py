@@ -19,7 +19,7 @@ MANUAL = {page.relative_to(DOCS).as_posix(): page.read_text("utf-8") for page in
 TRIED = [name for name, text in MANUAL.items() if "```console\n$ " in text]
 
 
-@pytest.mark.slow
+@pytest.mark.process
 @pytest.mark.parametrize("name", TRIED)
 def test_a_page_does_what_it_says(name: str, tmp_path: Path) -> None:
     """Every file and every command in order, in an empty folder; what is printed is what the page shows."""

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TOP = Path(__file__).parents[2]
 ARENA = TOP / "arena"
 EXTENSIONS = TOP / "extensions"
@@ -12,6 +14,7 @@ PAGE = (TOP / "docs" / "explanation" / "architecture.md").read_text()
 UNSAID = {"__init__.py", "__main__.py"}
 
 
+@pytest.mark.process
 def test_the_picture_is_drawn_from_the_imports_as_they_are(tmp_path: Path) -> None:
     """Drawn anew, it is the same, byte for byte."""
     code = f"import make_figures, pathlib; make_figures.FOLDER = pathlib.Path({str(tmp_path)!r}); import make_map; "

@@ -17,6 +17,7 @@ def made(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=TOP / "docs", capture_output=True, text=True, check=False)
 
 
+@pytest.mark.process
 def test_the_table_is_made_of_the_tests() -> None:
     """Made anew, the page is the same."""
     done = made("print(made.page(made.PAGE.read_text('utf-8')), end='')")
@@ -30,6 +31,7 @@ def test_every_file_that_attacks_says_what_it_shows(file: Path) -> None:
     assert marks
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("mark", "told"),
     [
@@ -48,6 +50,7 @@ def test_a_mark_becomes_a_row(mark: str, told: str, tmp_path: Path) -> None:
     assert told in done.stdout + done.stderr
 
 
+@pytest.mark.process
 def test_two_marks_that_differ_hold_in_part(tmp_path: Path) -> None:
     """One test shows that it holds, another that it does not."""
     mark = '@pytest.mark.promise(hole="clock", isolation="process", holds={})\ndef test_{}() -> None: ...\n'

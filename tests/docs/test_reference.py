@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 TOP = Path(__file__).parents[2]
 REFERENCE = TOP / "docs" / "reference"
 

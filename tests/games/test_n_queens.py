@@ -250,7 +250,6 @@ def test_every_delta_is_a_node_and_nothing_else_of_the_board() -> None:
     assert meter.nodes == len(moves) == 58
 
 
-@pytest.mark.slow
 def test_a_million_queens_are_told_apart_and_moved_as_quickly_as_a_thousand() -> None:
     """The explicit solution is a goal, spoilt it is not, and a step of local search does not get dearer with the board."""
     n = 1_000_000

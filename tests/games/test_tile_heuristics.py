@@ -221,6 +221,7 @@ def test_a_file_that_cannot_be_trusted_is_built_anew(spoil: str, own_cache: Path
     assert one.read_bytes() == data
 
 
+@pytest.mark.process
 def test_a_disk_that_is_full_or_read_only_costs_time_alone(tmp_path: Path) -> None:
     """A real limit on the size of files, as a full disk has: the table is built, used, and no half file stays behind."""
     code = (

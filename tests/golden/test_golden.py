@@ -21,6 +21,7 @@ def read_numbers(text: str) -> Any:
     return json.loads(text, parse_float=lambda digits: float(f"{float(digits):.12g}"))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", PRINTED)
 def test_a_store_prints_what_it_did(name: str) -> None:
     """Texts to the letter; numbers in JSON to twelve digits, because the last ones depend on the mathematical library."""

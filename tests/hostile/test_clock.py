@@ -29,7 +29,7 @@ from arena_isolation.family_clock import FamilyClock
 from arena_isolation.protocol import VERSION
 from arena_ladder.judge import CHECK_SECONDS, CheckBounds
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.load
 PLUGIN = '''
 """An agent that leaves children burning, one that works for its move, and one that burns threads."""
 import os, threading, time
@@ -194,7 +194,6 @@ def test_a_thread_counts_on_only_where_the_spec_lets_it(plugin: str, stilled: st
         assert min(came) > 40 if pondering else max(came) < 40
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stilled", [("process", "signals"), ("sandbox", "group")], indirect=True, ids="-".join)
 def test_an_agent_that_lacks_a_processor_is_not_late(plugin: str, stilled: str, load: None) -> None:
     """With a quarter of a core, 0.15 s of work take 0.6 s and break the limit. The record has the time that was lacking."""
@@ -219,7 +218,6 @@ def test_a_sleep_beyond_the_limit_is_late_on_a_busy_machine(plugin: str, load: N
     assert [(record.termination, record.labels[record.seat or 0]) for record in records] == [("timeout", "sleeps")] * 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stilled", [("process", "group"), ("process", "signals")], indirect=True, ids="-".join)
 @pytest.mark.parametrize("name", ["sleeps", "crowds"])
 def test_who_sleeps_or_stands_in_its_own_way_is_late(plugin: str, stilled: str, one_core: int, name: str) -> None:

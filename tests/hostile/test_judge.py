@@ -209,7 +209,6 @@ if not sys.modules["__main__"].__spec__.name.endswith("agent_host"):
 
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
-@pytest.mark.slow
 def test_a_process_that_never_answers_holds_up_no_season(tmp_path: Path) -> None:
     """It describes itself once, for its check, and hangs when it is asked again, as a season did for 60 s."""
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1")) as ladder:
@@ -290,7 +289,6 @@ def test_what_a_ladder_answers_gives_no_order_to_its_authors_terminal(says: str,
 
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
-@pytest.mark.slow
 def test_one_that_cannot_be_set_up_is_suspended_and_the_others_play(tmp_path: Path) -> None:
     """What is known of it was damaged while the ladder was down."""
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1")) as ladder:

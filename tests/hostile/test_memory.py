@@ -18,7 +18,7 @@ from arena_isolation.agent_start import namespaces_work
 from arena_isolation.child import measure_usage
 from arena_isolation.control_group import new_group, own_folders
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.load
 AGENTS = """
 import ctypes, os, socket, sys, time
 from arena import Agent, hookimpl

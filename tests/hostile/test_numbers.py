@@ -88,7 +88,6 @@ def test_numbers_of_a_program_are_shown_as_numbers_everywhere(arena: Arena, tmp_
 
 
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
-@pytest.mark.slow
 def test_numbers_of_a_program_are_numbers_on_a_ladder(tmp_path: Path) -> None:
     """Its rows, its matches and its log, on the pages and for their author."""
     with HostedLadder(tmp_path) as ladder:

@@ -21,7 +21,7 @@ from arena_web.live import MAX_STREAMS
 from arena_web.server import MAX_CONNECTIONS
 from tests.extensions.ladder.hosting import HostedLadder
 
-pytestmark = [pytest.mark.promise(hole="server", isolation="any"), pytest.mark.slow]
+pytestmark = [pytest.mark.promise(hole="server", isolation="any")]
 
 FILES = 700
 """File descriptors that a server may have."""

@@ -5,14 +5,11 @@ import sys
 import tarfile
 from pathlib import Path
 
-import pytest
-
 from tests.docs import pages
 
 BUILD = "import sys, hatchling.build as build; print(build.build_sdist(sys.argv[1])); print(build.build_wheel(sys.argv[1]))"
 
 
-@pytest.mark.slow
 def test_two_builds_have_the_same_bytes(tmp_path: Path) -> None:
     """The second one from the first source archive, whose files have other times: so the archive is complete, too."""
     made: list[dict[str, bytes]] = []

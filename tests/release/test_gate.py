@@ -108,7 +108,6 @@ def test_a_worse_agent_fails_the_job(clone: Path) -> None:
     assert (same.code, same.outputs["verdict"]) == (0, "nothing was played"), same.messages
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "verdict", "more", "fail_on", "status"),
     [(5, "undecided", "--games 2", "3", 0), (3, "not better", "", "3 5", 3)],
@@ -121,7 +120,6 @@ def test_two_verdicts_fail_only_by_choice(clone: Path, code: int, verdict: str, 
     assert f"This step {'fails' if status else 'passes'}.\n" in gate.summary
 
 
-@pytest.mark.slow
 def test_a_better_agent_passes(clone: Path) -> None:
     """Against an agent that loses each game."""
     git(clone, "switch", "-q", "-c", "worse")
@@ -140,7 +138,6 @@ def test_a_branch_that_cannot_be_fetched_is_a_failure(clone: Path) -> None:
     assert "absent" in gate.summary.partition("fatal: ")[2]
 
 
-@pytest.mark.slow
 def test_the_makefile_of_the_guide_fails_for_a_worse_agent(clone: Path) -> None:
     """The same check without a service. An agent that is new or does not change passes."""
     guide = (pages.ROOT / "docs" / "how-to" / "pull-requests.md").read_text("utf-8")

@@ -62,6 +62,7 @@ def open_ledger(place: Path, limit: float) -> Budget:
     return budget
 
 
+@pytest.mark.process
 def test_requests_in_flight_count_with_their_largest_cost(tmp_path: Path) -> None:
     """The second one waits for the real cost of the first, and passes; one that never fits ends the budget for all."""
     budget = open_ledger(tmp_path / "ledger.db", 1.0)
@@ -81,6 +82,7 @@ def test_requests_in_flight_count_with_their_largest_cost(tmp_path: Path) -> Non
             budget.reserve(most)
 
 
+@pytest.mark.process
 def test_a_run_stops_before_its_limit_and_goes_on_with_a_larger_one(tmp_path: Path) -> None:
     """Not more is billed than allowed, with 8 matches at a time. Matches that were played are not asked for again."""
     with serving(first) as stub:
@@ -155,6 +157,7 @@ def test_requests_in_flight_count_after_the_run_was_interrupted_or_killed(arena:
         assert arena("run", "s.yaml", "--store", "s.db", "--quiet").returncode == 0
 
 
+@pytest.mark.process
 def test_a_void_match_counts_after_it_was_played_again_and_merged(tmp_path: Path) -> None:
     """Its first answer is illegal and the second never comes, so that its record has no decision. A copy counts once."""
 
@@ -224,9 +227,8 @@ def test_an_estimate_has_room_for_thoughts_and_for_retries() -> None:
     assert estimate_decision(thinking, 400, 40) == pytest.approx(((100 + 2 * 500) / 1e6, most))
 
 
-@pytest.mark.parametrize(
-    "more", [pytest.param({"own": {"isolation": "process"}}, marks=pytest.mark.slow), {"plugins": ["games.py"]}]
-)
+@pytest.mark.process
+@pytest.mark.parametrize("more", [{"own": {"isolation": "process"}}, {"plugins": ["games.py"]}])
 def test_a_limit_of_costs_counts_all_processes(more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model in a process of its own, and worker processes because of a plugin: not more is billed than allowed."""
     monkeypatch.chdir(tmp_path)
@@ -257,6 +259,7 @@ MORTAL = "import os, sys; from pathlib import Path; from arena_bridges.llm.budge
 MORTAL += "Budget(Path(sys.argv[1]), 3.0).reserve(2.0); os._exit(1)"
 
 
+@pytest.mark.process
 def test_processes_share_a_budget_to_the_last_coin(tmp_path: Path) -> None:
     """Three processes at the same time until each is refused: each request costs 0.5 and may cost 1, so half a coin is left."""
     place = tmp_path / "ledger.db"
@@ -266,6 +269,7 @@ def test_processes_share_a_budget_to_the_last_coin(tmp_path: Path) -> None:
     assert budget.spent == pytest.approx(29.5)
 
 
+@pytest.mark.process
 def test_a_process_that_dies_during_a_request_is_counted_in_full(tmp_path: Path) -> None:
     place = tmp_path / "ledger.db"
     budget = open_ledger(place, 3.0)
@@ -286,6 +290,7 @@ os._exit(1)
 """
 
 
+@pytest.mark.process
 def test_processes_share_the_limits_of_a_run() -> None:
     """A request of another process starts after this one has ended. A process that has died holds no other back."""
     open_limits(shared=True)
@@ -313,6 +318,7 @@ def test_price_and_limits_change_no_id() -> None:
     assert plain.boards[0].seats[0].identity != other.boards[0].seats[0].identity
 
 
+@pytest.mark.process
 def test_headers_effort_and_further_fields_are_sent() -> None:
     own = {"headers": {"X-Title": "cup"}, "reasoning_effort": "low", "extra_body": {"top_p": 0.5}}
     with serving(first) as stub:
@@ -321,6 +327,7 @@ def test_headers_effort_and_further_fields_are_sent() -> None:
     assert {(request["reasoning_effort"], request["top_p"]) for request in stub.requests} == {("low", 0.5)}
 
 
+@pytest.mark.process
 def test_requests_of_an_entry_at_the_same_time_are_limited() -> None:
     def slow(request: dict[str, Any]) -> Reply:
         reply = first(request)
@@ -355,6 +362,7 @@ def test_no_window_has_more_requests_or_tokens_than_allowed(tmp_path: Path, monk
     assert alone.enter(90)  # one that is larger than the limit is not held for ever
 
 
+@pytest.mark.process
 def test_the_board_says_how_the_answers_were() -> None:
     """The first answer of each match is illegal and the second cut off; all figures from what the server has counted."""
 

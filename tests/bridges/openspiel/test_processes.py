@@ -16,6 +16,8 @@ from arena.store import Store
 from tests.conftest import arena_in
 from tests.extensions.web.conftest import served
 
+pytestmark = pytest.mark.process
+
 FRAGILE = '''
 import os
 

@@ -163,6 +163,7 @@ def test_what_cannot_be_played_is_refused_with_the_reason(text: str, told: str, 
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.process
 def test_records_are_the_same_if_agents_are_in_other_processes() -> None:
     """In Leduc poker, observations are sent to the processes as text. Searches for games with hidden information draw the
     same states from them.

@@ -198,6 +198,7 @@ def test_weights_of_torch_play_as_those_of_numpy(tmp_path: Path, missing: Missin
         Policy(weights=str(tmp_path / "net.pt"))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("name", "extra"), [("net.pt", "torch"), ("net.onnx", "onnx")])
 def test_without_its_library_a_file_says_how_to_install_it(name: str, extra: str, tmp_path: Path) -> None:
     """In a process in which it cannot be imported."""
@@ -212,6 +213,7 @@ def test_without_its_library_a_file_says_how_to_install_it(name: str, extra: str
     assert done.stdout.strip().endswith(f"pip install 'fairarena[{extra}]'")
 
 
+@pytest.mark.process
 def test_nothing_heavy_is_imported_until_it_is_used() -> None:
     """The module of the entry point: neither numpy nor the libraries of the extra."""
     heavy = ("numpy", "gymnasium", "pettingzoo", "torch")

@@ -26,6 +26,8 @@ from arena.tournament.results import PlayedMatch
 from arena_pairings.sprt import Sprt, expected_pairs
 from tests.conftest import at_terminal
 
+pytestmark = pytest.mark.process
+
 SPEC = {"game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", {"agent": "minimax", "depth": 2, "label": "minimax"}]}
 
 

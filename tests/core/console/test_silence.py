@@ -11,6 +11,8 @@ from arena.spec import load_spec
 from arena.tournament.queue import MatchQueue
 from arena.tournament.run import play_all
 
+pytestmark = pytest.mark.process
+
 SLOW = """
 import time
 from arena import Agent, hookimpl

@@ -66,6 +66,7 @@ def test_a_plugin_ranks_its_board_by_a_column_of_its_own(folder: Path) -> None:
     assert scores != sorted(scores, reverse=True)
 
 
+@pytest.mark.process
 def test_every_command_shows_it_and_none_loads_the_plugin_to_read_a_store(folder: Path, command: Arena) -> None:
     """The commands print the same as `arena run`, even after the plugin was deleted or replaced."""
     rows = rows_of(command("run", "premier.yaml", "--format", "json", "--quiet", "--workers", "1"))
@@ -83,6 +84,7 @@ def test_every_command_shows_it_and_none_loads_the_plugin_to_read_a_store(folder
     assert not (folder / "loaded").exists()
 
 
+@pytest.mark.process
 def test_show_lists_its_columns_and_its_options(command: Arena) -> None:
     """Each with its type, its default and its description."""
     said = command("show", "league", "--plugin", "league.py").stdout
@@ -106,6 +108,7 @@ def test_its_options_and_columns_are_checked_in_a_spec(folder: Path) -> None:
     assert "unknown column 'leage_points'; did you mean 'league_points'?" in str(refused.value)
 
 
+@pytest.mark.process
 def test_a_board_that_is_not_over_is_ranked_by_its_score_and_says_so(folder: Path, command: Arena) -> None:
     """Shards and merged shards are not a whole run. The next run of the merged store has nothing to play, and ranks it."""
     for part in (1, 2):
@@ -144,6 +147,7 @@ def test_a_wrong_ranking_is_a_fault_of_the_plugin(folder: Path, body: str, messa
         Leaderboard.of_results(arena.run({**SPEC, "agents": QUICK, "rounds": 1, "plugins": [str(folder / "league.py")]}))
 
 
+@pytest.mark.process
 def test_after_a_wrong_ranking_the_matches_are_kept(folder: Path) -> None:
     """The board of the store is ranked by score."""
     (folder / "league.py").write_text(LEAGUE.read_text().replace('results: list[str] = [""] * entries', "return []"))

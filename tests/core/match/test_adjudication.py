@@ -219,6 +219,7 @@ def test_a_record_is_held_to_its_reported_values(cup: Cup) -> None:
     assert compare_with_rules(board.game, record, gone[0], gone[-1]) == [], "where nobody knows the board"
 
 
+@pytest.mark.process
 def test_a_store_replays_it_and_boards_say_it(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The agents play it again to the same end; it is no failure, and counted in a line below the board."""
     from arena.cli import cli

@@ -50,6 +50,7 @@ def test_every_opening_is_found_before_one_repeats() -> None:
     assert len(set(found[:9])) == len(set(found)) == 9
 
 
+@pytest.mark.process
 def test_the_number_of_repeats_is_said(tmp_path: Path) -> None:
     """By `arena validate` and by `arena run`, of a board that has not enough openings alone."""
     few, enough = tmp_path / "few.yaml", tmp_path / "enough.yaml"
@@ -80,6 +81,7 @@ def test_given_positions_have_openings_that_differ_too() -> None:
     assert len(set(openings(arena.run({**spec, "openings": {"plies": 1}})))) == 8
 
 
+@pytest.mark.process
 def test_more_rounds_and_more_workers_change_nothing() -> None:
     """The rounds that were there keep their matches, and two processes come to the same as one."""
     whole = arena.run(cup(rounds=44))
@@ -107,6 +109,7 @@ def test_a_board_without_openings_draws_nothing(plies: dict[str, Any]) -> None:
     assert Positions(Unwilling(), "unwilling", {}, 0).key(1000) != Positions(Unwilling(), "unwilling", {}, 0).key(1001)
 
 
+@pytest.mark.process
 def test_a_match_of_a_round_drawn_anew_is_played_again_by_replay(tmp_path: Path) -> None:
     """From its own position, by the spec that the store keeps."""
     path = tmp_path / "cup.db"

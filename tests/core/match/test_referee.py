@@ -166,6 +166,7 @@ def test_the_last_report_counts_when_the_budget_runs_out() -> None:
     lost_by_first(play(TicTacToe(), [Scripted(does=reports(99)), First()], limits={"nodes": 10}), "illegal-action")
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("uncollected")
 def test_a_time_budget_ends_a_search_and_a_sleeper_loses_on_time() -> None:
     """Who generates states is stopped in time and goes on; who does not look at the game at all overruns, and loses."""
@@ -379,6 +380,7 @@ def test_a_fault_of_the_game_makes_the_match_void(game: type[Game], message: str
     assert message in (record.message or "")
 
 
+@pytest.mark.process
 def test_the_users_interrupt_is_not_the_agents_fault() -> None:
     """A real SIGINT while an agent thinks ends the match with Interrupted, even where the agent swallows it."""
 
@@ -410,6 +412,7 @@ def test_play_takes_names_mappings_instances_positions_and_heuristics() -> None:
     assert tiles.game == "sliding-tiles"
 
 
+@pytest.mark.process
 def test_play_loads_plugins_and_its_record_says_what_was_played(tmp_path: FilePath) -> None:
     """A file brings an agent. The record has the parameters of the game, and is a line when it is printed."""
     (tmp_path / "mine.py").write_text(

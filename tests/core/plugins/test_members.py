@@ -71,7 +71,7 @@ def test_a_member_of_another_shape_is_ignored_with_a_note(tmp_path: Path, words:
     assert play(game(), ["random", "greedy"]).termination == "normal"
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_commands_say_so_and_go_on(tmp_path: Path) -> None:
     (tmp_path / "pebbles.py").write_text(GAME.format(member="board = 8"))
     (tmp_path / "cup.yaml").write_text("{game: pebbles, rounds: 1, agents: [random, greedy], plugins: [pebbles.py]}")
@@ -84,7 +84,7 @@ def test_commands_say_so_and_go_on(tmp_path: Path) -> None:
     assert note in arena("plugins", "--plugin", "pebbles.py").stdout
 
 
-@pytest.mark.slow
+@pytest.mark.process
 @pytest.mark.parametrize("words", ["a board that is a number", "a grid with coordinates"])
 def test_a_check_passes_over_it(tmp_path: Path, words: str) -> None:
     (tmp_path / "pebbles.py").write_text(GAME.format(member=ODD[words][1]))

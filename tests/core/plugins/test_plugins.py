@@ -118,12 +118,14 @@ def test_a_plugin_file_brings_games_agents_heuristics_and_formats(plugin: Plugin
     ]
 
 
+@pytest.mark.process
 def test_the_plugin_of_the_manual_plays(plugin: Plugin) -> None:
     """Fifteen lines, one file."""
     results = arena.run({"game": "tic-tac-toe", "rounds": 1, "plugins": [plugin(CAUTIOUS)], "agents": ["cautious", "random"]})
     assert [record.termination for record in results.records] == ["normal", "normal"]
 
 
+@pytest.mark.process
 def test_a_file_that_is_saved_twice_within_a_second_is_read_anew(tmp_path: Path) -> None:
     """Python's own loader takes its bytecode for the file if the length and the second of the last change are the same."""
     file = tmp_path / "saved.py"
@@ -249,6 +251,7 @@ def test_a_plugin_file_may_have_the_name_of_a_module_of_python(plugin: Plugin) -
     assert sys.modules["random"] is random
 
 
+@pytest.mark.process
 def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
     """The module can be found by its name while it is imported, and later in the same process."""
     file = plugin(
@@ -550,6 +553,7 @@ def cup(tmp_path: Path) -> Callable[..., str]:
     return cup
 
 
+@pytest.mark.process
 def test_an_installed_plugin_is_found(tmp_path: Path, cup: Callable[..., str]) -> None:
     """Without a word, and listed with its distribution and version."""
     install(tmp_path, "careful-players", CAUTIOUS)
@@ -560,6 +564,7 @@ def test_an_installed_plugin_is_found(tmp_path: Path, cup: Callable[..., str]) -
     assert re.search(r"careful-players:players 2\.5\n  file: .*\n  agents: cautious\n", listed)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("source", "words"),
     [
@@ -579,6 +584,7 @@ def test_a_broken_installed_plugin_costs_one_line(tmp_path: Path, cup: Callable[
     assert re.search(rf"broken-players:players 2\.5 .*{words}", line)
 
 
+@pytest.mark.process
 def test_a_spec_that_needs_a_broken_installed_plugin_stops(tmp_path: Path, cup: Callable[..., str]) -> None:
     """With the name that is unknown, at its place, and the plugin that may have had it."""
     install(tmp_path, "broken-players", f"1 / 0\n{CAUTIOUS}")
@@ -589,6 +595,7 @@ def test_a_spec_that_needs_a_broken_installed_plugin_stops(tmp_path: Path, cup: 
     assert len(stopped.stderr.splitlines()) == 2
 
 
+@pytest.mark.process
 def test_a_name_that_two_installed_plugins_bring_belongs_to_neither(tmp_path: Path, cup: Callable[..., str]) -> None:
     """Order carries no meaning. The run goes on without it, and stops where the spec needs it, naming both."""
     install(tmp_path, "careful-players", CAUTIOUS)
@@ -608,6 +615,7 @@ def test_a_name_that_two_installed_plugins_bring_belongs_to_neither(tmp_path: Pa
         assert "'agent cautious'" in said
 
 
+@pytest.mark.process
 def test_a_file_that_brings_what_an_installed_plugin_brings_is_refused(tmp_path: Path, cup: Callable[..., str]) -> None:
     """Both are named."""
     install(tmp_path, "careful-players", CAUTIOUS)
@@ -619,6 +627,7 @@ def test_a_file_that_brings_what_an_installed_plugin_brings_is_refused(tmp_path:
     assert "careful-players:players 2.5" in line
 
 
+@pytest.mark.process
 def test_the_remains_of_a_distribution_do_no_harm(tmp_path: Path, cup: Callable[..., str]) -> None:
     """Half removed, it has entry points and no name or version."""
     install(tmp_path, "half-players", "1 / 0\n", metadata=False)

@@ -60,6 +60,7 @@ def test_every_command_of_the_folder_has_its_plugins(name: str, text: str, told:
             told(*words)
 
 
+@pytest.mark.process
 def test_a_store_is_compared_and_exported_in_a_project(told: Told) -> None:
     """Without `--plugin` such a command needs no plugin, and with one it says what that goes with."""
     Path("some.yaml").write_text("game: tic-tac-toe\nrounds: 2\nagents: [random, greedy]\n")
@@ -150,6 +151,7 @@ def test_what_takes_files_of_strangers_ignores_it(words: tuple[str, ...], told: 
     assert "toml" not in str(caught.value)
 
 
+@pytest.mark.process
 def test_a_store_loads_no_code(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It names its plugin, and beside it lies a project file; only the one of the working directory has it loaded."""
     Path("arena.toml").write_text('plugins = ["game.py"]')

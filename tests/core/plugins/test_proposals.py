@@ -134,6 +134,7 @@ def test_without_flags_the_first_that_can_play_is_taken() -> None:
     assert propose_agent(registry, registry.game("othello")()) == "greedy"
 
 
+@pytest.mark.process
 def test_arena_show_lists_the_flags(tmp_path: Path) -> None:
     flagged(tmp_path, weights={"zero-sum": 6, "heuristic": 7})
     arena = arena_in(tmp_path)
@@ -143,7 +144,7 @@ def test_arena_show_lists_the_flags(tmp_path: Path) -> None:
     assert "  reference: games\n" in arena("show", "mcts").stdout
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_arena_try_sets_agents_against_references_of_plugins(tmp_path: Path) -> None:
     flagged(tmp_path)
     (tmp_path / "last.py").write_text(TRIED)
@@ -153,7 +154,7 @@ def test_arena_try_sets_agents_against_references_of_plugins(tmp_path: Path) -> 
     assert set(rows) == {"last", "first", "random", "greedy", "lookahead", "alpha-beta", "mcts"}
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_a_person_plays_who_is_proposed(tmp_path: Path) -> None:
     flagged(tmp_path, weights={"two-player": 9})
     command = [sys.executable, "-m", "arena", "play", "tic-tac-toe", "--plugin", "flagged.py"]

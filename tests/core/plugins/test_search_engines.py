@@ -4,7 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import arena_in
+
+pytestmark = pytest.mark.process
 
 ENGINE = """
 from arena import Agent, hookimpl

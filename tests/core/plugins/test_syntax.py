@@ -136,6 +136,7 @@ def test_other_languages_count_by_their_bytes(tmp_path: Path) -> None:
     assert digest(tmp_path, "x=1", "run.sh") != digest(tmp_path, "x=1 # one", "run.sh")
 
 
+@pytest.mark.process
 def test_files_that_cannot_be_read_are_empty(tmp_path: Path) -> None:
     """A folder, and what is not there."""
     assert parse_file(tmp_path) == parse_file(tmp_path / "nothing.py") == Parsed(digest(tmp_path, "", "empty.txt"), frozenset())
@@ -167,6 +168,7 @@ def test_a_process_takes_over_what_another_has_read(tmp_path: Path) -> None:
     assert digest(tmp_path, "x = 2\n") not in (b"taken over", known.digest)
 
 
+@pytest.mark.process
 def test_two_threads_may_parse_at_the_same_time(tmp_path: Path) -> None:
     """They do so at different depths of the stack, and switch whenever memory is collected, as in a process with two ladders."""
     text = "x = [1, (2, {3: f(4, y=5)})]\n" * 200

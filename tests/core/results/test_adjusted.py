@@ -25,6 +25,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[arena.Results, Pat
     return arena.run(SPEC, store=store), store
 
 
+@pytest.mark.process
 def test_records_have_what_follows_from_their_actions(played: tuple[arena.Results, Path]) -> None:
     """The value of the module for luck, computed again from the record; the sum stays 0, as the game is zero-sum."""
     results, _ = played
@@ -37,6 +38,7 @@ def test_records_have_what_follows_from_their_actions(played: tuple[arena.Result
         assert json.loads(json.dumps(record.as_dict()))["adjusted"] == list(record.adjusted)
 
 
+@pytest.mark.process
 def test_the_board_takes_luck_off_as_far_as_it_shows_in_the_returns(played: tuple[arena.Results, Path]) -> None:
     """By a regression that leaves out the rounds it corrects, computed again from the records with numpy; from the store too."""
     results, store = played
@@ -56,6 +58,7 @@ def test_the_board_takes_luck_off_as_far_as_it_shows_in_the_returns(played: tupl
     assert Leaderboard.of_results(results)[0].rows == board.rows
 
 
+@pytest.mark.process
 def test_a_changed_correction_is_found(played: tuple[arena.Results, Path], tmp_path: Path) -> None:
     """Boards read it, so that it is part of the checksum of its row."""
     copy = tmp_path / "copy.db"

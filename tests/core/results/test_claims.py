@@ -13,6 +13,8 @@ from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.tournament.results import Results
 
+pytestmark = pytest.mark.process
+
 PLUGIN = '''
 from arena import Agent, OutOfBudget, Path, Puzzle, heuristic, hookimpl
 

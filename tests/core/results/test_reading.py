@@ -16,6 +16,8 @@ from arena.cli import cli
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard
 
+pytestmark = pytest.mark.process
+
 GAME: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 4, "agents": ["random", "greedy", {"agent": "lookahead", "depth": 1}]}
 PUZZLE: dict[str, Any] = {"game": {"name": "sliding-tiles", "shuffle": 8}, "rounds": 4, "agents": ["a-star", "random"]}
 BOTH: dict[str, Any] = {**GAME, "game": None, "games": [GAME["game"], PUZZLE["game"]], "agents": [*GAME["agents"], "a-star"]}

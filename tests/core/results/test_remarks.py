@@ -3,6 +3,8 @@
 import random
 from itertools import combinations
 
+import pytest
+
 import arena
 from arena.results.cells import board_table
 from arena.results.leaderboard import Leaderboard, _describe_ratings
@@ -62,6 +64,7 @@ def test_openings_are_not_advised_if_there_are_some() -> None:
     assert any("more plies give more openings" in remark for remark in opened.remarks)
 
 
+@pytest.mark.process
 def test_times_that_have_the_way_to_another_process_are_marked() -> None:
     """If some entries play apart and others do not; alike entries need no mark."""
     mixed = ["random", {"agent": "random", "label": "apart", "isolation": "process"}]

@@ -15,6 +15,8 @@ from arena.errors import SpecError
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 
+pytestmark = pytest.mark.process
+
 GAMES = """
 from arena import Agent, Game, hookimpl
 

@@ -10,6 +10,8 @@ import yaml
 from arena import Spec
 from arena.spec import reload_spec
 
+pytestmark = pytest.mark.process
+
 EDGE = """
 from arena import Agent, heuristic, hookimpl
 

@@ -84,6 +84,7 @@ def faults(path: Path) -> list[str]:
     return [f"{fault.where}: {fault.message}" for fault in caught.value.faults]
 
 
+@pytest.mark.process
 def test_two_versions_meet(tmp_path: Path, commit: Callable[..., None]) -> None:
     """The old version plays column 1, and the new one plays column 7, in either order. Four stones in a column win."""
     commit({"edge.py": source(0)})
@@ -103,6 +104,7 @@ def test_two_versions_meet(tmp_path: Path, commit: Callable[..., None]) -> None:
     assert len(code) == 2, "each version has a hash of its own"
 
 
+@pytest.mark.process
 def test_nothing_of_a_version_is_run_here(tmp_path: Path) -> None:
     """Its file writes down the process that loads it, which is never this one. The versions play as in the test before."""
     note = tmp_path / "loaded"
@@ -117,6 +119,7 @@ def test_nothing_of_a_version_is_run_here(tmp_path: Path) -> None:
     assert not [name for name, module in sys.modules.items() if getattr(module, "__file__", None) == str(tmp_path / "old.py")]
 
 
+@pytest.mark.process
 def test_a_revision_stays_what_it_was(tmp_path: Path, commit: Callable[..., None]) -> None:
     """What a store keeps names the commit: a later one changes neither the ids of its matches nor who plays them."""
     commit({"edge.py": source(0)})
@@ -131,6 +134,7 @@ def test_a_revision_stays_what_it_was(tmp_path: Path, commit: Callable[..., None
     assert len(set(spec_ids(moved)) & set(ids)) < len(ids), "HEAD~1 is another commit by now"
 
 
+@pytest.mark.process
 def test_workers_and_a_resume_play_the_same(tmp_path: Path, commit: Callable[..., None]) -> None:
     """Records do not depend on who plays them; a store goes on where it was."""
     commit({"edge.py": source(0)})
@@ -145,6 +149,7 @@ def test_workers_and_a_resume_play_the_same(tmp_path: Path, commit: Callable[...
         assert len(store) == 4
 
 
+@pytest.mark.process
 def test_a_version_has_its_own_siblings(tmp_path: Path, commit: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """What the file imports from beside it comes from the same revision."""
     monkeypatch.syspath_prepend(tmp_path)
@@ -156,6 +161,7 @@ def test_a_version_has_its_own_siblings(tmp_path: Path, commit: Callable[..., No
     assert record.actions == ("7", "1", "7", "1", "7", "1", "7")
 
 
+@pytest.mark.process
 def test_options_and_heuristics_are_those_of_the_version(tmp_path: Path) -> None:
     """What its own hints allow, with its own defaults; the current version takes none of it."""
     options = "def __init__(self, *, index: int = -1): self.index = index\n    wants_heuristic = True"
@@ -180,6 +186,7 @@ def arena_heuristics(): return [own]
     assert ["no heuristic 'owm'" in found[2], "own" in found[3], len(found)] == [True, True, 4]
 
 
+@pytest.mark.process
 def test_faults_are_said_in_words(tmp_path: Path, commit: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """Each says where it is, what came, and what to do."""
     commit({"edge.py": source(0)})
@@ -211,6 +218,7 @@ def test_faults_are_said_in_words(tmp_path: Path, commit: Callable[..., None], m
     assert "no git on PATH" in faults(cup(tmp_path, "random", {"agent": "edge", "version": "git:HEAD"}))[0]
 
 
+@pytest.mark.process
 def test_outside_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """git looks no further than told."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
@@ -232,6 +240,7 @@ def test_an_option_called_version_stays_an_option(tmp_path: Path) -> None:
     assert seats[0].label == "edge"
 
 
+@pytest.mark.process
 def test_the_hash_is_of_the_code_alone(tmp_path: Path) -> None:
     """A copy with another name and other comments is the same version, and so the same entry."""
     (tmp_path / "edge.py").write_text(source(0))

@@ -38,6 +38,7 @@ def spec_of(folders: Path, file: str, other: str = "beside.txt", isolation: str 
     return spec
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("isolation", ["none", "process", "sandbox"])
 def test_an_agent_has_its_file_wherever_it_plays(folders: Path, isolation: str) -> None:
     """No match is lost for a file that was there when the spec was read, next to the spec or in the current folder."""
@@ -66,6 +67,7 @@ def map_of(width: int) -> str:
     return MAP.format(width, "." * width)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 def test_a_game_has_its_file_wherever_its_agents_play(folders: Path, isolation: str) -> None:
     """The map beside the spec, and not the one of the same name in the current folder; also for a replay from the store alone."""

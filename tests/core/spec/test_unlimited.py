@@ -124,6 +124,7 @@ def test_an_author_says_so_by_a_method(member: str, needs: bool, tmp_path: Path)
     assert [": needs_limit: expected a method needs_limit(self, limits), got " in note for note in notes] == [True] * odd
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", [["validate"], ["run", "--workers", "1"]], ids=["validate", "run"])
 def test_the_commands_warn_and_go_on(command: list[str], tmp_path: Path) -> None:
     """With file, line and column, on stderr; `run --quiet` says nothing."""

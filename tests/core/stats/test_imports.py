@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import arena
+
+pytestmark = pytest.mark.process
 
 HEAVY = ("numpy", "scipy", "rustworkx")
 

@@ -23,6 +23,8 @@ from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 from tests.conftest import Arena
 
+pytestmark = pytest.mark.process
+
 PATIENT = """
 import os, time
 from arena import Agent, hookimpl
@@ -126,7 +128,6 @@ def arena_agents(): return [Ends]
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_an_edit_while_the_run_goes_on_ends_it(arena: Arena, tmp_path: Path, isolation: str) -> None:
     """A worker or an agent's process that starts later would play with another version: it ends, and nothing of that is kept."""
@@ -230,7 +231,7 @@ def _wait_for(path: Path, records: int) -> None:
     raise AssertionError(f"no {records} records in {path}")
 
 
-@pytest.mark.parametrize("times", [pytest.param(5, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("times", [pytest.param(5), pytest.param(100, marks=pytest.mark.proof)])
 def test_kills_lose_nothing(tmp_path: Path, times: int) -> None:
     """A run of six agents with two workers is killed at random moments and resumed, many times.
 

@@ -37,6 +37,8 @@ from arena.store import Store, put_aside
 from arena.store.run import Run
 from arena_records.merger import StoreConflict, merge_stores
 
+pytestmark = pytest.mark.process
+
 SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 3, "seed": 7, "agents": ["random", "greedy", "lookahead"]}
 SHARED = {**SPEC, "seed": 8}
 
@@ -188,7 +190,6 @@ with Store.open(Path(sys.argv[1]), write=True) as store:
 """
 
 
-@pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     """A writer is killed at random moments, five times; all that it had flushed is there, in order, nothing twice or torn."""
     rng = random.Random(5)

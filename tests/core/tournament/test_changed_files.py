@@ -149,6 +149,7 @@ def test_a_store_without_the_hash_of_a_file_goes_on(played: Path, arena: Arena) 
     assert "first.tsv changed since" in arena("run", "cup.yaml", "--store", "cup.db").stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("workers", "keeps"), [(1, True), (1, False), (2, True)])
 def test_a_file_that_changes_while_a_run_goes_on_ends_it(tmp_path: Path, workers: int, keeps: bool) -> None:
     """No match that was played with the new content is recorded."""
@@ -164,12 +165,14 @@ def test_a_file_that_changes_while_a_run_goes_on_ends_it(tmp_path: Path, workers
         assert set(begins(store)) <= {"1"}
 
 
+@pytest.mark.process
 def test_stores_of_other_contents_are_not_merged(made: Path, played: Path) -> None:
     run(played / "cup.yaml", store=played / "other.db")
     with pytest.raises(StoreConflict, match=r"first\.tsv differs between"):
         merge_stores(played / "both.db", [made / "cup.db", played / "other.db"])
 
 
+@pytest.mark.process
 def test_a_file_goes_along_to_other_machines(played: Path, tmp_path: Path) -> None:
     """It lies there as it did here; where it is another one, they disagree."""
     node = tmp_path / "node"

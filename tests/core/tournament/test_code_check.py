@@ -142,6 +142,7 @@ def test_a_package_is_held_to_what_is_imported(arena: Arena, tmp_path: Path) -> 
     assert "kit changed since the matches in it were played" in again()
 
 
+@pytest.mark.process
 def test_the_interface_for_python_refuses_too(mine: Path, tmp_path: Path) -> None:
     """With the same words."""
     mine.write_text(MINE.replace("[0]", "[-1]"))
@@ -173,6 +174,7 @@ def calls() -> Callable[..., int]:
     return calls
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("workers", "keeps"), [(1, True), (1, False), (2, False)])
 def test_code_is_hashed_once_in_a_run(calls: Callable[..., int], mine: Path, tmp_path: Path, workers: int, keeps: bool) -> None:
     """Not at all where nobody asks; agents' processes and workers compare on their own."""
@@ -182,12 +184,14 @@ def test_code_is_hashed_once_in_a_run(calls: Callable[..., int], mine: Path, tmp
     )
 
 
+@pytest.mark.process
 def test_sizes_are_computed_once(calls: Callable[..., int], mine: Path, tmp_path: Path) -> None:
     """However often they are asked for."""
     spec = load_spec(tmp_path / "s.yaml")
     assert calls(RoundRobin.size, lambda: [spec.size, spec.size, Run.of(spec), spec.boards[0].size]) <= 1
 
 
+@pytest.mark.process
 def test_a_queue_of_matches_proves_no_sandbox(calls: Callable[..., int], tmp_path: Path) -> None:
     """It knows the ids of matches without what plays them."""
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "isolation": "sandbox"})

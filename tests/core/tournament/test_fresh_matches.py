@@ -16,6 +16,8 @@ from arena.store.run import Run
 from arena.tournament.code_check import clear_for
 from tests.conftest import Arena, arena_in
 
+pytestmark = pytest.mark.process
+
 AGENT = """
 from arena import Agent, hookimpl
 

@@ -157,6 +157,7 @@ def test_records_do_not_depend_on_the_order_or_the_number_of_agents() -> None:
     assert {identity: more[identity] for identity in before} == before
 
 
+@pytest.mark.process
 def test_records_do_not_depend_on_the_number_of_workers() -> None:
     """One process and two: equal records in equal order."""
     one, two = run(SPEC), run(SPEC, workers=2)

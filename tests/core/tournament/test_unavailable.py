@@ -8,6 +8,8 @@ import pytest
 import arena
 from arena.store import Store
 
+pytestmark = pytest.mark.process
+
 PLUGIN = '''
 from pathlib import Path
 from arena import Agent, Unavailable, hookimpl

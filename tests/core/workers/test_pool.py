@@ -25,6 +25,8 @@ from arena.schedule.schedule import Batch, Schedule, Scheduled
 from arena.spec import load_spec
 from arena.workers.pool import Finished, WorkerPool
 
+pytestmark = pytest.mark.process
+
 AGENTS = """
 import ctypes, os, pathlib, signal, subprocess, sys, threading, time
 from arena import Agent, hookimpl
@@ -251,7 +253,6 @@ DEEDS = {
 }
 
 
-@pytest.mark.slow
 def test_an_agent_that_ends_its_worker_loses_by_a_crash(agents: str) -> None:
     """The record says how the worker ended."""
     vandals = [{"agent": "vandal", "deed": deed, "label": deed} for deed in DEEDS]
@@ -263,7 +264,6 @@ def test_an_agent_that_ends_its_worker_loses_by_a_crash(agents: str) -> None:
         assert DEEDS[deed] in (record.message or "")
 
 
-@pytest.mark.slow
 def test_the_seat_to_move_loses_when_a_worker_ends(agents: str) -> None:
     """In either seat, and in the middle of the match. The record has the position at the start."""
     spec = {"game": "tic-tac-toe", "rounds": 1, "agents": ["first", {"agent": "vandal", "deed": "exits"}], "plugins": [agents]}
@@ -275,7 +275,6 @@ def test_the_seat_to_move_loses_when_a_worker_ends(agents: str) -> None:
         assert record.position == ".../.../..."
 
 
-@pytest.mark.slow
 def test_honest_records_are_what_they_are_without_a_vandal(agents: str) -> None:
     """Matches before and after the fatal ones in the same batch are neither lost nor played for the record twice."""
     game = {**HONEST, "games": [{"name": "sliding-tiles", "shuffle": 20}], "rounds": 3, "plugins": [agents]}
@@ -317,7 +316,6 @@ def undisturbed() -> dict[str, dict[str, Any]]:
     return by_id(list(run(LONG).records))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("workers", "number"), [(1, signal.SIGSTOP), (2, signal.SIGKILL)])
 def test_workers_killed_or_stopped_from_outside_change_nothing(
     workers: int, number: signal.Signals, undisturbed: dict[str, Any]

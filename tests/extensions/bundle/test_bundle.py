@@ -18,6 +18,8 @@ from arena_ladder.ledger import TABLES
 from tests.conftest import Arena, arena_in
 from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, play, read, verdict_on
 
+pytestmark = pytest.mark.process
+
 EMAIL, TOKEN, PERSON = "ada@uni-example.org", "sk-abcdefghijklmnopqrstuvwxyz0123", "lovelace"
 FAULTY = PLUGIN.replace(
     "        return game.actions(state)[-1]",

@@ -258,6 +258,7 @@ def test_a_record_that_breaks_the_contract_is_caught(
     assert expected in (verdict.get("message") or verdict["contradictions"][0])
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_without_a_sandbox_the_rest_is_shown(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The exit code is 3, because no match was replayed."""
@@ -268,6 +269,7 @@ def test_without_a_sandbox_the_rest_is_shown(made: Path, capsys: pytest.CaptureF
     assert any("did not choose this run among several" in one for one in verdict["limits"])
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_missing_packages_and_other_versions_are_named(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     """The environment of the bundle names them."""
@@ -282,6 +284,7 @@ def test_missing_packages_and_other_versions_are_named(attacked: Callable[..., P
     assert any(one.startswith("other versions: click 0.1 (here ") for one in notes)
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """`ssh-keygen` makes the keys. Another signer and a changed manifest are noticed."""
@@ -313,6 +316,7 @@ def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pyte
     assert "the signature is not by one of the signers" in verdict["contradictions"][0]
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_the_verdict_is_on_the_pages_of_the_store(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--store` writes the matches and the verdict, which a panel shows below each leaderboard."""
@@ -340,6 +344,7 @@ def change_run(files: Files, edit: Callable[[dict[str, Any]], object]) -> None:
     files["run.json"] = json.dumps(values).encode()
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_a_seed_in_front_of_the_committed_seed_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The author publishes the hash of a seed that no match uses, and then tries out other seeds."""
@@ -361,6 +366,7 @@ def test_a_seed_in_front_of_the_committed_seed_is_caught(tmp_path: Path, capsys:
             assert f"all of {HASH_OF_A} (from round 0 on), {HASH_OF_B} (from round 1 on)" in verdict["limits"][0]
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_a_run_that_has_not_ended_may_lack_matches(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -380,6 +386,7 @@ def test_a_run_that_has_not_ended_may_lack_matches(
     )
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_another_version_does_not_excuse_an_empty_board(
     attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]
@@ -397,6 +404,7 @@ def test_another_version_does_not_excuse_an_empty_board(
     assert any("boards.json lacks values" in one for one in verdict["not_shown"]), verdict
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_a_citation_of_other_results_is_caught(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     """Only the authors are free."""

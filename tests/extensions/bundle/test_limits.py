@@ -210,6 +210,7 @@ def test_settings_of_entries_are_those_of_the_spec() -> None:
         assert list(find_unknown_settings([*known, wrong], known)) == [wrong]
 
 
+@pytest.mark.process
 def test_a_file_that_the_verifier_would_not_read_is_not_packed(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -237,6 +238,7 @@ def test_all_matches_but_one_do_not_show_everything() -> None:
     assert describe_bound(19, 20).endswith("with 95 % confidence at most 5 % of the records differ")
 
 
+@pytest.mark.process
 def test_the_records_of_a_ladder_have_no_texts_and_its_code_no_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The code of one author has her own id, and the code of the other author has the full name of the first one."""
     store, out = make_ladder(tmp_path), tmp_path / "x.arena"
@@ -260,6 +262,7 @@ def test_the_records_of_a_ladder_have_no_texts_and_its_code_no_names(tmp_path: P
         assert LadderNames(opened).labels["countess/lovelace-bot@1"] == "author-1/agent-1@1"
 
 
+@pytest.mark.process
 def test_private_values_of_a_spec_and_of_records_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """These are hosts, paths in the home folder, tracebacks, and secrets as an address writes them."""
     privacy = Privacy({"agents": [{"agent": "llm", "base_url": "http://gpu7.uni-example.org:80/v1"}]})

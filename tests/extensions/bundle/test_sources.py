@@ -105,7 +105,6 @@ def prepare(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("bubblewrap")
-@pytest.mark.slow
 def test_a_package_a_commit_and_a_program_are_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The verifier has neither the package nor the repository. All three import another file, and the package has data."""
     environment, cup = prepare(tmp_path), tmp_path / "cup"
@@ -125,7 +124,6 @@ def test_a_package_a_commit_and_a_program_are_replayed(tmp_path: Path, capsys: p
 
 
 @pytest.mark.usefixtures("bubblewrap")
-@pytest.mark.slow
 def test_matches_of_an_engine_are_counted_and_not_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The engine speaks UCI. The verifier does not start it."""
     shutil.copy(ENGINES / "noughts.py", tmp_path)

@@ -34,6 +34,7 @@ def test_what_is_made_from_docstrings_is_spelled_out(arena: Arena) -> None:
     assert (inspect.getdoc(Game.result) or "nothing") in shown
 
 
+@pytest.mark.process
 def test_the_wheel_has_the_pages_and_their_examples_and_no_pictures() -> None:
     """As the build backend lists its files; nothing is built for it."""
     if not (ROOT / "arena").is_dir():
@@ -111,6 +112,7 @@ def test_every_page_can_be_rendered_without_directives(topic: str) -> None:
     assert all(len(line) <= 80 for line in shown.replace("\x1b[0m", "").splitlines() if "\x1b" not in line)
 
 
+@pytest.mark.process
 def test_the_api_is_shown_without_pytest_and_with_decorators_and_attributes() -> None:
     """Pytest is missing after a plain installation; what needs it says so in one line, and the rest of the page is there."""
     words = "sys.modules['pytest'] = None; sys.argv = ['arena', 'docs', 'reference/api']"

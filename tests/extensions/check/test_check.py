@@ -12,6 +12,8 @@ import pytest
 from tests.extensions.check.conftest import Inside
 from tests.fork_server import run_module
 
+pytestmark = pytest.mark.process
+
 SOUND = '''
 import random
 from arena import Agent, Game, Puzzle, heuristic, hookimpl

@@ -12,6 +12,8 @@ from tests.conftest import arena_in
 from tests.extensions.check.conftest import Inside
 from tests.extensions.ladder.hosting import agent
 
+pytestmark = pytest.mark.process
+
 
 def test_an_agent_that_ends_the_process_has_a_line(tmp_path: Path) -> None:
     """The process that waits for the check writes this line."""

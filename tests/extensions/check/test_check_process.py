@@ -20,6 +20,8 @@ from arena_check.finding import Violation
 from arena_games.tic_tac_toe import TicTacToe
 from tests.conftest import arena_in
 
+pytestmark = pytest.mark.process
+
 AGENTS = """
 import os, signal
 from arena import Agent, hookimpl

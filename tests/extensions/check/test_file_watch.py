@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 AGENT = """
 from arena import Agent, hookimpl
 
@@ -34,7 +36,6 @@ def until(log: Path, words: str, times: int = 1) -> str:
     return text
 
 
-@pytest.mark.slow
 def test_a_save_is_seen(tmp_path: Path) -> None:
     """After each save, the file is checked again. Some editors write the file, and others replace it. Ctrl-C ends the command
     with 0.

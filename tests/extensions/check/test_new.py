@@ -14,6 +14,8 @@ from arena_check.new import write
 from tests.conftest import arena_in
 from tests.extensions.check.conftest import Inside
 
+pytestmark = pytest.mark.process
+
 Called = subprocess.CompletedProcess[str]
 
 
@@ -45,7 +47,6 @@ def new_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(KINDS)), ids=[" ".join([kind, *words]) for kind, words in KINDS])
 def test_a_new_file_passes_its_check(number: int, new_files: Path) -> None:
     """A new file passes `arena check` without an edit."""
@@ -54,7 +55,6 @@ def test_a_new_file_passes_its_check(number: int, new_files: Path) -> None:
     assert "FAILED" not in checked.stdout
 
 
-@pytest.mark.slow
 def test_new_files_pass_ruff_and_mypy(new_files: Path, called: Callable[..., Called]) -> None:
     """Ruff and the strict mode of mypy find nothing in a new file."""
     (new_files / "ruff.toml").write_text("line-length = 120\n[lint]\nselect = ['E', 'F', 'B', 'I', 'UP', 'RUF']\n")
@@ -73,7 +73,6 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / f"my-{number}" for number in range(len(PACKAGES))]
 
 
-@pytest.mark.slow
 def test_new_packages_can_be_installed(packages: list[Path], tmp_path: Path, called: Callable[..., Called]) -> None:
     """pip builds them. After that, arena finds each of them by its entry point."""
     site = tmp_path / "site"
@@ -84,7 +83,6 @@ def test_new_packages_can_be_installed(packages: list[Path], tmp_path: Path, cal
     assert [package.name for package in packages if package.name not in listed] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(PACKAGES)), ids=[" ".join([kind, *words]) for kind, words in PACKAGES])
 def test_a_new_package_passes_its_own_tests(number: int, packages: list[Path], called: Callable[..., Called]) -> None:
     """pytest, ruff and mypy run with the options of its pyproject.toml."""
@@ -96,7 +94,6 @@ def test_a_new_package_passes_its_own_tests(number: int, packages: list[Path], c
         assert looked.returncode == 0, looked.stdout + looked.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "rule", "other", "noticed"),
     [

@@ -16,6 +16,8 @@ from arena.errors import ArenaError
 from arena_check.new_course import EXERCISES, write_course
 from arena_ladder.spec import list_assignments
 
+pytestmark = pytest.mark.process
+
 GOOD = {
     "heuristic": "from arena_games.connect_four_heuristics import OpenLines as good\narena_heuristics = lambda: [good]\n",
     "alpha_beta": "from arena_agents.alpha_beta import AlphaBeta as Good\narena_agents = lambda: [Good]\n",
@@ -56,7 +58,6 @@ def test_a_course_is_written_once_and_its_ladders_are_valid(
         cli(["new", "course", "third", "--package"], standalone_mode=False)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_hidden_tests_pass_for_a_good_agent_and_not_for_a_first_file(tmp_path: Path, exercise: str) -> None:
     """A built-in agent passes all tests of an exercise. The first file keeps the rules, which the first test checks, but

@@ -51,6 +51,7 @@ def test_a_call_is_ended(call: Any) -> None:
     assert "test_patience.py:" in ended.value.place
 
 
+@pytest.mark.process
 def test_many_calls_may_take_as_long_as_they_like() -> None:
     """Each has its own time; so has code of arena's and Python's own."""
 
@@ -64,6 +65,7 @@ def test_many_calls_may_take_as_long_as_they_like() -> None:
     assert time.monotonic() - began > 1.9 * SHORT
 
 
+@pytest.mark.process
 def test_an_exception_handler_does_not_swallow_it() -> None:
     """`except Exception` lets it pass; what swallows it all the same is late, and known to be."""
 
@@ -86,6 +88,7 @@ def test_an_exception_handler_does_not_swallow_it() -> None:
         assert overdue() is None
 
 
+@pytest.mark.process
 def test_somebody_elses_alarm_goes_off_in_time_and_is_set_again() -> None:
     """As that of pytest-timeout: one that is due within is called there, one that is due later is still to come."""
     called: list[float] = []
@@ -107,6 +110,7 @@ def test_somebody_elses_alarm_goes_off_in_time_and_is_set_again() -> None:
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.process
 def test_within_another_each_has_its_own_time() -> None:
     """The inner one ends what is inside, and the outer one goes on."""
 

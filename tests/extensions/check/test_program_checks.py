@@ -15,6 +15,8 @@ from arena_check.agent_checks import NODES
 from arena_check.check_program import ProgramRun, check_program
 from arena_check.program_checks import CHECKS, greeting_verdicts, program_of, program_seat, program_verdicts
 
+pytestmark = pytest.mark.process
+
 PROGRAM = """
 import json, random, sys, time
 

@@ -9,6 +9,8 @@ import pytest
 from arena_check.threads import find_lingering
 from arena_compiled import background
 
+pytestmark = pytest.mark.process
+
 CODE = """
 import threading
 from arena_check.threads import collect_deaths

@@ -17,6 +17,8 @@ from arena.stats.observations import Pair, WinDrawLoss
 from arena_check.trial_board import Tried, against_each, place
 from tests.extensions.check.conftest import Inside
 
+pytestmark = pytest.mark.process
+
 Called = subprocess.CompletedProcess[str]
 
 
@@ -46,7 +48,6 @@ GAMES = ["tic-tac-toe", "connect-four", "othello"]
 BROKEN = STRONG.replace("return search.rng.choice(legal)", "return legal[len(legal)]")
 
 
-@pytest.mark.slow
 def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, called: Callable[..., Called]) -> None:
     """On every game that fits, against the built-ins that fit; a clear favourite beats the random player."""
     (tmp_path / "strong.py").write_text(STRONG)

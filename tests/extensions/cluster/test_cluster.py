@@ -17,7 +17,6 @@ from tests.extensions.cluster.conftest import PATIENCE, Cluster, Known, hashed, 
 Start = Callable[..., Cluster]
 
 
-@pytest.mark.slow
 def test_the_store_is_that_of_a_run_on_one_machine(two: Cluster, cup: Known, arena: Arena, tmp_path: Path) -> None:
     """By a hash over identities and results; and so is the board. A second run finds everything there."""
     here = arena("run", cup.spec, "--store", "here.db", "--format", "json")
@@ -33,7 +32,6 @@ def test_the_store_is_that_of_a_run_on_one_machine(two: Cluster, cup: Known, are
     assert "all 240 matches were in there.db; nothing was left to play" in again.stderr
 
 
-@pytest.mark.slow
 def test_a_format_that_follows_results_plays_on_a_cluster(two: Cluster, arena: Arena, tmp_path: Path) -> None:
     """Swiss rounds come out as on one machine, here with agents in processes of their own."""
     spec = tmp_path / "swiss.yaml"
@@ -78,7 +76,6 @@ def arena_agents():
 '''
 
 
-@pytest.mark.slow
 def test_villains_lose_on_a_cluster_as_they_do_here(two: Cluster, arena: Arena, tmp_path: Path) -> None:
     """An agent that kills its process, or the one above, is a `crash` after two tries and costs no Dask worker; a message that
     names a file of a plugin that was sent along names it as it is called here.
@@ -106,7 +103,6 @@ def test_villains_lose_on_a_cluster_as_they_do_here(two: Cluster, arena: Arena, 
     assert all(worker.poll() is None for worker in two.workers)
 
 
-@pytest.mark.slow
 def test_local_workers(dask: None, words: list[str], long: Known, cup: Known, arena: Arena, tmp_path: Path) -> None:
     """`local:2` starts a cluster for this one run; results alone are on stdout. Ctrl-C in a terminal, which reaches its workers
     as well, ends all of it without a further word.
@@ -130,7 +126,6 @@ def test_local_workers(dask: None, words: list[str], long: Known, cup: Known, ar
     assert err.endswith("interrupted\n")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("begun", [1, 3])
 def test_ctrl_c_while_workers_start(dask: None, words: list[str], long: Known, tmp_path: Path, begun: int) -> None:
     """It waits until they have, and then all ends without a word too many: with the first process, and with all of them."""

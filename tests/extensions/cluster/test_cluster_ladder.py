@@ -4,8 +4,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
-
 from arena.store import Store
 from tests.conftest import Arena, arena_in
 from tests.extensions.cluster.conftest import Cluster, held
@@ -14,7 +12,6 @@ from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 from tests.extensions.ladder.test_mishaps import wait
 
 
-@pytest.mark.slow
 def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., Cluster], tmp_path: Path) -> None:
     """A submission is rated from matches on nodes, where its own processes alone load it. A node is killed, then the scheduler:
     the ladder is paused and says so, and goes on with the next one, which its file names.
@@ -59,7 +56,6 @@ def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., 
         assert not any(record.termination == "void" for record, _ in store.records())
 
 
-@pytest.mark.slow
 def test_the_output_of_agents_on_nodes_of_this_machine_is_not_mixed_with_the_hosts(dask: None, tmp_path: Path) -> None:
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1"), "--cluster", "local:1") as ladder:
         (token,) = ladder.tokens("ada")

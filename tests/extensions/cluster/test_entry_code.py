@@ -107,7 +107,6 @@ def one(dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluste
     cluster.close()
 
 
-@pytest.mark.slow
 def test_records_are_those_of_a_run_on_one_machine(one: Cluster, bubblewrap: str, arena: Arena, tmp_path: Path) -> None:
     """A folder with a module and data, a sandbox, a revision; what an agent raises names files as the coordinator does.
 
@@ -205,7 +204,6 @@ def test_a_node_without_a_sandbox_is_refused(
         elsewhere(spec)
 
 
-@pytest.mark.slow
 def test_a_large_parcel_is_sent_without_a_warning(one: Cluster) -> None:
     """Above 10 MB Dask would give its user advice; here a warning is an error, and the order would be lost on the way."""
     with dask_engine(address_of(one.address)) as engine:

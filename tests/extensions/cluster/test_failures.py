@@ -22,7 +22,6 @@ from tests.extensions.cluster.conftest import PATIENCE, SLOW, Cluster, Known, di
 Start = Callable[..., Cluster]
 
 
-@pytest.mark.slow
 def test_a_worker_dies_and_another_joins(clusters: Start, long: Known, words: list[str], tmp_path: Path) -> None:
     """kill -9 in the middle, a third one a moment later: the store is the same, and nothing is said to be wrong."""
     cluster = clusters(workers=2)
@@ -36,7 +35,6 @@ def test_a_worker_dies_and_another_joins(clusters: Start, long: Known, words: li
     cluster.wait(lambda: not cluster.arena_processes())
 
 
-@pytest.mark.slow
 def test_a_worker_stands_still(clusters: Start, long: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     """Frozen, as a machine is that sleeps or is cut off: its matches are played by the other; when it goes on it is used again,
     and what it still sends of old orders means nothing.
@@ -67,7 +65,6 @@ def test_a_worker_stands_still(clusters: Start, long: Known, monkeypatch: pytest
     assert digest({identity: record.timeless() for identity, record in found.items()}) == long.whole[1]
 
 
-@pytest.mark.slow
 def test_the_scheduler_dies(clusters: Start, two: Cluster, long: Known, words: list[str], arena: Arena, tmp_path: Path) -> None:
     """It is noticed within 30 s; exit code 1 and the command that goes on, which then ends as if nothing had been."""
     cluster = clusters(workers=2)
@@ -90,7 +87,6 @@ def test_the_scheduler_dies(clusters: Start, two: Cluster, long: Known, words: l
     assert hashed(tmp_path / "there.db") == long.whole
 
 
-@pytest.mark.slow
 def test_ctrl_c_leaves_the_cluster_clean(two: Cluster, words: list[str], tmp_path: Path) -> None:
     """Exit code 130 and the command; nothing is queued any more, no process and no file of arena is left on the workers, also
     where a match is being played that takes long.

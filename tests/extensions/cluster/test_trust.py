@@ -28,7 +28,6 @@ arena_cluster.node.play = play
 """
 
 
-@pytest.mark.slow
 def test_a_node_whose_failure_cannot_be_read(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
     """It is refused by name, and the run goes on without it."""
     (tmp_path / "nasty.py").write_text(NASTY)
@@ -43,7 +42,6 @@ def test_a_node_whose_failure_cannot_be_read(clusters: Start, cup: Known, arena:
 PROGRAM = (Path(__file__).parents[3] / "docs" / "examples" / "python_agent.py").read_text("utf-8")
 
 
-@pytest.mark.slow
 def test_a_program_that_does_not_start_there(two: Cluster, arena: Arena, tmp_path: Path) -> None:
     """What it imports from beside it goes along; what it reads does not: refused before the first match, instead of crashing in
     each.
@@ -71,7 +69,6 @@ def test_a_program_that_does_not_start_there(two: Cluster, arena: Arena, tmp_pat
     assert hashed(tmp_path / "there.db") == hashed(tmp_path / "here.db")
 
 
-@pytest.mark.slow
 def test_other_plugins_are_refused_by_name(clusters: Start, arena: Arena, tmp_path: Path) -> None:
     """An installed plugin of another version or with another source, and one that is not there; alone it ends the run."""
     cluster = clusters()
@@ -115,7 +112,6 @@ def _installed(folder: Path, version: str, choice: int) -> None:
     )
 
 
-@pytest.mark.slow
 def test_tls(clusters: Start, cup: Known, arena: Arena, tmp_path: Path) -> None:
     """By Dask's own options: equal again with certificates of one authority; refused without, with others, and by tcp://."""
     ours, theirs = _authority(tmp_path / "ours"), _authority(tmp_path / "theirs")

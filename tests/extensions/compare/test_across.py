@@ -23,6 +23,8 @@ from arena_web.report.evidence import findings
 from arena_web.report.latex_report import latex_report
 from tests.extensions.compare.test_random_effects import refit
 
+pytestmark = pytest.mark.process
+
 SPEC = {
     "name": "across",
     "games": [

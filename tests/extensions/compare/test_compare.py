@@ -20,6 +20,8 @@ from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 
+pytestmark = pytest.mark.process
+
 PUZZLE = {
     "game": {"name": "sliding-tiles", "shuffle": 30},
     "rounds": 60,

@@ -13,6 +13,8 @@ from scipy import stats  # type: ignore[import-untyped]
 import arena
 from arena.cli import cli
 
+pytestmark = pytest.mark.process
+
 GAME = {"game": "tic-tac-toe", "rounds": 15, "openings": {"plies": 2}, "agents": ["random", "greedy"]}
 PUZZLE = {
     "game": {"name": "sliding-tiles", "shuffle": 20},

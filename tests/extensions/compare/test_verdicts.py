@@ -22,6 +22,8 @@ from arena.stats.observations import Pair
 from arena_compare.comparison import GamesComparison, compare_games
 from arena_compare.verdicts import advice, games_verdict, p_value_text, percentage_points
 
+pytestmark = pytest.mark.process
+
 
 def called(*arguments: str) -> str:
     """What a command prints."""

@@ -69,7 +69,6 @@ def play(run: str) -> arena.Record:
     return arena.run({"rounds": 1, "seed": 3, **RUNS[run]}).records[0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_a_decision_in_progress_starts_again_compiled_with_the_same_record(
     run: str, compiling: None, empty_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -93,7 +92,6 @@ def test_a_decision_in_progress_starts_again_compiled_with_the_same_record(
     assert "plain" not in (switched.timing or {}), switched.timing
 
 
-@pytest.mark.slow
 def test_a_process_with_a_clock_starts_its_decision_again(
     compiling: None, empty_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -117,7 +115,6 @@ def test_a_process_with_a_clock_starts_its_decision_again(
     assert next(decision for decision in switched.decisions if decision.nodes).seconds < first.seconds / 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_a_run_of_many_short_decisions_gets_compiled(
     arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None, workers: int
@@ -178,7 +175,6 @@ def goes_compiled(found: list[dict[str, Any]]) -> bool:
     return "plain" in found[0] and "compiled" in found[-1] and "plain" not in found[-1]
 
 
-@pytest.mark.slow
 def test_what_is_played_to_be_watched_gets_compiled(arena: Callable[..., Any], brought: Path) -> None:
     """The first decision takes a minute otherwise."""
     words = ("connect-four", "alpha-beta:depth=9", "random", "--limits", "none", "--delay", 0, "--seed", 1)
@@ -186,7 +182,6 @@ def test_what_is_played_to_be_watched_gets_compiled(arena: Callable[..., Any], b
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
 def test_a_puzzle_that_is_solved_alone_gets_compiled(arena: Callable[..., Any], brought: Path) -> None:
     """Its one decision starts again. No Python looks at a million nodes in a second."""
     fifteen = [word for name, value in FIFTEEN.items() if name != "name" for word in ("--set", f"{name}={value}")]
@@ -197,7 +192,6 @@ def test_a_puzzle_that_is_solved_alone_gets_compiled(arena: Callable[..., Any], 
     assert found["nodes"] / found["seconds"] > 1e6
 
 
-@pytest.mark.slow
 def test_a_spec_that_is_served_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
     """By the workers of the server, while pages show it."""
     pytest.importorskip("fastapi")
@@ -207,7 +201,6 @@ def test_a_spec_that_is_served_gets_compiled(arena: Callable[..., Any], brought:
     assert goes_compiled(timings(arena, tmp_path / "results" / "cup.db"))
 
 
-@pytest.mark.slow
 def test_a_cluster_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
     """By a node."""
     pytest.importorskip("distributed")
@@ -221,7 +214,6 @@ def test_a_cluster_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_p
     assert goes_compiled(timings(arena, tmp_path / "cup.db"))
 
 
-@pytest.mark.slow
 def test_a_ladder_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
     """Its worker plays on, from match to match."""
     pytest.importorskip("fastapi")
@@ -240,7 +232,6 @@ def test_a_ladder_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_pa
     assert goes_compiled(timings(arena, store))
 
 
-@pytest.mark.slow
 def test_a_run_waits_for_no_compiler_at_its_end(
     arena: Callable[..., Any], modules: list[Path], empty_cache: Path, tmp_path: Path
 ) -> None:
@@ -272,7 +263,6 @@ def arena_agents():
 """
 
 
-@pytest.mark.slow
 def test_a_duel_gets_compiled(arena: Callable[..., Any], brought: Path, tmp_path: Path) -> None:
     """Each version in its own process, by a compiler of its own, which writes nothing into the cache."""
     (tmp_path / "old.py").write_text(DEEP.format(line="version = 1"))
@@ -301,7 +291,6 @@ def request() -> background.Compilation:
     return background.request_code(module, cache.key_of(module.text, module.kinds))
 
 
-@pytest.mark.slow
 def test_a_killed_compiler_leaves_nothing_behind(compiling: None, empty_cache: Path) -> None:
     """Its lock is free for the next one, and the reason is said."""
     asked = request()
@@ -319,7 +308,6 @@ def test_a_killed_compiler_leaves_nothing_behind(compiling: None, empty_cache: P
     assert not list(empty_cache.glob("*.lock"))
 
 
-@pytest.mark.slow
 def test_two_processes_compile_the_same_module_once(compiling: None, empty_cache: Path) -> None:
     """The second waits for the lock of the first, and takes the code from the cache."""
     asked = request()
@@ -332,7 +320,6 @@ def test_two_processes_compile_the_same_module_once(compiling: None, empty_cache
     assert cache.read(asked.key) == ("symbol", b"code")
 
 
-@pytest.mark.slow
 def test_code_that_cannot_be_written_is_used_all_the_same(compiling: None, empty_cache: Path) -> None:
     """A file stands in the place of the folder."""
     empty_cache.parent.mkdir(parents=True)
@@ -343,7 +330,6 @@ def test_code_that_cannot_be_written_is_used_all_the_same(compiling: None, empty
     assert cache.has(asked.key)
 
 
-@pytest.mark.slow
 def test_a_poisoned_cache_is_as_good_as_none(compiling: None, empty_cache: Path) -> None:
     """A file of another kind under the name of a module, and one whose code was changed."""
     asked = request()

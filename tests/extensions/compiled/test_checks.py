@@ -4,8 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from arena.configured import make_default
 from arena.heuristics import bind
 from arena.plugins.sources import load_plugins
@@ -73,7 +71,6 @@ def test_what_the_compiler_does_not_know(compiling: None, tmp_path: Path) -> Non
     assert f"{tmp_path / 'plugin.py'}:3" in str(found[RULES].violation)
 
 
-@pytest.mark.slow
 def test_the_command_names_file_and_line_and_a_run_goes_on_plain(arena: Callable[..., Any], tmp_path: Path) -> None:
     line = PILE[: PILE.index("def result")].count("\n") + 1
     (tmp_path / "plugin.py").write_text(PILE.replace("(state[0] - action, ", "(state[0] - 1, ", 1))

@@ -199,7 +199,6 @@ for folder in (kept / "compiled", *kept.with_name("cache-private").glob("*")):
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("isolation", "extra", "limits"),
     [("process", "", "{}"), ("sandbox", TRESPASSING, "{memory_mb: 230, seconds: 50}")],

@@ -27,7 +27,6 @@ def records(text: str) -> list[Any]:
     return found
 
 
-@pytest.mark.slow
 def test_plain_and_compiled_runs_have_the_same_records(arena: Callable[..., Any], tmp_path: Path) -> None:
     """With `always` every match is compiled, workers included; replay and merge see no difference."""
     (tmp_path / "spec.yaml").write_text(SPEC)
@@ -45,7 +44,6 @@ def test_plain_and_compiled_runs_have_the_same_records(arena: Callable[..., Any]
     assert arena("check", "both.db").returncode == 0
 
 
-@pytest.mark.slow
 def test_without_numba_a_run_says_in_one_line_what_to_install(arena: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(SPEC)
     (tmp_path / "site").mkdir()
@@ -123,7 +121,6 @@ print(*sys.modules)
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("plain", [False, True])
 def test_a_run_of_the_quickstart_imports_no_compiler(plain: bool, tmp_path: Path) -> None:
     """It is over before compiling would be worth it; with `--plain` nothing of the compiler is imported at all."""

@@ -81,6 +81,7 @@ def played(folder: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.process
 def test_a_better_agent_is_found_better(folder: Path) -> None:
     """Without a word it plays against the last commit, and says what that means, from what, and where it is kept."""
     out, err = (folder / "out").read_text(), (folder / "err").read_text()
@@ -201,6 +202,7 @@ def test_the_next_duel_takes_the_game_and_the_plugins_of_the_last(
     assert "a duel needs a game for two, and sudoku has" in refuse("edge.py", "--game", "sudoku")
 
 
+@pytest.mark.process
 def test_calls_that_cannot_be_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each error says what was expected. No game is played."""
     monkeypatch.chdir(tmp_path)

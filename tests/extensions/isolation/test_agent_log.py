@@ -7,8 +7,12 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from arena_isolation.agent_log import KEPT_BYTES, AgentLog, end_of_log
 from arena_isolation.stderr import StderrRelay
+
+pytestmark = pytest.mark.process
 
 WRITES = """
 import sys

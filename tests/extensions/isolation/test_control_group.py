@@ -53,6 +53,7 @@ def ticks(pids: list[int]) -> int:
     return sum(sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])) for pid in pids)
 
 
+@pytest.mark.process
 def test_a_frozen_family_stands_still_and_goes_on(group: ControlGroup, family: AgentChild) -> None:
     """The group and /proc agree that nothing runs, though the children have left the session."""
     assert len(group.pids()) == 3
@@ -68,6 +69,7 @@ def test_a_frozen_family_stands_still_and_goes_on(group: ControlGroup, family: A
     assert group.cpu_seconds() > used
 
 
+@pytest.mark.process
 def test_frozen_or_not_a_family_ends_with_its_leader(group: ControlGroup, family: AgentChild) -> None:
     """Whoever left the session and the environment is killed too, and the group is gone."""
     pids = group.pids()
@@ -77,6 +79,7 @@ def test_frozen_or_not_a_family_ends_with_its_leader(group: ControlGroup, family
     assert not any(Path(f"/proc/{pid}/stat").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text() for pid in pids)
 
 
+@pytest.mark.process
 def test_what_the_kernel_kills_for_its_memory_is_lost_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its pipe is closed, as that of any other that ends, before anybody looks at its usage: only its group tells why."""
     monkeypatch.setattr(AgentChild, "_look_at_usage", lambda self: None)
@@ -135,6 +138,7 @@ time.sleep(99)
 """
 
 
+@pytest.mark.process
 def test_groups_of_a_killed_process_are_removed(group: ControlGroup) -> None:
     """Its parent removes what a worker left that was killed, whatever is in it."""
     with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE) as holder:

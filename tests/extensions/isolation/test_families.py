@@ -14,6 +14,8 @@ import pytest
 from arena.processes.process_tree import ProcessTree, end_trees
 from arena_isolation.child import ChildProcess
 
+pytestmark = pytest.mark.process
+
 LEADER = """
 import os, signal, sys, time
 

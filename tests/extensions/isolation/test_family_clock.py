@@ -10,6 +10,8 @@ import pytest
 from arena_isolation.agent_start import AgentChild
 from arena_isolation.control_group import new_group
 
+pytestmark = pytest.mark.process
+
 WORK = """
 import os, resource, sys, threading, time
 def burn(seconds):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 PLUGIN = '''
 from arena import Agent, hookimpl
 
@@ -56,7 +58,6 @@ asyncio.run(play())
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "told"),
     [

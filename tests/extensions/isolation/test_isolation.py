@@ -26,6 +26,8 @@ from arena.traits import Abilities
 from arena.workers.pool import WorkerPool
 from arena_isolation.agent_start import namespaces_work
 
+pytestmark = pytest.mark.process
+
 HOSTILE = str(Path(__file__).with_name("hostile.py"))
 LIMIT = 0.3
 
@@ -87,7 +89,6 @@ def share_agents() -> dict[str, list[str]]:
     return shared
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game["name"])
 def test_every_agent_plays_the_same_in_a_process_of_its_own(game: dict[str, Any]) -> None:
     """The records of all agents that come with arena, isolated or not, are equal but for the clock."""
@@ -132,7 +133,6 @@ AMPLE = 20.0
 """Seconds for those who need none: a busy machine may hold anybody up."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_hostile_agent_loses_its_matches(name: str) -> None:
     """The match ends by the timeout, the memory or the crash of this agent, within two seconds of the limit, in either seat."""
@@ -247,7 +247,6 @@ def test_what_an_agent_prints_is_passed_on_within_bounds(tmp_path: Path, capfd: 
     assert said.count(remark) == 2
 
 
-@pytest.mark.slow
 def test_an_agent_that_stops_its_parent_takes_no_run_down(tmp_path: Path) -> None:
     """Its parent is the first process of its namespace, which it cannot signal: the worker lives on, and all is played."""
     (tmp_path / "parricide.py").write_text(
@@ -306,7 +305,6 @@ def test_a_process_that_cannot_be_started_is_nobodys_fault() -> None:
         stage.play(Schedule(broken).take(1)[0])
 
 
-@pytest.mark.slow
 def test_a_gallery_of_hostile_agents_in_one_tournament() -> None:
     """With two workers, the hostile agents lose to the honest ones, which play each other as if they were alone."""
     import arena

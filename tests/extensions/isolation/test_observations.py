@@ -15,6 +15,8 @@ from arena.spec import load_spec
 from arena.tournament.results import Results
 from tests.core.match.chancy import Race, TwoCards
 
+pytestmark = pytest.mark.process
+
 PLUGIN = str(Path(__file__).parents[2] / "core" / "match" / "chancy.py")
 PROGRAM = """
 import json, os, sys

@@ -43,7 +43,6 @@ def test_the_names_of_specs_are_addresses(tmp_path: Path, monkeypatch: pytest.Mo
         cli(["ladder", "term", "--store", "a.db"], standalone_mode=False)
 
 
-@pytest.mark.slow
 def test_a_term_of_two_assignments(browser: Any, tmp_path: Path) -> None:
     """A token of one is valid in both; each has its own submissions, logs and matches; the pages lead from one to the other."""
     make_term(tmp_path)

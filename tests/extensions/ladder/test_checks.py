@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
 
 from arena.api.match import Program
 from arena_ladder.host import LadderHost, open_ladder
@@ -15,6 +16,8 @@ from arena_ladder.ledger import Submission
 from arena_ladder.spec import load_ladder
 from arena_ladder.submission_check import ALWAYS_CHECKS, MAX_CHECKS, JudgeProcesses, SubmissionCheck, has_room, memory_left
 from tests.extensions.ladder.hosting import SPEC, agent
+
+pytestmark = pytest.mark.process
 
 SLEEPS = "time.sleep(100)"
 COMPUTES = "\n        while time.process_time() < 1.5: pass\n        open({flag!r}, 'w').close()\n        return 99"

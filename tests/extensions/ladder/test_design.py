@@ -96,7 +96,6 @@ def test_nothing_is_planned_if_there_is_nothing_to_learn(wanted: list[int], play
     assert next_pairs(fit(table_of(played(4, 1, 6)), range(4)), 0, wanted, playing, 4) == []
 
 
-@pytest.mark.slow
 def test_it_learns_faster_than_a_round_robin_and_nearly_as_fast_as_the_ideal_design() -> None:
     """Forty agents take two minutes and are in the bench; sixteen show the same."""
     truth = strengths(16, 11)
@@ -108,7 +107,6 @@ def test_it_learns_faster_than_a_round_robin_and_nearly_as_fast_as_the_ideal_des
     assert max(course.widths.values()) <= 75
 
 
-@pytest.mark.slow
 def test_the_interval_of_a_newcomer_is_near_the_information_bound_after_60_games() -> None:
     """The bound: 60 games against equals, whose information is (1 - draws) / 4 each; 20 % draws between equals."""
     agents, settled = 12, 60

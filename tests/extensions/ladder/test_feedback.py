@@ -54,7 +54,7 @@ def test_a_fault_in_the_key_is_reported(tmp_path: Path, line: str, said: str) ->
         load_ladder(tmp_path / "course.yaml")
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_an_author_gets_the_costliest_decisions_and_nobody_else(tmp_path: Path) -> None:
     """A team reads what its planted mistakes cost, and so does the host. No match is played meanwhile."""
     people = (

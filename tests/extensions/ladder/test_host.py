@@ -102,7 +102,7 @@ def test_the_files_of_a_zip_are_shown_by_their_names(ledger: Ledger) -> None:
     assert folder.texts(bad) == {"mine.zip": None}
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_the_host_answers_a_complaint_by_the_api(tmp_path: Path) -> None:
     """A file is refused because something is missing on the machine; the host mends this, and the same file plays."""
     (tmp_path / "roster.csv").write_text("id,name,e-mail\n4711,Ada Lovelace,ada@example.org\n4712,Bob,bob@example.org\n")

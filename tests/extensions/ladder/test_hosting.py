@@ -26,6 +26,8 @@ from tests.extensions.ladder.test_archive import packed
 from tests.fork_server import run_module
 from tests.noughts_program import write_program
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostedLadder]:
@@ -322,7 +324,7 @@ def test_two_ladders_on_one_store_and_stores_of_others(ladder: HostedLadder, tmp
     assert (done.returncode, f"other.db is the store of another ladder: {other}" in done.stderr) == (2, True), done.stderr
 
 
-@pytest.mark.parametrize("kills", [pytest.param(4, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("kills", [pytest.param(4), pytest.param(100, marks=pytest.mark.proof)])
 def test_nothing_that_was_acknowledged_is_lost_by_kills(tmp_path: Path, kills: int) -> None:
     """Killed at any moment and started again, it has every submission and every match that a page has shown."""
     counts = check(tmp_path, killed(tmp_path, kills))
@@ -330,7 +332,6 @@ def test_nothing_that_was_acknowledged_is_lost_by_kills(tmp_path: Path, kills: i
     assert counts["shown"] > 0
 
 
-@pytest.mark.slow
 def test_a_ladder_that_was_killed_plans_as_one_that_never_was(tmp_path: Path) -> None:
     """With house agents and a seed, the plans depend only on the results, and the results only on the plans."""
     whole, pieces = tmp_path / "whole", tmp_path / "pieces"

@@ -14,6 +14,8 @@ from arena_ladder.ledger import Ledger
 from arena_ladder.spec import load_ladder
 from tests.extensions.ladder.hosting import GOOD, SPEC, agent
 
+pytestmark = pytest.mark.process
+
 
 def test_imports_are_found_wherever_they_are() -> None:
     """At the top, in functions and below conditions; its own modules, the library and relative imports are fine."""

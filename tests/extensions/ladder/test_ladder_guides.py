@@ -15,6 +15,8 @@ from tests.docs.pages import FORKING, ROOT, File, steps
 from tests.extensions.ladder.hosting import HostedLadder
 from tests.fork_server import shared_server
 
+pytestmark = pytest.mark.process
+
 TEACHER, STUDENT = ((ROOT / "docs" / "how-to" / name).read_text("utf-8") for name in ("ladder.md", "submitting.md"))
 ADDRESS = "http://127.0.0.1:8765"
 ELSEWHERE = ("pip ", "export ", "arena ladder course.yaml")
@@ -64,7 +66,6 @@ def _run(ladder: HostedLadder, command: str, token: str = "") -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 def test_the_two_pages_from_the_tokens_to_the_end_of_the_term(ladder: HostedLadder) -> None:
     """Every command of both pages in order, the student's after the tokens: each ends with 0 and does what the page says."""
     teacher = [line for line in _commands(TEACHER) if not line.startswith(ELSEWHERE)]

@@ -12,7 +12,7 @@ import pytest
 
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 SHOTS = Path(__file__).parents[3] / "build" / "screenshots"
 WIDE, NARROW = 1200, 390

@@ -207,7 +207,7 @@ def test_a_plan_measures_the_house(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert 3 <= int(found[1]) <= 7
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_a_ladder_plays_until_its_marks_are_decided(tmp_path: Path) -> None:
     """Random moves are not stronger than greedy ones; the ladder rests, and the sheet says so, also after a restart."""
     spec = """

@@ -25,6 +25,8 @@ from tests.conftest import arena_in
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 from tests.extensions.ladder.test_archive import packed
 
+pytestmark = pytest.mark.process
+
 HIDES = "if not os.path.exists(__file__ + '.now'): " + GOOD + "\n        "
 """An agent that is well until there is a file beside its own, as when it is checked."""
 
@@ -45,7 +47,6 @@ def wait(until: Callable[[], Any], seconds: float = 90.0) -> Any:
     raise AssertionError(f"nothing within {seconds} s")
 
 
-@pytest.mark.slow
 def test_five_faults_in_a_row_suspend_an_agent_and_so_do_many_among_other_matches(tmp_path: Path) -> None:
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 60")) as ladder:
         mine, other = ladder.tokens("ada", "bob")
@@ -84,7 +85,6 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(small)], check=True)
 
 
-@pytest.mark.slow
 def test_a_full_disk_pauses_a_ladder_and_says_so_and_with_room_it_goes_on(small: Path, tmp_path: Path) -> None:
     spec = SPEC.replace("interval: 200", "interval: 1")
     with HostedLadder(tmp_path, spec) as ladder:
@@ -137,7 +137,6 @@ def test_zips_that_no_disk_takes_are_refused_and_the_next_is_checked(tmp_path: P
             CodeFolder(ledger, 1 << 18).lay_out(one)
 
 
-@pytest.mark.slow
 def test_a_stricter_spec_suspends_agents_that_it_does_not_accept(tmp_path: Path) -> None:
     """Its author reads why, and all others play."""
     large = packed({"agent.py": agent(), "weights.txt": bytes(100_000)})
@@ -170,7 +169,6 @@ def test_submissions_that_wait_when_a_ladder_ends_never_play(tmp_path: Path) -> 
     assert (one.status, one.reason) == ("withdrawn", "the ladder ended before the check")
 
 
-@pytest.mark.slow
 def test_a_secret_seed_is_revealed_only_when_a_ladder_ends(tmp_path: Path) -> None:
     """After that nothing is taken or played, also by the next start."""
     with HostedLadder(tmp_path, SPEC.replace("seed: 5\n", "")) as ladder:
@@ -199,7 +197,6 @@ def test_a_secret_seed_is_revealed_only_when_a_ladder_ends(tmp_path: Path) -> No
         assert ladder.submit(token, agent()).status == 422
 
 
-@pytest.mark.slow
 def test_a_restart_loads_no_agents_and_their_output_does_not_reach_the_host(tmp_path: Path) -> None:
     """The module of the agent notes when it is loaded: for its check and for its matches, but not for a restart.
 

@@ -14,6 +14,8 @@ import pytest
 from tests.conftest import Arena
 from tests.extensions.ladder.hosting import SPEC, HostedLadder, agent
 
+pytestmark = pytest.mark.process
+
 
 def test_a_proxy_is_believed_with_public(tmp_path: Path) -> None:
     """Its name and its origin are the ladder's own, and who asks is whom it names; as the guide sets up Caddy and nginx."""

@@ -16,6 +16,8 @@ from arena_ladder.host import LadderApp, open_ladder
 from arena_ladder.spec import load_ladder
 from tests.extensions.ladder.hosting import GOOD, HostedLadder, agent
 
+pytestmark = pytest.mark.process
+
 MARK = "wombat"
 """Stands in the code of ada's agents, in the names of their files, and in all that they say."""
 

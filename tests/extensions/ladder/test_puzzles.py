@@ -87,6 +87,7 @@ def test_faults_of_a_puzzle(tmp_path: Path, old: str, new: str, message: str) ->
         load_ladder(tmp_path / "puzzle.yaml")
 
 
+@pytest.mark.process
 def test_hidden_positions_come_from_a_file(tmp_path: Path) -> None:
     """The k-th attempt is at the k-th position of the file, there are no more than the file has, and a fault names its line."""
     spec = tmp_path / "puzzle.yaml"
@@ -262,7 +263,7 @@ def solver(body: str = "pass") -> bytes:
     return SOLVER.replace("BODY", body).encode()
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_solvers_on_a_ladder(tmp_path: Path) -> None:
     """A cheapest solution beats a greedy one; a silent solver costs its time limit, a hostile one is suspended without a word."""
     flag = tmp_path / "matches"
@@ -357,7 +358,6 @@ def test_a_plan_of_a_puzzle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     assert "marks stay open" in lines[0]
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 def test_the_pages_of_a_puzzle_beside_a_game(browser: Any, tmp_path: Path) -> None:
     """Two assignments with one token; a page shows shares, no position, and the name of an author only to this author."""
@@ -404,6 +404,7 @@ def test_the_pages_of_a_puzzle_beside_a_game(browser: Any, tmp_path: Path) -> No
             assert "Ada" not in visitor.page.content()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -413,7 +414,6 @@ def test_the_pages_of_a_puzzle_beside_a_game(browser: Any, tmp_path: Path) -> No
     ],
     ids=["steps", "wrong", "slow"],
 )
-@pytest.mark.slow
 def test_the_check_of_a_solver(ledger: Ledger, tmp_path: Path, content: bytes, reason: str | None) -> None:
     """An agent that moves step by step is refused, and so is a wrong solution; a slow one may solve other positions."""
     (tmp_path / "puzzle.yaml").write_text(SPEC.replace("START", "3"))

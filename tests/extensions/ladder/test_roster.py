@@ -193,7 +193,7 @@ def test_the_host_sees_all_hand_ins_and_identical_files(
         listed("--status", "bad")
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_the_board_is_final_after_the_deadline_until_it_is_opened_again(tmp_path: Path) -> None:
     """When nothing is left to play; and when the time of all matches is up, none is played."""
 
@@ -217,7 +217,7 @@ def test_the_board_is_final_after_the_deadline_until_it_is_opened_again(tmp_path
         assert ladder.ask("/health").body["matches"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_a_deadline_and_an_id_that_begins_with_a_digit(tmp_path: Path) -> None:
     """After the deadline the refusal names it; the host opens again, and the agent plays under the id, dots and all."""
     (tmp_path / "roster.csv").write_text("id,name,e-mail\n47.1_A,Ada,ada@example.org\n")

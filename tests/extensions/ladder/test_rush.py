@@ -6,12 +6,16 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from arena.store import Store
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import RUSH_AUTHORS, ContestRunner
 from arena_ladder.ledger import Ledger, bind_store
 from arena_ladder.spec import load_ladder
 from tests.extensions.ladder.hosting import SPEC, agent
+
+pytestmark = pytest.mark.process
 
 
 def test_no_match_is_played_while_many_authors_wait_for_checks(tmp_path: Path) -> None:

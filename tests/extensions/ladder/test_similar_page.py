@@ -8,7 +8,7 @@ import pytest
 from tests.extensions.ladder.hosting import SPEC, HostedLadder, agent
 from tests.extensions.ladder.test_ladder_pages import NARROW, WIDE, Visitor
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 
 def test_the_host_compares_all_pairs_of_authors(browser: Any, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostedLadder]:
         assert "boundary" not in hosted.errors.read_text()
 
 
+@pytest.mark.process
 def test_fifty_megabytes_are_refused_in_words(ladder: HostedLadder, tmp_path: Path) -> None:
     """The command reads the answer and does not end in a connection that breaks."""
     (token,) = ladder.tokens("max")
@@ -35,6 +36,7 @@ def test_fifty_megabytes_are_refused_in_words(ladder: HostedLadder, tmp_path: Pa
     assert (done.returncode, "not taken (413): the body is larger than 320 KiB" in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "body",
     [
@@ -52,6 +54,7 @@ def test_forms_that_are_none(ladder: HostedLadder, body: bytes) -> None:
     assert (answer.status, answer.body["error"]) == (422, "expected a form with a file")
 
 
+@pytest.mark.process
 def test_one_address_does_not_shut_out_another(tmp_path: Path) -> None:
     """Streams that never end hold connections, but no more than an address may have; a proxy's word counts for who asks."""
     with (
@@ -125,6 +128,7 @@ def test_the_address_of_a_proxy_is_as_browsers_write_it(given: str, meant: str |
         public_address(given)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("body", ["while :; do :; done", "while read line; do sleep 60; done"], ids=["busy", "asleep"])
 def test_a_program_is_held_to_the_time_of_a_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
     """The limits of this test are a tenth of the usual ones."""
@@ -148,6 +152,7 @@ def _used() -> float:
     return float(used.ru_utime + used.ru_stime)
 
 
+@pytest.mark.process
 def test_no_request_makes_an_error_of_arena(ladder: HostedLadder) -> None:
     (token,) = ladder.tokens("oda")
     paths = [

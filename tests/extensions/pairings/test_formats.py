@@ -50,6 +50,7 @@ def test_a_swiss_tournament_does_not_depend_on_the_order_of_the_list() -> None:
     assert by_label(forwards) == by_label(backwards)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("format_", "share", "workers"),
     [("swiss", 0.5, 2), ("knockout", 0.95, 1), ({"name": "head-to-head", "test": {"sprt": {"elo0": 0, "elo1": 100}}}, 0.05, 1)],

@@ -120,6 +120,7 @@ SPEC = {
 }
 
 
+@pytest.mark.process
 def test_the_board_has_the_ratio_that_ended_the_match(tmp_path: Path) -> None:
     """Played at once, and in parts from a store; the seats of pig use no random numbers, and no pair counts as a repeat."""
     whole = arena.run(SPEC)

@@ -15,6 +15,8 @@ import arena
 from arena.cli import cli
 from arena.errors import ArenaError
 
+pytestmark = pytest.mark.process
+
 PLUGIN = '''
 from arena import Agent, Game, hookimpl
 

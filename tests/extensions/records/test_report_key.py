@@ -17,6 +17,8 @@ from arena.spec import load_spec
 from arena_records.tidy import OptimalCosts
 from arena_web.live import Watcher
 
+pytestmark = pytest.mark.process
+
 pandas = pytest.importorskip("pandas")
 PUZZLE: dict[str, Any] = {
     "name": "tiles",

@@ -14,6 +14,8 @@ from arena_games.tic_tac_toe import TicTacToe
 from arena_review.panels import review_board
 from tests.bridges.llm.stub import Reply, legal, move, serving
 
+pytestmark = pytest.mark.process
+
 
 def knows_the_name(request: dict[str, Any]) -> Reply:
     """A model that takes the centre if it knows the game by its name, and the last move that is listed; or it writes prose."""

@@ -24,6 +24,8 @@ from tests.conftest import arena_in
 from tests.extensions.review.test_judges import NIM
 from tests.extensions.web.conftest import served
 
+pytestmark = pytest.mark.process
+
 Review = Callable[..., tuple[str, str]]
 
 PLANTED = '''
@@ -132,7 +134,6 @@ def test_an_unknown_agent_and_an_unknown_judge_are_faults(cup: Path) -> None:
             cli.main(["review", str(cup / "cup.db"), *words], standalone_mode=False)
 
 
-@pytest.mark.slow
 def test_the_positions_of_a_planted_error_hold_its_repair_to_them(cup: Path, review: Review) -> None:
     """The agent fails the test that is written for it, `arena check` says so, and the repaired agent passes both."""
     review("--agent", "planted", "-o", cup / "worst.yaml", "--tests", cup / "test_worst.py")
@@ -165,7 +166,6 @@ def test_a_run_takes_the_positions_as_openings(cup: Path, review: Review) -> Non
         arena.run(cup / "openings-spec.yaml")
 
 
-@pytest.mark.slow
 def test_a_review_goes_on_after_an_interrupt(tmp_path: Path) -> None:
     """The answers that it has found are kept, and the same command finds the rest."""
     game = {"name": "connect-four", "rows": 5, "columns": 5}

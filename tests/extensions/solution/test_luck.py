@@ -94,12 +94,11 @@ def test_what_is_told_brings_no_bias() -> None:
     assert float(plain) == pytest.approx(1 / 8)
 
 
-def test_records_of_kuhn_poker_vary_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_of_kuhn_poker_vary_less(tmp_path: Path) -> None:
     """Two equilibria of Kuhn: the first seat loses 1/18 a deal in the mean, and the variance of pairs falls by half or more."""
-    monkeypatch.chdir(tmp_path)  # the paths of the files enter the ids, and so the random numbers
     agents = []
     for name, alpha in (("never", 0.0), ("third", 1 / 3)):
-        file = Path(f"{name}.txt")
+        file = tmp_path / f"{name}.txt"
         file.write_text(equilibrium(alpha))
         agents.append({"agent": "policy-table", "file": str(file), "label": name})
     records = arena.run({"game": "kuhn-poker", "rounds": 150, "agents": agents}).records
@@ -112,6 +111,7 @@ def test_records_of_kuhn_poker_vary_less(tmp_path: Path, monkeypatch: pytest.Mon
 SEEN = ["J?:", "Q?:", "K?:", "J?:pb", "Q?:pb", "K?:pb", "?J:p", "?Q:p", "?K:p", "?J:b", "?Q:b", "?K:b"]
 
 
+@pytest.mark.process
 def test_a_board_has_the_exact_return_beside_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that always bets against random play, by hand: half of its bets win a chip, half of the others' passes win it half a
     chip more, and showdowns cancel. So 1/2 in the first seat and 1/4 in the second.
@@ -128,6 +128,7 @@ def test_a_board_has_the_exact_return_beside_the_sample(tmp_path: Path, monkeypa
     assert headings[headings.index("Exact return") + 1 :] == [], "without an interval, which it does not need"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("game", "more"),
     [
@@ -157,6 +158,7 @@ def test_a_policy_that_fails_costs_the_exact_return_alone(tmp_path: Path) -> Non
     assert not any("exact_return" in remark for remark in board.remarks)
 
 
+@pytest.mark.process
 def test_two_that_give_policies_have_theirs_in_a_remark(tmp_path: Path) -> None:
     """If another entry gives none, no mean over all matches is exact, but the one of their pairing is."""
     file = tmp_path / "bets.txt"

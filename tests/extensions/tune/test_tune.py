@@ -21,6 +21,8 @@ from arena_tune.panel import list_trials, show_course
 from tests.conftest import arena_in
 from tests.extensions.web.conftest import served
 
+pytestmark = pytest.mark.process
+
 BIDS = '''
 """Each seat bids once; the higher bid wins."""
 from time import sleep
@@ -132,14 +134,12 @@ def test_the_best_entry_is_printed_as_yaml(capsys: pytest.CaptureFixture[str]) -
     assert run({"game": "bids", "agents": [{"agent": "bidder", "mood": "bold", "bonus": 20.0}, "bidder"], "plugins": ["bids.py"]})
 
 
-@pytest.mark.slow
 def test_options_without_an_effect_are_not_better(capsys: pytest.CaptureFixture[str]) -> None:
     found = tune(capsys, *QUICK, "--set", "bonus=0.1..0.9", "--matches", "120")
     assert (found["verdict"], found["sentence"]) == ("nothing better", "nothing better than the default was found")
     assert found["entry"] == {"agent": "bidder"}
 
 
-@pytest.mark.slow
 def test_a_spec_names_the_opponents(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """`--agent` picks the entry, and all others are its opponents; the default plays as well."""
     spec = {
@@ -229,7 +229,6 @@ def test_a_spec_names_the_opponents_of_the_confirmation(capsys: pytest.CaptureFi
     assert count_records(Path(found["store"])) == before
 
 
-@pytest.mark.slow
 def test_a_puzzle_is_tuned_by_what_is_solved_and_the_effort(capsys: pytest.CaptureFixture[str]) -> None:
     """Linear conflicts are a better heuristic than Manhattan distances (O. Hansson et al., 1992): equal costs, fewer nodes."""
     words = ("a-star", "--game", "sliding-tiles", "--set", "heuristic=manhattan,misplaced,linear-conflict")
@@ -274,7 +273,6 @@ def test_optuna_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         cli(["tune", *QUICK], standalone_mode=False)
 
 
-@pytest.mark.slow
 def test_a_search_may_end_by_the_clock(capsys: pytest.CaptureFixture[str]) -> None:
     """The same command finds the same answer in its store, and plays nothing."""
     words = (*QUICK, "--minutes", "0.01", "--store", "timed.db")
@@ -324,7 +322,6 @@ def count_records(path: Path) -> int:
         return 0
 
 
-@pytest.mark.slow
 def test_a_page_shows_the_course_of_a_search_while_it_runs(tmp_path: Path, browser: Any) -> None:
     """The figures of the panel change with each stage of the search, without a reload."""
     (tmp_path / "bids.py").write_text(BIDS.replace("SLEEP", "sleep(0.005)"))
@@ -351,7 +348,6 @@ def test_a_page_shows_the_course_of_a_search_while_it_runs(tmp_path: Path, brows
             started.kill()
 
 
-@pytest.mark.slow
 def test_a_break_does_not_change_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """After Ctrl-C and after a kill the same command goes on: the same trials, and the answer of a search without a break."""
     (tmp_path / "bids.py").write_text(BIDS.replace("SLEEP", "sleep(0.002)"))

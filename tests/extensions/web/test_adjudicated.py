@@ -4,11 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from arena import run
-
-pytestmark = pytest.mark.slow
 
 
 def test_it_says_why_and_raises_no_alarm(serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ import pytest
 
 from arena import run
 
-pytestmark = pytest.mark.slow
-
 SECONDS = 20
 
 

@@ -11,6 +11,8 @@ import pytest
 from arena import ArenaError, run
 from arena_web.command_process import Comparisons
 
+pytestmark = pytest.mark.process
+
 HOSTILE = "<script>window.hit = 1</script>"
 
 
@@ -68,7 +70,6 @@ def test_without_the_extension_there_is_no_page(monkeypatch: pytest.MonkeyPatch)
         asyncio.run(Comparisons().page(Path("cup.db"), []))
 
 
-@pytest.mark.slow
 def test_the_leaderboard_leads_to_the_page(browser: Any, server: Any, visiting: Any) -> None:
     """By a link beside that to the matches, and by a form for two agents, of which the second is never the first."""
     made = visiting(browser, server.address, 390)

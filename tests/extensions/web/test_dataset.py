@@ -12,6 +12,8 @@ from arena.api.run import transcript_file
 from arena.cli import cli
 from tests.bridges.llm.stub import Reply, first, serving
 
+pytestmark = pytest.mark.process
+
 SECRET = "plain-words-of-a-secret"
 
 

@@ -16,6 +16,8 @@ import pytest
 from arena import load_plugins
 from arena_web.inventory import inventory
 
+pytestmark = pytest.mark.process
+
 EIGHT = {"name": "sliding-tiles"}
 HARDEST = "8 6 7 / 2 5 4 / 3 . 1"
 """One of the two positions of the 8-puzzle that are 31 moves from the goal (A. Reinefeld, IJCAI 1993)."""
@@ -121,7 +123,6 @@ def test_what_an_agent_prints_is_no_answer(server: Any) -> None:
     assert server.ask("/api/move", asked).json["frame"]["action"] == "9"
 
 
-@pytest.mark.slow
 def test_an_agent_that_does_not_stop_is_stopped(server: Any) -> None:
     asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 0.2}}
     began = time.monotonic()
@@ -132,7 +133,6 @@ def test_an_agent_that_does_not_stop_is_stopped(server: Any) -> None:
     assert server.ask("/api/position", {"game": EIGHT, "seed": 1}).status == 200
 
 
-@pytest.mark.slow
 def test_an_agent_that_takes_all_the_memory_is_told_apart(server: Any) -> None:
     asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "hoarder"}}
     answer = server.ask("/api/move", asked)
@@ -141,7 +141,6 @@ def test_an_agent_that_takes_all_the_memory_is_told_apart(server: Any) -> None:
     assert psutil.Process(server.process.pid).memory_info().rss < 300 << 20
 
 
-@pytest.mark.slow
 def test_work_ends_when_the_page_goes(server: Any, wait: Callable[..., Any]) -> None:
     hard = {"game": {"name": "sliding-tiles", "parameters": {"rows": 5, "columns": 5}}, "seed": 3}
     found = server.ask("/api/position", hard)
@@ -157,7 +156,6 @@ def test_work_ends_when_the_page_goes(server: Any, wait: Callable[..., Any]) -> 
     wait(lambda: [desk for desk in working if desk.is_running()], lambda alive: not alive, 5.0)
 
 
-@pytest.mark.slow
 def test_too_many_requests_at_once_are_refused_and_the_others_answered(server: Any, wait: Callable[..., Any]) -> None:
     asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 0.3}}
     found: list[int] = []
@@ -192,7 +190,6 @@ def test_a_form_makes_a_spec_that_arena_can_read_and_saves_it_under_its_own_name
     assert again["file"] == "results/web/ber-cup-2.yaml"
 
 
-@pytest.mark.slow
 def test_a_form_starts_a_tournament_one_at_a_time_and_stops_it(serve: Any, tmp_path: Path, wait: Callable[..., Any]) -> None:
     with serve(tmp_path) as server:
         check_starts(server, wait)

@@ -23,6 +23,8 @@ from arena_web.live import Watcher, expected_total, limits_text, run_state
 from arena_web.requests import Requests
 from tests.extensions.web.conftest import HOSTILE, PLUGIN
 
+pytestmark = pytest.mark.process
+
 
 def entry(server: Any, label: str) -> Any:
     answer = server.ask(f"/api/t/cup/entry?name={quote(label)}")

@@ -8,8 +8,6 @@ import pytest
 
 from arena import run
 
-pytestmark = pytest.mark.slow
-
 LONG = "lookahead(depth=3)"
 WIDE = 1280
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize(
     "host",

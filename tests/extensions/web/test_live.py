@@ -15,6 +15,8 @@ from urllib.parse import quote
 import psutil
 import pytest
 
+pytestmark = pytest.mark.process
+
 LISTENERS = 20
 MOST_STREAMS = 200
 """What the server allows at a time."""
@@ -56,7 +58,6 @@ class Listener(threading.Thread):
                 return
 
 
-@pytest.mark.slow
 def test_twenty_listeners_see_a_tournament_to_its_end_and_memory_stays_flat(
     serve: Any, tmp_path: Path, wait: Callable[..., Any]
 ) -> None:

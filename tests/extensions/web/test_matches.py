@@ -16,6 +16,8 @@ from arena_web.match_filter import MatchFilter
 from arena_web.matches import around, matches
 from tests.extensions.web.conftest import HOSTILE
 
+pytestmark = pytest.mark.process
+
 SPEC: dict[str, Any] = {
     "games": ["tic-tac-toe", {"name": "sliding-tiles", "shuffle": 6}],
     "rounds": 3,

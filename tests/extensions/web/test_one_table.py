@@ -12,8 +12,6 @@ from tests.conftest import arena_in
 from tests.core.formats import test_own_ranking as league
 from tests.extensions.web.report.conftest import Page
 
-pytestmark = pytest.mark.slow
-
 FIELD = ["random", "greedy", {"agent": "lookahead", "depth": 2}, "type-a-plus", {"agent": "random", "label": "<b>lot</b>"}]
 VERSUS: dict[str, Any] = {"game": "tic-tac-toe", "agents": FIELD, "seed": 3, "rounds": 2}
 PUZZLE = {"game": {"name": "sliding-tiles", "shuffle": 12}, "rounds": 5, "limits": {"moves": 30},

@@ -17,6 +17,8 @@ from arena_web.panels import collect_panels
 from tests.conftest import arena_in
 from tests.extensions.web.conftest import HOSTILE, Served, served
 
+pytestmark = pytest.mark.process
+
 PANELS = """
 from arena import hookimpl
 from arena_web.api import Panel
@@ -192,7 +194,6 @@ def test_a_hook_of_an_extension_is_checked_as_those_of_the_core_are(tmp_path: Pa
         load_plugins([tmp_path / "plain.py"])
 
 
-@pytest.mark.slow
 def test_pages_draw_them(panelled: Served, browser: Any, visiting: Any) -> None:
     """By their modules, as figures and as a table; a fault of one is a line in its place."""
     visit = visiting(browser, panelled.address, 375)
@@ -227,7 +228,6 @@ def test_pages_draw_them(panelled: Served, browser: Any, visiting: Any) -> None:
     visit.end()
 
 
-@pytest.mark.slow
 def test_a_report_draws_them_without_a_server(folder: Path, place: Path, browser: Any, visiting: Any) -> None:
     if find_spec("matplotlib") is None:
         pytest.skip("reports need matplotlib")

@@ -17,6 +17,8 @@ from arena.cli import cli
 from arena_web.serve import NEEDED
 from tests.conftest import arena_in
 
+pytestmark = pytest.mark.process
+
 
 def refused(folder: Path, *arguments: str) -> str:
     """What a server that does not start says."""
@@ -25,7 +27,6 @@ def refused(folder: Path, *arguments: str) -> str:
     return done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_line_is_the_address_and_a_signal_ends_it_with_0(serve: Any, place: Path, number: signal.Signals) -> None:
     with serve(place, "cup.db") as server:
@@ -35,7 +36,6 @@ def test_the_first_line_is_the_address_and_a_signal_ends_it_with_0(serve: Any, p
         assert server.end(number) == (0, "")
 
 
-@pytest.mark.slow
 def test_plugins_are_loaded_before_anybody_asks(serve: Any, place: Path, wait: Any) -> None:
     """So the first page of a match need not wait for it."""
     with serve(place, "cup.db") as server:
@@ -85,7 +85,6 @@ def test_without_the_extra_it_says_what_to_install(place: Path, tmp_path: Path, 
             assert "pip install 'fairarena[web]'" in str(told)
 
 
-@pytest.mark.slow
 def test_a_spec_is_played_while_it_is_shown(serve: Any, tmp_path: Path, wait: Callable[..., Any]) -> None:
     (tmp_path / "cup.yaml").write_text("name: Cup\ngame: tic-tac-toe\nrounds: 10\nagents: [random, greedy]\n")
     with serve(tmp_path, "cup.yaml") as server:
@@ -94,7 +93,6 @@ def test_a_spec_is_played_while_it_is_shown(serve: Any, tmp_path: Path, wait: Ca
     assert (tmp_path / "results" / "cup.db").is_file()
 
 
-@pytest.mark.slow
 def test_a_run_that_is_under_way_ends_with_the_server_and_keeps_its_matches(
     serve: Any, tmp_path: Path, wait: Callable[..., Any]
 ) -> None:

@@ -11,6 +11,8 @@ import pytest
 from arena import run
 from arena_web.store_folder import stores_in
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

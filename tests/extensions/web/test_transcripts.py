@@ -46,6 +46,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.process
 def test_a_match_page_has_every_exchange_of_its_match(played: Path, registry: Registry) -> None:
     lines = {line["match"]: line for line in map(json.loads, transcript_file(played).read_text("utf-8").splitlines())}
     with Store.open(played) as store:
@@ -68,6 +69,7 @@ def test_a_match_page_has_every_exchange_of_its_match(played: Path, registry: Re
             assert "transcript" not in [one["name"] for one in collect_panels(registry, "match", store, record.id, public=True)]
 
 
+@pytest.mark.process
 def test_an_agent_page_has_some_of_each_outcome(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcripts, "MAX_PER_OUTCOME", 3)
     with Store.open(played) as store:
@@ -82,6 +84,7 @@ def test_an_agent_page_has_some_of_each_outcome(played: Path, monkeypatch: pytes
     assert told["counts"] == {"illegal": sums["illegal"], "legal": sums["requests"] - sums["illegal"]}
 
 
+@pytest.mark.process
 def test_a_report_has_them_by_choice(played: Path) -> None:
     with Store.open(played) as store:
         assert collect_panels(load_plugins(), "report", store, None) == []
@@ -91,6 +94,7 @@ def test_a_report_has_them_by_choice(played: Path) -> None:
     assert len(panel["data"]["exchanges"]) > 10
 
 
+@pytest.mark.process
 def test_long_transcripts_are_cut(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcripts, "MAX_SHOWN_CHARACTERS", 5000)
     monkeypatch.setattr("arena_records.transcripts.MAX_TEXT_CHARACTERS", 100)
@@ -127,7 +131,6 @@ def test_replay_shows_them_in_the_terminal(played: Path, arena: Arena) -> None:
     assert SECRET not in shown
 
 
-@pytest.mark.slow
 def test_pages_draw_them(played: Path, browser: Any, visiting: Any) -> None:
     """On the page of a match and of the agent; the choice of an outcome and the search leave the others out."""
     pytest.importorskip("fastapi")

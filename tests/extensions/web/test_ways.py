@@ -11,8 +11,6 @@ from arena import run
 from tests.extensions.web.conftest import HOSTILE
 from tests.extensions.web.test_pages import board, until
 
-pytestmark = pytest.mark.slow
-
 SIZES = [(1280, 800), (390, 844)]
 
 

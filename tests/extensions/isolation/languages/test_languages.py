@@ -11,6 +11,8 @@ import pytest
 from arena import run
 from arena.match.record import Record
 
+pytestmark = pytest.mark.process
+
 EXAMPLES = Path(__file__).parents[4] / "docs" / "examples"
 ALONE = [sys.executable, "-I", "-S"]
 """Python as on a machine without arena."""

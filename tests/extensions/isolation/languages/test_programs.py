@@ -45,7 +45,6 @@ def arena(folder: Path) -> Arena:
     return arena_in(folder)
 
 
-@pytest.mark.slow
 def test_a_program_is_tried_on_the_games_that_it_is_said_to_play(arena: Arena) -> None:
     """Where it crashes again and again the board ends early; the places on all boards stand together at the end."""
     done = arena("try", "first.rb", "--game", "tic-tac-toe", "--game", "connect-four")

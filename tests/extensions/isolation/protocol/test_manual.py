@@ -20,6 +20,8 @@ from arena_isolation.agent_start import MAX_PROCESSES
 from arena_isolation.protocol import MAX_ACTION_CHARACTERS, MAX_LINE_BYTES, MAX_PATH_CHARACTERS, VERSION
 from arena_isolation.sandbox import SCRATCH_BYTES
 
+pytestmark = pytest.mark.process
+
 PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "protocol.md").read_text("utf-8")
 SCRIPTED = Path(__file__).with_name("scripted.py")
 TRANSCRIPTS = {

@@ -175,6 +175,7 @@ NO_SANDBOX = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
 @pytest.mark.parametrize("script", NO_SANDBOX)
 def test_what_runs_nothing_is_not_taken_for_tight(
@@ -192,6 +193,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
 @pytest.mark.parametrize(("kind", "workers"), [("none", 1), ("leaky", 2)])
 def test_without_a_sandbox_nothing_is_played(
@@ -209,6 +211,7 @@ def test_without_a_sandbox_nothing_is_played(
     assert REFUSED[kind] in done.stderr
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is refused before")
 def test_who_starts_an_agent_himself_gets_no_sandbox_that_leaks(
     tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
@@ -301,7 +304,6 @@ ATTACKS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_hostile_agent_ends_in_the_sandbox_as_elsewhere(bwrap: str, name: str) -> None:
     """It loses its match, and takes all that it has started with it: see `nobody_left_behind`."""

@@ -17,7 +17,6 @@ Missing = Callable[[str, str], None]
 Opened = Callable[..., "Page"]
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
 ]
 

@@ -136,6 +136,7 @@ def test_an_unknown_format_and_a_missing_word_are_refused(arena: Arena) -> None:
     assert "-o" in refused(arena, "small.db")
 
 
+@pytest.mark.process
 def test_plots_for_a_paper_have_the_agents_the_size_and_the_font_that_are_asked_for(tmp_path: Path) -> None:
     """Seventeen agents: the one that is left out is told on stderr. Sizes are in inches, at 300 dots an inch."""
     agents = [{"agent": "random", "label": f"random {number}"} for number in range(17)]
@@ -193,6 +194,7 @@ def test_without_a_library_the_extra_is_named(
     assert not (tmp_path / "r.html").exists()
 
 
+@pytest.mark.process
 def test_a_report_replaces_the_one_before_in_one_step(played: Path, tmp_path: Path) -> None:
     """A disk that is full in the middle leaves the old page as it was, and nothing beside it."""
     page = tmp_path / "r.html"

@@ -139,6 +139,7 @@ def test_the_page_says_what_the_command_prints(compared: Path, arena: Arena) -> 
         assert all(cell in seen or short in seen for cell, short in zip(cells[1:], shown[1:], strict=True) if "\t" in line)
 
 
+@pytest.mark.process
 def test_a_cell_of_the_matrix_leads_to_its_pair(compared: Path) -> None:
     """The matrix comes first, in the order of the leaderboard; a pair stands behind two of its cells."""
     text = compared.read_text(encoding="utf-8")
@@ -156,7 +157,6 @@ def test_a_cell_of_the_matrix_leads_to_its_pair(compared: Path) -> None:
     assert signs == {"+", "-"}, "what one is above, the other is below"
 
 
-@pytest.mark.slow
 def test_pairs_stand_behind_the_matrix(browser: "Browser", arena: Arena, played: Path) -> None:
     """Twelve entries fit on few screens; a cell opens its pair, from which a link leads back."""
     agents = ["greedy", *({"agent": "random", "label": f"random({number})"} for number in range(11))]
@@ -180,6 +180,7 @@ def test_pairs_stand_behind_the_matrix(browser: "Browser", arena: Arena, played:
     page.close()
 
 
+@pytest.mark.process
 def test_the_page_is_safe_and_whole(compared: Path) -> None:
     """It has no script, loads nothing, and a label that looks like markup is text."""
     page = Page(compared.read_text(encoding="utf-8"))
@@ -212,7 +213,6 @@ def test_a_place_that_cannot_be_written_is_told(arena: Arena, place: str, told: 
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 def test_it_is_accessible_and_fits_the_screen(browser: "Browser", compared: Path) -> None:
     """No rule of axe is broken, light and dark, and nothing but tables scrolls sideways."""

@@ -10,6 +10,8 @@ import arena
 from arena.cli import cli
 from arena.results.leaderboard import Leaderboard
 
+pytestmark = pytest.mark.process
+
 STRUCTURE = (
     "begin",
     "end",

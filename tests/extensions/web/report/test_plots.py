@@ -65,6 +65,7 @@ def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
         assert points[-1].values[versus.sheet.labels.index(row["agent"])] == pytest.approx(row["rating"], abs=1e-6)
 
 
+@pytest.mark.process
 def test_ratings_over_the_run_allow_for_lopsided_openings(tmp_path: Path) -> None:
     """After three random plies of tic-tac-toe the position mostly decides: the curve ends at the board, far from a plain fit."""
     agents = ["random", "greedy", {"agent": "minimax", "depth": 2}]
@@ -99,6 +100,7 @@ LIMITED = {
 }
 
 
+@pytest.mark.process
 def test_nothing_is_shown_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
     """Solvers stop at 300 nodes, and at 150: their shares end there."""
     run(LIMITED, store=tmp_path / "limited.db")
@@ -118,6 +120,7 @@ def test_nothing_is_shown_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
     assert whole(plot, "svg")
 
 
+@pytest.mark.process
 def test_the_last_budget_is_the_limit_where_all_are_limited(tmp_path: Path) -> None:
     """Three solvers alone: no power of ten is above what the most patient of them had."""
     run({**LIMITED, "agents": LIMITED["agents"][1:]}, store=tmp_path / "limited.db")  # type: ignore[index]

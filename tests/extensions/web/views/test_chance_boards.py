@@ -19,7 +19,7 @@ ENDS = {
 }
 """Each game with words that describe its last position."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ CELLS = """() => [...document.querySelectorAll(".layer-ground > rect")].map((rec
     return [getComputedStyle(rect).fill, text?.textContent ?? "", text ? getComputedStyle(text).fill : null];
 })"""
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 
 @pytest.fixture(scope="module")

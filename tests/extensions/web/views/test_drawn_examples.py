@@ -8,7 +8,7 @@ import pytest
 
 from tests.extensions.web.conftest import Served, find_violations, served
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,7 @@ NOTES = {
     "spare": "board boards/absent.js: no such file: {}/boards/absent.js; states are drawn as a grid",
 }
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
+pytestmark = [pytest.mark.process, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ def domineering(drawn: Path) -> Game:
     return load_plugins([drawn / "domineering.py"]).games["domineering"](size=3)
 
 
+@pytest.mark.process
 def test_a_grid_is_drawn_in_the_terminal(drawn: Path, domineering: Any) -> None:
     """Where the author writes no `render`: by `play`, by `show`, and in a replay of a match."""
     assert domineering.render(domineering.initial(None)) == EMPTY
