@@ -10,6 +10,7 @@ import select
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -158,7 +159,13 @@ def _note_event(event: str, arguments: tuple[object, ...]) -> None:
         _events.append(event)
 
 
+def _sleep(seconds: float) -> None:
+    sys.audit("time.sleep", seconds)
+    _real_sleep(seconds)
+
+
 sys.addaudithook(_note_event)
+_real_sleep = time.sleep
 
 
 @pytest.hookimpl(wrapper=True)
@@ -174,9 +181,11 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup() -> None:
+def pytest_runtest_setup(item: pytest.Item) -> None:
     """Forget the events of earlier tests, before the fixtures of the next test start."""
     _events.clear()
+    if sys.version_info < (3, 13):  # sleeping has no event of its own
+        setattr(time, "sleep", _sleep if item.get_closest_marker("unit") else _real_sleep)  # noqa: B010 - for mypy
 
 
 def read_quarantine() -> dict[str, str]:

@@ -16,7 +16,10 @@ from arena_games.tic_tac_toe import TicTacToe
 
 SHORT = 0.15
 
-pytestmark = pytest.mark.timeout(method="thread")  # the usual method sets the timer that these tests look at
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.timeout(method="thread"),  # the usual method sets the timer that these tests look at
+]
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +54,6 @@ def test_a_call_is_ended(call: Any) -> None:
     assert "test_patience.py:" in ended.value.place
 
 
-@pytest.mark.process
 def test_many_calls_may_take_as_long_as_they_like() -> None:
     """Each has its own time; so has code of arena's and Python's own."""
 
@@ -65,7 +67,6 @@ def test_many_calls_may_take_as_long_as_they_like() -> None:
     assert time.monotonic() - began > 1.9 * SHORT
 
 
-@pytest.mark.process
 def test_an_exception_handler_does_not_swallow_it() -> None:
     """`except Exception` lets it pass; what swallows it all the same is late, and known to be."""
 
@@ -88,7 +89,6 @@ def test_an_exception_handler_does_not_swallow_it() -> None:
         assert overdue() is None
 
 
-@pytest.mark.process
 def test_somebody_elses_alarm_goes_off_in_time_and_is_set_again() -> None:
     """As that of pytest-timeout: one that is due within is called there, one that is due later is still to come."""
     called: list[float] = []
@@ -110,7 +110,6 @@ def test_somebody_elses_alarm_goes_off_in_time_and_is_set_again() -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.process
 def test_within_another_each_has_its_own_time() -> None:
     """The inner one ends what is inside, and the outer one goes on."""
 

@@ -1,0 +1,65 @@
+"""Tests of the tiers: how `tests/conftest.py` finds them, and what a unit test must not do."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.process
+FORBIDDEN = {
+    "starts a process": "subprocess.run(['true'])",
+    "opens a socket": "socket.socket().bind(('127.0.0.1', 0))",
+    "sleeps": "time.sleep(0.001)",
+}
+HEAD = "import socket, subprocess, time\nimport pytest\n"
+
+
+def call(folder: Path, text: str, *words: str) -> str:
+    """Run pytest with the fixtures and hooks of this project on one file, and return its output."""
+    (folder / "test_tried.py").write_text(HEAD + text)
+    project = ["-p", "tests.conftest", "-c", str(ROOT / "pyproject.toml"), "-o", "filterwarnings=ignore"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *project, "--rootdir", str(folder), *words, str(folder)],
+        cwd=ROOT,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("reason", FORBIDDEN)
+def test_a_unit_test_that_does_more_fails(reason: str, tmp_path: Path) -> None:
+    """With the mark of another tier, it passes."""
+    body = f"def test_it():\n    {FORBIDDEN[reason]}\n"
+    assert f"a unit test {reason}: use the mark `process`" in call(tmp_path, body)
+    assert "1 passed" in call(tmp_path, f"@pytest.mark.process\n{body}")
+
+
+def test_a_shared_fixture_counts_for_each_of_its_tests(tmp_path: Path) -> None:
+    """And not for a test that does not use it."""
+    fixture = "@pytest.fixture(scope='module')\ndef shared():\n    subprocess.run(['true'])\n"
+    tests = "def test_a(shared): pass\ndef test_b(shared): pass\ndef test_c(): pass\n"
+    assert "3 passed, 2 errors" in call(tmp_path, fixture + tests)
+
+
+def test_tiers_come_from_fixtures_parameters_and_marks(tmp_path: Path) -> None:
+    """The last tier counts."""
+    body = """
+def test_plain(): pass
+def test_command(arena): pass
+def test_program(node, arena): pass
+@pytest.mark.parametrize("isolation", ["sandbox"])
+def test_parameter(isolation): pass
+@pytest.mark.load
+def test_marked(browser): pass
+"""
+    tests = {"unit": "plain", "process": "command", "service": "program", "sandbox": "parameter", "load": "marked"}
+    for tier, name in tests.items():
+        assert f"::test_{name}" in (found := call(tmp_path, body, "--collect-only", "-m", tier))
+        assert "1/5 tests collected" in found
