@@ -243,7 +243,10 @@ class Puzzle(Game):
         return self.is_goal(state)
 
     def step_cost(self, state: State, action: Action, successor: State) -> float:
-        """Return the cost of an action that leads from `state` to `successor`; at least 0. The default is 1."""
+        """Return the cost of an action that leads from `state` to `successor`: a finite number of at least 0; 1 by default.
+
+        A solver that meets another number fails with a GameError.
+        """
         return 1
 
     def to_move(self, state: State) -> int:

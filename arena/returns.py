@@ -1,17 +1,32 @@
-"""Returns: their range in a game, the scale on which heuristics and searches value states, and the result of a match."""
+"""Returns: their range in a game, the scale on which heuristics and searches value states, and the result of a match; and the
+costs of steps in a puzzle.
+"""
 
 from collections.abc import Sequence
-from math import isfinite, isnan
+from math import inf, isfinite, isnan
 from typing import Any
 
 from arena.configured import name_of
-from arena.errors import GameError, abbreviate
-from arena.game import Game, Puzzle, State, gives
+from arena.errors import GameError, abbreviate, cut
+from arena.game import Action, Game, Puzzle, State, gives
 
 
 def is_number(given: Any) -> bool:
     """Return whether a value is a number. Infinity is a number; nan is not."""
     return isinstance(given, (int, float)) and not isinstance(given, bool) and not isnan(given)
+
+
+def check_step_cost(puzzle: Puzzle, state: State, action: Action, cost: float) -> float:
+    """Return the cost of a step. Raises GameError if it is not a finite number of at least 0."""
+    try:
+        if 0 <= cost < inf:
+            return cost
+    except TypeError:  # it is no number
+        pass
+    raise GameError(
+        f"{name_of(puzzle)}: step_cost returned {abbreviate(cost)} at {cut(puzzle.format_state(state))} for the action "
+        f"{cut(puzzle.format_action(state, action))}; expected a finite number of at least 0"
+    )
 
 
 class Returns:
@@ -31,10 +46,16 @@ class Returns:
         """`min_return` and `max_return` of the game, or their defaults if the author uses the names for something else."""
 
     def scale(self, value: float) -> float:
-        """Map a return linearly to the scale from -1 to 1. If the range is infinite or empty, the return is not changed."""
+        """Map a return to the scale from -1 to 1. If the range is infinite or empty, the return is not changed.
+
+        In a zero-sum game for two, it is divided by the largest absolute value of the range, so that the values of the two seats
+        still add up to 0. In other games, `min_return` becomes -1 and `max_return` becomes 1.
+        """
         low, high = self.range
         if (low, high) == (-1, 1) or not self._is_closed():
             return value
+        if self._is_symmetric():
+            return value / max(abs(low), abs(high))
         return 2.0 * (value - low) / (high - low) - 1.0
 
     def unscale(self, value: float) -> float:
@@ -42,7 +63,12 @@ class Returns:
         low, high = self.range
         if (low, high) == (-1, 1) or not self._is_closed():
             return value
+        if self._is_symmetric():
+            return value * max(abs(low), abs(high))
         return low + (value + 1.0) * (high - low) / 2.0
+
+    def _is_symmetric(self) -> bool:
+        return self.game.zero_sum and self.game.players == 2
 
     def _is_closed(self) -> bool:
         low, high = self.range

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from arena import Action, Agent, Game, Hints, Limits, Search, State
-from arena_agents.deepening import BEST, Depth, Horizon, Plies, Probe, deepen, each, is_endless
+from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless, largest_value
 from arena_agents.pruned import Priorities, forced_first, in_order, search_pruned
 from arena_agents.transposition import GrowingTable, SizedTable, Table, best_first, search_with_table
 
@@ -84,6 +84,7 @@ class AlphaBeta(Agent):
         seat = game.to_move(state)
         order, priorities = forced_first(game), Priorities(game, search, coarse=False)
         ordered = self.order == "heuristic"
+        largest = largest_value(game)
         table: Table | None = GrowingTable() if self.table else None
         if self._pairs:
             table = SizedTable(self._pairs, game)
@@ -98,10 +99,10 @@ class AlphaBeta(Agent):
             else:
                 successors = priorities.successors if ordered else in_order(game, order)
                 value = search_pruned(game, search, depth, horizon, successors)
-            return lambda child, top: value(child, seat, 1, top, BEST)
+            return lambda child, top: value(child, seat, 1, top, largest - STEP)
 
         moves = priorities.moves(state, seat) if ordered else each(game, state, order(state, seat))
-        return deepen(search, moves, self.depth, look, enough=BEST, stepwise=table is not None)
+        return deepen(search, moves, self.depth, look, largest=largest, pruned=True, stepwise=table is not None)
 
     def needs_limit(self, limits: Limits) -> bool:
         """Return True if there is neither a depth nor a budget."""
@@ -123,10 +124,11 @@ class TypeAPlus(Agent):
         """Return an action with the highest value."""
         seat = game.to_move(state)
         priorities = Priorities(game, search, coarse=True)
+        largest = largest_value(game)
 
         def look(depth: Plies, horizon: Horizon) -> Probe:
             loop = search.compiled("type-a-plus", depth=depth, horizon=horizon)
             value = loop or search_pruned(game, search, depth, horizon, priorities.successors, game.is_quiet)
-            return lambda child, top: value(child, seat, 1, top, BEST)
+            return lambda child, top: value(child, seat, 1, top, largest - STEP)
 
-        return deepen(search, priorities.moves(state, seat), self.depth, look, enough=BEST)
+        return deepen(search, priorities.moves(state, seat), self.depth, look, largest=largest, pruned=True)

@@ -13,7 +13,9 @@ from typing import Annotated, Any, ClassVar, cast
 from pydantic import Field
 
 from arena import Action, Agent, Game, Hints, Limits, Path, Puzzle, Search, State, overrides
+from arena.api.games import check_step_cost
 
+INFINITY = float("inf")
 Reached = dict[State, tuple[Any, ...]]
 """For each reached state, a tuple that ends with the state before it and the action between them."""
 
@@ -34,8 +36,16 @@ def to_path(actions: Sequence[Action] | None) -> Path | None:
 
 
 def step_costs(puzzle: Puzzle) -> Callable[[State, Action, State], float] | None:
-    """Return a function for the cost of a step; None if every step costs 1."""
-    return puzzle.step_cost if overrides(puzzle, "step_cost") else None
+    """Return a function for the cost of a step; None if every step costs 1. The function raises GameError for a wrong cost."""
+    if not overrides(puzzle, "step_cost"):
+        return None
+    step_cost = puzzle.step_cost
+
+    def checked(state: State, action: Action, successor: State) -> float:
+        cost = step_cost(state, action, successor)
+        return cost if 0 <= cost < INFINITY else check_step_cost(puzzle, state, action, cost)
+
+    return checked
 
 
 def is_unbounded(limits: Limits) -> bool:
@@ -219,7 +229,7 @@ def _expand(puzzle: Puzzle, reached: Reached, frontier: dict[Key, list[State]], 
     while keys:
         key = keys[0]
         states = frontier[key]
-        if not states or key[0] == float("inf"):
+        if not states or key[0] == INFINITY:
             del frontier[heappop(keys)]
             continue
         state = states.pop()

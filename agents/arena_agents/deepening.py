@@ -1,6 +1,7 @@
 """Common parts of searches in games for two: values that prefer an earlier win, the root, and iterative deepening."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf, isfinite
 from typing import Annotated
 
 from pydantic import Field
@@ -8,13 +9,14 @@ from pydantic import Field
 from arena import Action, Game, Limits, Search, State
 from arena.api.games import Returns
 
-STEP = 1e-6
-"""The discount per ply of a win: a win in n plies has the value 1 - n * STEP."""
-PROVEN = 0.99
-"""The largest heuristic value. A value above it is a win that the search has found, and a value below -PROVEN is a loss."""
-
-BEST = 1.0 - STEP
-"""The maximum value of an action: an immediate win."""
+STEP = 2.0**-44
+"""The discount per ply: a return of r after n plies has the value r * (1 - n * STEP). It is so small that it only decides between
+equal returns, and a power of two, so that the discounts of wins are exact.
+"""
+MAX_WIN_PLIES = 1 << 14
+"""A value of at least 1 - MAX_WIN_PLIES * STEP, on the scale from -1 to 1, is the largest return of the game."""
+REPORTED_STEP = 1e-6
+"""The discount per ply in reports: a win in n plies is reported as 1 - n * REPORTED_STEP."""
 
 Depth = Annotated[int, Field(ge=1, le=500)]
 Plies = int | None
@@ -32,6 +34,25 @@ def scaled_returns(game: Game) -> Callable[[State], Sequence[float]]:
     return lambda state: [known.scale(value) for value in returns(state)]
 
 
+def largest_value(game: Game) -> float:
+    """Return the largest value of a terminal state: 1, or infinity if the range of returns is infinite."""
+    return 1.0 if all(map(isfinite, Returns(game).range)) else inf
+
+
+def is_win(value: float) -> bool:
+    """Return whether a value on the scale from -1 to 1 is the largest return of the game, after some plies."""
+    return value >= 1.0 - MAX_WIN_PLIES * STEP
+
+
+def reported(value: float, largest: float) -> float:
+    """Return the value as it is reported. Only the discounts of wins and losses differ."""
+    if largest == 1.0 and 1.0 - MAX_WIN_PLIES * STEP <= abs(value) < 1.0:
+        plies = (1.0 - abs(value)) / STEP
+        if plies.is_integer():
+            return (1.0 - plies * REPORTED_STEP) * (1.0 if value > 0 else -1.0)
+    return value
+
+
 class Horizon:
     """Records whether a search was cut off anywhere. If no line was cut off, the value of the search is exact."""
 
@@ -47,22 +68,26 @@ def deepen(
     depth: Plies,
     look: Callable[[Plies, Horizon], Probe],
     *,
-    enough: float = float("inf"),
+    largest: float,
+    pruned: bool = False,
     stepwise: bool = False,
-    proven: float = PROVEN,
+    certain: bool = True,
 ) -> Action:
     """Return the best action, found by a search to `depth` plies, or to the end of the game if `depth` is None. Of equal actions,
     return the first.
 
     Under a budget, or with `stepwise` and a depth, the search deepens ply by ply until its value is exact. Each iteration starts
-    with the best action so far and reports its result. `look` creates the probe for an iteration. A value of at least `enough`
-    ends the search, and a value beyond `proven` is exact. Successors are generated only once.
+    with the best action so far and reports its result. `look` creates the probe for an iteration. `largest` is the largest value
+    of a terminal state. A win or loss is exact if each longer line is worse for its winner; without `certain`, it never is.
+    `pruned` ends the search at an immediate win. Successors are generated only once.
     """
+    enough = largest - STEP if pruned else inf
+
     last = _smaller(depth, search.limits.depth)
     if not (search.limits.budget or (stepwise and last is not None)):
-        return _look_at(search, moves, last, look, enough, proven)[0][0][0]
+        return _look_at(search, moves, last, look, largest, enough, certain=certain)[0][0][0]
     for reached in search.depths():
-        seen, exact = _look_at(search, moves, reached, look, enough, proven)
+        seen, exact = _look_at(search, moves, reached, look, largest, enough, certain=certain)
         if exact or reached == last:
             break
         moves = seen
@@ -74,24 +99,27 @@ def _look_at(
     moves: Iterable[Move],
     depth: Plies,
     look: Callable[[Plies, Horizon], Probe],
+    largest: float,
     enough: float,
-    proven: float,
+    *,
+    certain: bool,
 ) -> tuple[list[Move], bool]:
     """Search every move. Return the searched moves, the best first, and whether a deeper search could not change the value."""
     horizon = Horizon()
     probe = look(depth, horizon)
     seen: list[Move] = []
-    best, top = 0, float("-inf")
+    best, top = 0, -inf
     for move in moves:
         value = probe(move[1], top)
         seen.append(move)
         if value > top:
             best, top = len(seen) - 1, value
-            search.report(move[0], value=top, depth=depth)
+            search.report(move[0], value=reported(top, largest), depth=depth)
             if top >= enough:
                 break
-    exact = not horizon.met or abs(top) > proven
-    search.report(seen[best][0], value=top, depth=depth, exact=exact)
+    # Lines that were cut off end after more than `depth` plies.
+    exact = not horizon.met or (certain and depth is not None and abs(top) >= largest - depth * STEP)
+    search.report(seen[best][0], value=reported(top, largest), depth=depth, exact=exact)
     seen.insert(0, seen.pop(best))
     return seen, exact
 

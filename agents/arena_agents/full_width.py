@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from arena import CHANCE, Action, Agent, Game, Hints, Limits, Puzzle, Search, State
 from arena.api.games import gives
-from arena_agents.deepening import PROVEN, STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless, scaled_returns
+from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, is_endless, largest_value, scaled_returns
 
 Value = Callable[[State, int, int], float]
 """(state, seat, ply) -> the value of the state for `seat`, `ply` actions after the root."""
@@ -113,8 +113,8 @@ class FullWidthSearch(Agent):
     """Plays the first of the best actions found by a full-width search. With a budget, the search deepens ply by ply."""
 
     depth: Plies
-    proven: ClassVar[float] = PROVEN
-    """Values beyond this are exact."""
+    certain: ClassVar[bool] = True
+    """Whether a win or a loss is exact although some lines were cut off."""
 
     @abstractmethod
     def values(self, game: Game, search: Search, depth: Plies, horizon: Horizon) -> Value:
@@ -128,7 +128,9 @@ class FullWidthSearch(Agent):
             value = self.values(game, search, depth, horizon)
             return lambda child, top: value(child, seat, 1)
 
-        return deepen(search, each(game, state, game.actions(state)), self.depth, look, proven=self.proven)
+        return deepen(
+            search, each(game, state, game.actions(state)), self.depth, look, largest=largest_value(game), certain=self.certain
+        )
 
 
 class Minimax(FullWidthSearch):
@@ -208,7 +210,7 @@ class Expectimax(FullWidthSearch):
 
     name = "expectimax"
     copes: ClassVar[frozenset[str]] = frozenset({"chance"})
-    proven = float("inf")
+    certain = False
 
     def __init__(self, *, depth: Depth = 2) -> None:
         self.depth: int = depth

@@ -1,14 +1,14 @@
 """Monte-Carlo tree search: UCT selects a leaf, random play continues from it, and results and proven values are passed up."""
 
-from math import inf, isfinite, log, sqrt
+from math import inf, log, sqrt
 from operator import mul
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from arena import CHANCE, Action, Agent, Game, Hints, Search, State
-from arena.api.games import Returns, gives
-from arena_agents.deepening import PROVEN, STEP, scaled_returns
+from arena.api.games import gives
+from arena_agents.deepening import MAX_WIN_PLIES, STEP, largest_value, reported, scaled_returns
 from arena_agents.playouts import Values, compiled_playout, draw, evaluation, longest_playout, playout
 
 
@@ -37,13 +37,13 @@ class Node:
     def settle(self, child: "Node", value: float, win: float) -> None:
         """Note that the value of a child for the mover is proven, and check whether this proves the value of the node.
 
-        The value of the node is proven if the value of the child is more than `win`, or if the values of all actions are proven.
+        The value of the node is proven if the value of the child is at least `win`, or if the values of all actions are proven.
         """
         self.children.remove(child)
         best = self.best
         if best is None or value > best.proven[self.mover]:  # type: ignore[index]  # states in `best` are proven
             self.best = best = child
-        if value > win or not (self.children or self.untried):
+        if value >= win or not (self.children or self.untried):
             self.proven = best.proven
 
 
@@ -82,8 +82,9 @@ class GameTree:
         self._search = search
         self._exploration = exploration
         self._squared = exploration * exploration
-        self._open = not all(map(isfinite, Returns(game).range))
-        self._win = inf if self._open else PROVEN
+        self._largest = largest_value(game)
+        self._open = self._largest == inf
+        self._win = self._largest - MAX_WIN_PLIES * STEP
         self._least, self._greatest = inf, -inf
         self._returns = scaled_returns(game)
         self._chance = gives(game, "chance_outcomes")
@@ -246,7 +247,7 @@ class GameTree:
         """Report the current choice, if there is one."""
         chosen = self.choice()
         if chosen is not None:
-            self._search.report(chosen.action, value=self._value(chosen))
+            self._search.report(chosen.action, value=reported(self._value(chosen), self._largest))
 
     def _value(self, child: Node) -> float:
         """Return the known value of a child of the root for the deciding seat."""

@@ -10,7 +10,7 @@ from itertools import repeat
 from typing import Any
 
 from arena import Action, Game, Search, State
-from arena_agents.deepening import PROVEN, STEP, Horizon, Move, Plies
+from arena_agents.deepening import STEP, Horizon, Move, Plies, largest_value, scaled_returns
 
 Successors = Callable[[State, int], Iterable[State]]
 """(state, seat to move) -> the states after each action, the most promising first; each is generated only when it is needed."""
@@ -30,7 +30,8 @@ def search_pruned(
 
     No value is better than a win with the next action, so the window can be narrowed further.
     """
-    to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, game.returns, search.evaluate
+    to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, scaled_returns(game), search.evaluate
+    largest = largest_value(game)
     deepest = sys.maxsize if depth is None else depth
     infinity = float("inf")
 
@@ -44,7 +45,7 @@ def search_pruned(
         if mover != seat:
             alpha, beta = -beta, -alpha
         ply += 1
-        ceiling = 1.0 - ply * STEP
+        ceiling = largest - ply * STEP
         best = -infinity
         if beta > ceiling:
             beta = ceiling
@@ -152,6 +153,6 @@ class Priorities:
         after = self._evaluate(child, mover)
         if not self._coarse:
             return -after
-        if after > PROVEN:  # a win in a game without `threats`
+        if after >= 1.0:  # a win in a game without `threats`
             return WINS
         return IMPROVES if after > before else KEEPS if after == before else WORSENS

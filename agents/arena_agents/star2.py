@@ -6,12 +6,10 @@ Rediscovering *-Minimax Search, 2004.
 
 from collections.abc import Sequence
 from itertools import accumulate
-from math import isfinite
 from typing import ClassVar, NamedTuple
 
 from arena import CHANCE, Action, Agent, Game, Search, State
-from arena.api.games import Returns
-from arena_agents.deepening import BEST, STEP, Depth, Horizon, Plies, Probe, deepen, each, scaled_returns
+from arena_agents.deepening import STEP, Depth, Horizon, Plies, Probe, deepen, each, largest_value, scaled_returns
 
 OPEN_RETURN = 1e300
 """The bound of returns that is assumed if their range is infinite."""
@@ -35,12 +33,13 @@ class Star2(Agent):
     def choose(self, game: Game, state: State, search: Search) -> Action:
         """Return the first of the best actions."""
         seat = game.to_move(state)
+        largest = largest_value(game)
 
         def look(depth: Plies, horizon: Horizon) -> Probe:
             tree = _Star2Search(game, search, depth or self.depth, horizon)
-            return lambda child, top: tree.value(child, seat, 1, top, BEST)
+            return lambda child, top: tree.value(child, seat, 1, top, largest - STEP)
 
-        return deepen(search, each(game, state, game.actions(state)), self.depth, look, proven=float("inf"))
+        return deepen(search, each(game, state, game.actions(state)), self.depth, look, largest=largest, certain=False)
 
 
 class _Outcome(NamedTuple):
@@ -64,7 +63,7 @@ class _Star2Search:
         self.horizon = horizon
         self.returns = scaled_returns(game)
         self.evaluate = search.evaluate
-        self.most = 1.0 if all(map(isfinite, Returns(game).range)) else OPEN_RETURN
+        self.most = min(largest_value(game), OPEN_RETURN)
 
     def value(self, state: State, seat: int, ply: int, alpha: float, beta: float, first: float | None = None) -> float:
         """Return the value of a state. `first` is the value of its first reply, if it is already known."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from arena import Action, Game, Search, State
-from arena_agents.deepening import PROVEN, STEP, Horizon, Plies
+from arena_agents.deepening import STEP, Horizon, Plies, is_win, largest_value, scaled_returns
 from arena_agents.pruned import Bounded
 
 MAX_STATES = 1_000_000
@@ -125,7 +125,8 @@ def search_with_table(game: Game, search: Search, depth: Plies, horizon: Horizon
     The table may come from searches of other depths from the same root. The value of an entry is used if it was searched deep
     enough or to the end. Otherwise, its action is searched first.
     """
-    to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, game.returns, search.evaluate
+    to_move, is_terminal, returns, evaluate = game.to_move, game.is_terminal, scaled_returns(game), search.evaluate
+    largest = largest_value(game)
     deepest = WHOLE if depth is None else depth
     find, keep = table.find, table.keep
 
@@ -142,7 +143,7 @@ def search_with_table(game: Game, search: Search, depth: Plies, horizon: Horizon
         if entry is not None and (known := _look_up(entry, deepest, ply, alpha, beta)) is not None:
             horizon.met |= entry.depth != WHOLE
             return known if mover == seat else -known
-        ceiling = 1.0 - (ply + 1) * STEP
+        ceiling = largest - (ply + 1) * STEP
         beta = min(beta, ceiling)
         if alpha >= beta:
             return beta if mover == seat else -beta
@@ -199,6 +200,6 @@ def _shift_bound(bound: float, plies: int, unknown: float) -> float:
 
     Other values may be returns or evaluations, which do not shift in the same way; then the result is `unknown`.
     """
-    if PROVEN < abs(bound) <= 1.0:
+    if is_win(abs(bound)) and abs(bound) <= 1.0:
         return bound + plies * STEP if bound > 0 else bound - plies * STEP
     return bound if bound == 0 else unknown

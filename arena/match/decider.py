@@ -5,6 +5,7 @@ so that an agent has the same conditions everywhere.
 """
 
 import random
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -20,6 +21,11 @@ from arena.search import Search, SharedStart
 from arena.search_engines import find_loop
 from arena.unmetered import seen
 
+RECURSION_LIMIT = 10_000
+"""The recursion limit during a decision, so that searches can follow long lines. A C function that calls a Python function needs
+up to 0.8 kB of the C stack, and the stack of a thread has 8 MB.
+"""
+RECURSION_ADVICE = "set a depth or a budget of nodes, because a search to the end of the game follows a line that is too long"
 _KINDS = {MemoryError: "memory", Unavailable: "unavailable"}
 
 
@@ -45,7 +51,8 @@ class AgentRaised(Exception):
 
     def __init__(self, error: BaseException) -> None:
         self.kind = next((kind for raised, kind in _KINDS.items() if isinstance(error, raised)), "exception")
-        self.message = Limits.clip_text(str(error) if isinstance(error, Unavailable) else describe(error))
+        message = str(error) if isinstance(error, Unavailable) else describe(error)
+        self.message = Limits.clip_text(f"{message}; {RECURSION_ADVICE}" if isinstance(error, RecursionError) else message)
         self.traceback = Limits.clip_text(author_traceback(error))
 
 
@@ -132,12 +139,17 @@ class Decider:
         self.fallback, self.ran_compiled = False, None
         stopped = None
         seen.states = 0
+        recursion = sys.getrecursionlimit()
+        if recursion < RECURSION_LIMIT:
+            sys.setrecursionlimit(RECURSION_LIMIT)
         began = perf_counter()
         try:
             choice = method(self._view, state, search)
         except BaseException as error:  # as in `make_agent`
             stopped = error
         seconds = perf_counter() - began
+        if recursion < RECURSION_LIMIT:
+            sys.setrecursionlimit(recursion)
         served = search.served
         if served is not None:
             served.finish()

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
-from math import isfinite
 from typing import Any
 
 from arena.agent import Answer, Path
 from arena.configured import name_of
-from arena.errors import GameError, Interrupted, IsolationError, Unavailable, author_traceback, describe
+from arena.errors import Interrupted, IsolationError, Unavailable, author_traceback, describe
 from arena.game import Action, Puzzle
 from arena.identity import Stream
 from arena.limits import Limits
@@ -98,7 +97,7 @@ def _play(match: Match, state: MatchState, on_turn: OnTurn | None, make_player: 
         ending = _ask_for_solution(puzzle, match, state)
     else:
         ending = _take_turns(state, on_turn, state.stepper.turn)
-        _check_cost(puzzle, state.stepper)
+        state.stepper.cost = float(state.stepper.cost)
         state.solved = ending is _NORMAL
     state.returns = (1.0,) if state.solved else (0.0,)
     return ending
@@ -171,18 +170,12 @@ def _follow(puzzle: Puzzle, match: Match, player: Player, path: Path, state: Mat
         if number == most:
             return Ending("move-limit", None, f"the path has {len(path.actions)} actions; at most {most} are allowed")
         stepper.advance(check_action(player.number, choice, puzzle.actions(stepper.state)))
-    _check_cost(puzzle, stepper)
+    stepper.cost = float(stepper.cost)
     state.solved = bool(puzzle.is_goal(stepper.state))
     if not state.solved:
         message = f"the path of {len(path.actions)} actions does not end at a goal"
         raise Forfeit("illegal-action", player.number, message)
     return _NORMAL
-
-
-def _check_cost(puzzle: Puzzle, stepper: Stepper) -> None:
-    stepper.cost = float(stepper.cost)
-    if not isfinite(stepper.cost):
-        raise GameError(f"{name_of(puzzle)}: step_cost did not return a finite number")
 
 
 def _test(puzzle: Puzzle, match: Match, player: Player, answer: Answer, state: MatchState) -> Ending:

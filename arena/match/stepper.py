@@ -7,6 +7,7 @@ from arena.errors import GameError
 from arena.game import CHANCE, Action, Game, Puzzle, State
 from arena.match.chance_streams import MAX_OUTCOMES_IN_A_ROW, Chance, endless, has_chance
 from arena.match.record import Reason
+from arena.returns import check_step_cost
 
 
 class Stepper:
@@ -64,7 +65,7 @@ class Stepper:
         self.actions.append(self._text(state, action) if text is None else text)
         self.state = successor = self._result(state, action)
         if self.puzzle is not None:
-            self.cost += self.puzzle.step_cost(state, action, successor)
+            self.cost += check_step_cost(self.puzzle, state, action, self.puzzle.step_cost(state, action, successor))
 
     def ending(self) -> Reason:
         """Return how a match ended, after the last `turn` returned no action."""

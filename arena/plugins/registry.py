@@ -208,23 +208,26 @@ class Registry:
 
 
 def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key, Any]]) -> None:
-    """Raise Unfit if a plugin defines a name twice, or if a plugin that the user named defines a name of another plugin."""
+    """Raise Unfit if a plugin defines a name twice, or if a plugin that the user named defines a name of arena or of another one.
+
+    If an installed package has the name, the plugin that the user named takes its place.
+    """
     seen: set[Key] = set()
     for key, value in found:
         if key in seen:
             raise Unfit(f"brings {' '.join(key)!r} twice")
         seen.add(key)
-        if source.asked and key in registry.sources and not _same_code(registry, key, value):
-            other = registry.sources[key]
+        other = registry.sources.get(key)
+        if source.asked and other is not None and (other.asked or other.own) and not same_code(registry, key, value):
             entry = f"{{agent: {key[-1]}, plugin: {Path(source.name).name}}}"
             both = f", or play both versions: do not load this one, but name it in an entry, {entry}"
             raise Unfit(
                 f"brings {' '.join(key)!r}, which {other} brings too ({locate(registry.table(key[0]).get(_name(key)))}); "
-                f"rename one of them{'' if other.asked else ', or uninstall that one'}{both if key[0] == 'agent' else ''}"
+                f"rename one of them{both if key[0] == 'agent' else ''}"
             )
 
 
-def _same_code(registry: Registry, key: Key, value: Any) -> bool:
+def same_code(registry: Registry, key: Key, value: Any) -> bool:
     """Return whether a plugin that the user named and an installed one have the same code, as with `pip install --editable`."""
     other = registry.table(key[0]).get(_name(key))
     if other is value:
@@ -241,6 +244,7 @@ def enter(registry: Registry, source: Source, key: Key, value: Any) -> None:
         registry.plugins.append(Plugin(source, problem=both, file=source_line(value)))
         registry.table(key[0]).pop(_name(key), None)
         return
+    registry.withdrawn.pop(key, None)
     if isinstance(value, Part):
         registry.parts.setdefault(value.kind, {})
     registry.sources[key] = source

@@ -20,7 +20,7 @@ from arena.errors import Interrupted, PluginError, describe
 from arena.lazy import find_entry_points
 from arena.plugins.contract import Unfit, list_brought, locate
 from arena.plugins.members import list_ignored
-from arena.plugins.registry import Key, Plugin, Registry, Source, enter, refuse_duplicates
+from arena.plugins.registry import Key, Plugin, Registry, Source, enter, refuse_duplicates, same_code
 from arena.search_engines import note_installed
 
 GROUP = "arena"
@@ -200,6 +200,8 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
         return
     notes: list[str] = []
     for key, value in found:
+        if source.asked and (other := registry.sources.get(key)) is not None and not same_code(registry, key, value):
+            notes.append(f"{' '.join(key)} of {source} is used in place of the one from {other}")
         enter(registry, source, key, value)
         if isinstance(value, type):
             notes += [f"{' '.join(key)} ({locate(value)}): {note}" for note in list_ignored(value)]

@@ -87,6 +87,8 @@ class TableRows:
         return {"slots": self._slots, "rows": self._pages, "bounds": self._pages, "limits": self._limits}
 
 
+MAX_LEVELS = 1 << 14
+"""The longest line that is searched. A longer one, which may never end, is left to the uncompiled search and its error."""
 FRAME_WORDS = 11
 """The length of a frame: the seat, the player to move, the position of the current action and the number of actions, and data for
 tables and sorting.
@@ -133,6 +135,12 @@ class FullWidthLoop(Loop):
             "frames": levels * FRAME_WORDS, "windows": levels * 5, "scratch": 2 * width, "ranks": ordered, "worths": ordered,
             "successors": ordered * self.edition.words, "slots": 1, "rows": 1, "bounds": 1, "limits": 1,
         }  # fmt: skip
+
+    def grow(self) -> None:
+        """Double the number of levels. Raises GoPlain beyond MAX_LEVELS."""
+        if self.levels >= MAX_LEVELS:
+            raise GoPlain("a line is too long")
+        super().grow()
 
     def __call__(self, state: Any, seat: int, ply: int, alpha: float = 0.0, beta: float = 0.0) -> float:
         """Return the value of a state for `seat`, `ply` actions after the root. The value is exact if it is between alpha and

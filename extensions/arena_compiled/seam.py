@@ -292,8 +292,18 @@ def _look_at(pair: CompiledPair) -> tuple[Parts, str]:
     if not is_installed("llvmlite"):
         raise NotCompilable(MISSING)
     require_loading()
-    parts = assemble_engine(pair.game, pair.evaluation, pair.engine)
+    parts = _assemble(pair.game, pair.evaluation, pair.engine)
     return parts, cache.key_of(parts[3].text, parts[3].kinds)
+
+
+def _assemble(game: Game, evaluation: Evaluation | None, engine: str | type[Loop]) -> Parts:
+    """Assemble the code of an engine. An unexpected error means that the game runs plain; it must not end a run."""
+    try:
+        return assemble_engine(game, evaluation, engine)
+    except (Interrupted, NotCompilable):
+        raise
+    except Exception as error:
+        raise NotCompilable(f"arena cannot translate its code: {describe(error)}") from error
 
 
 def find_unmetered_loop(game: Game, engine: str, rng: random.Random, spent: float = 0.0) -> Loop | None:
@@ -324,7 +334,7 @@ def load_loop(game: Game, evaluation: Evaluation | None, engine: str | type[Loop
     if not is_installed("llvmlite"):
         raise NotCompilable(MISSING)
     require_loading()
-    return _make_loop(assemble_engine(game, evaluation, engine), evaluation, engine, compiling=compiling)
+    return _make_loop(_assemble(game, evaluation, engine), evaluation, engine, compiling=compiling)
 
 
 def _make_loop(parts: Parts, evaluation: Evaluation | None, engine: str | type[Loop], *, compiling: bool) -> Loop | None:

@@ -19,6 +19,8 @@ EXACT_TOLERANCE = 0.0005
 """Up to this loss, on the scale from -1 to 1, an exact judge counts an action as best. So a later win is as good as an earlier
 one.
 """
+MIN_WIN = 0.98
+"""Reported values above this may be wins, which have a discount for each ply."""
 INEXACT_TOLERANCE = 0.05
 """Up to this loss, an inexact judge counts an action as best. The values of such a judge depend on the heuristic."""
 MISTAKE_LOSS = 0.2
@@ -50,13 +52,14 @@ class Scale:
     """The scale from -1 to 1 for the values of a game, and the conversion back to returns."""
 
     def __init__(self, game: Game) -> None:
-        low, high = Returns(game).range
+        self._returns = Returns(game)
+        low, high = self._returns.range
         self.closed = isfinite(low) and isfinite(high) and low < high
-        self._low, self._width = (low, (high - low) / 2.0) if self.closed else (0.0, 1.0)
 
     def returns_of(self, value: float) -> float:
         """Convert a value to a return, without the discount for later wins."""
-        return round(self._low + (round(value, 3) + 1.0) * self._width, 6) if self.closed else round(value, 3)
+        digits = 3 if abs(value) > MIN_WIN or not self.closed else 9
+        return round(self._returns.unscale(round(value, digits)), 6)
 
     def size_of(self, loss: float, value: float) -> float:
         """Convert a difference of values to this scale. If the returns have no bounds, the result is relative to `value`."""

@@ -20,7 +20,8 @@ from arena_games.tic_tac_toe import TicTacToe
 from arena_games.twenty_forty_eight import Snake, TwentyFortyEight
 from tests.conftest import Decided
 
-STEP = 1e-6
+STEP = 2.0**-44
+"""The discount per ply, which only decides between equal returns."""
 HEURISTICS: Mapping[str, Any] = {"pig": Race, "2048": Snake}
 
 

@@ -16,6 +16,9 @@ from arena_games.tic_tac_toe import TicTacToe
 
 Decide = Callable[..., Any]
 STEP = 1e-6
+"""The discount per ply of a win in reports."""
+TIE = 2.0**-44
+"""The discount per ply of other returns."""
 
 
 def test_values_are_those_without_a_table_in_positions_of_tic_tac_toe(decide: Decide, open_positions: list[Any]) -> None:
@@ -107,9 +110,10 @@ class Web(Game):
 
 
 def brute_force(game: Game, state: Any, ply: int) -> float:
-    """The value to the first seat, returns worth 1 - ply * 1e-6 of themselves, without window, sign or memory."""
+    """The value to the first seat, without window, sign or memory. An earlier end decides between equal returns."""
     if game.is_terminal(state):
-        return game.returns(state)[0] * (1 - ply * STEP)
+        worth = game.returns(state)[0]
+        return worth * (1 - ply * (STEP if abs(worth) == 1 else TIE))
     values = [brute_force(game, game.result(state, action), ply + 1) for action in game.actions(state)]
     return max(values) if game.to_move(state) == 0 else min(values)
 

@@ -222,9 +222,11 @@ class Dear(Line):
         return inf
 
 
-def test_a_step_that_costs_no_finite_number_makes_the_match_void() -> None:
-    """JSON has no infinity."""
-    assert play(Dear(), "a-star", limits={"nodes": 50}).termination in ("void", "gave-up")
+def test_a_step_that_costs_no_finite_number_is_refused() -> None:
+    """JSON has no infinity. The solver stops with the reason before it follows such a step."""
+    refused = play(Dear(), "a-star", limits={"nodes": 50})
+    assert refused.termination == "exception"
+    assert "step_cost returned inf" in (refused.message or "")
     assert play(Dear(), Fixed(choice=1)).solved in (True, False)
 
 

@@ -1,7 +1,7 @@
 """Writes the golden files of this folder anew: `.venv/bin/python tests/golden/make_golden.py` in the root of a checkout.
 
-Only the removal of a feature may change them. If anything else does, ids or records have changed, and arena can no longer use
-earlier stores. Then correct the code, and leave the files as they are.
+Only the removal of a feature, or the repair of a wrong value, may change them. If anything else does, ids or records have
+changed, and arena can no longer use earlier stores. Then correct the code, and leave the files as they are.
 
 ids.json    the ids of 200 matches and more, from `ids.yaml` (all built-in games and agents) and `options.yaml` (the rest)
 cup.db      the store of a run of `cup.yaml`

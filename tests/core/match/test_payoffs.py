@@ -154,9 +154,13 @@ def test_a_search_values_returns_on_one_scale() -> None:
 
 @given(st.floats(-1, 1), st.floats(-100, 100), st.floats(0.01, 100))
 def test_the_scale_goes_both_ways(value: float, low: float, span: float) -> None:
-    """For any range; where it is open, values stay as they are."""
+    """For any range. If the range is open, values stay as they are. In a zero-sum game for two, opposite values stay opposite."""
 
     class Some(TwoCards):
+        zero_sum = False
+        min_return, max_return = low, low + span
+
+    class Even(TwoCards):
         min_return, max_return = low, low + span
 
     class Open(TwoCards):
@@ -164,6 +168,10 @@ def test_the_scale_goes_both_ways(value: float, low: float, span: float) -> None
 
     assert low - 1e-9 <= Returns(Some()).unscale(value) <= low + span + 1e-9
     assert Returns(Some()).scale(Returns(Some()).unscale(value)) == pytest.approx(value, abs=1e-9)
+    even, size = Returns(Even()), max(abs(low), abs(low + span))
+    assert abs(even.unscale(value)) <= size * (1 + 1e-9)
+    assert even.scale(even.unscale(value)) == pytest.approx(value, abs=1e-9)
+    assert even.unscale(-value) == -even.unscale(value)
     assert Returns(Open()).unscale(value) == Returns(Open()).scale(value) == value
 
 

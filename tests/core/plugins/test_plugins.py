@@ -1,5 +1,6 @@
 """Plugins: where they come from, what is wrong with them, and that one that is broken leaves the others alone."""
 
+import json
 import linecache
 import os
 import pickle
@@ -616,15 +617,16 @@ def test_a_name_that_two_installed_plugins_bring_belongs_to_neither(tmp_path: Pa
 
 
 @pytest.mark.process
-def test_a_file_that_brings_what_an_installed_plugin_brings_is_refused(tmp_path: Path, cup: Callable[..., str]) -> None:
-    """Both are named."""
+def test_a_file_takes_the_place_of_an_installed_plugin(tmp_path: Path, cup: Callable[..., str]) -> None:
+    """The user has named the file. One note says so; the row is that of the file, which plays the last action."""
     install(tmp_path, "careful-players", CAUTIOUS)
-    (tmp_path / "mine.py").write_text(HEAD + CAUTIOUS)
-    stopped = run(tmp_path, "run", cup("cautious", "random"), "--plugin", "mine.py")
-    assert (stopped.returncode, stopped.stdout) == (2, "")
-    (line,) = stopped.stderr.splitlines()
-    assert "mine.py" in line
-    assert "careful-players:players 2.5" in line
+    (tmp_path / "mine.py").write_text(HEAD + CAUTIOUS.replace("[0]", "[-1]"))
+    played = run(tmp_path, "run", cup("cautious", "random"), "--plugin", "mine.py", "--store", "cup.db")
+    assert played.returncode == 0
+    records = [json.loads(line) for line in run(tmp_path, "export", "cup.db").stdout.splitlines()]
+    assert [record["actions"][0] for record in records if record["labels"][0] == "cautious"] == ["9"]
+    (line,) = [one for one in played.stderr.splitlines() if "note: " in one]
+    assert line == "note: agent cautious of mine.py is used in place of the one from careful-players:players 2.5"
 
 
 @pytest.mark.process

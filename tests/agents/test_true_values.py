@@ -1,0 +1,192 @@
+"""Searches on random trees with returns of all kinds, compared with the true values of the actions by brute force.
+
+The trees have ranges of returns that are not from -1 to 1, seats that move several times in a row, and chance.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from math import inf
+from random import Random
+from typing import Any
+
+import pytest
+
+from arena import CHANCE, Agent, Game
+from arena_agents.alpha_beta import AlphaBeta, TypeAPlus
+from arena_agents.full_width import Expectimax, Lookahead, Minimax, TypeA
+from arena_agents.mcts import MCTS
+from arena_agents.star2 import Star2
+from tests.conftest import Decide
+
+DEPTH = 5
+RANGES: dict[str, tuple[float, float, Callable[[Random], float]]] = {
+    "usual": (-1.0, 1.0, lambda rng: rng.choice((-1.0, 0.0, 1.0))),
+    "graded": (-1.0, 1.0, lambda rng: rng.choice((-1.0, -0.995, -0.5, 0.0, 0.5, 0.995, 1.0))),
+    "three": (-3.0, 3.0, lambda rng: float(rng.randint(-3, 3))),
+    "lopsided": (-1.0, 3.0, lambda rng: rng.randint(-4, 4) / 4),
+    "close to the largest": (-3.0, 3.0, lambda rng: rng.choice((-3.0, -2.99, 2.99, 3.0))),
+    "large": (-1e6, 1e6, lambda rng: float(rng.choice((-1, 1)) * (10**6 - rng.randint(0, 3)))),
+    "small": (-1e-6, 1e-6, lambda rng: rng.randint(-3, 3) * 1e-7),
+    "open": (-1e4, inf, lambda rng: float(rng.randint(-5000, 5000))),
+}
+"""The smallest and the largest return, and a function that draws the return of the first seat."""
+
+
+class Leaf:
+    """The end of a line."""
+
+    def __init__(self, worth: float) -> None:
+        self.worth = worth
+
+
+class Inner:
+    """A node: the seat that moves, or CHANCE, and what follows each action."""
+
+    def __init__(self, mover: int, after: Sequence["Inner | Leaf"]) -> None:
+        self.mover = mover
+        self.after = after
+
+
+class Tree(Game):
+    """A state is the path from the root, as a tuple of the places of actions."""
+
+    name = "tree"
+    players = 2
+
+    def __init__(self, root: Inner, least: float, most: float) -> None:
+        self.root = root
+        self.min_return, self.max_return = least, most
+
+    def at(self, state: Any) -> Any:
+        node: Any = self.root
+        for place in state:
+            node = node.after[place]
+        return node
+
+    def initial(self, rng: Random) -> Any:
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        return int(self.at(state).mover)
+
+    def actions(self, state: Any) -> Sequence[int]:
+        return range(len(self.at(state).after))
+
+    def result(self, state: Any, action: int) -> Any:
+        return (*state, action)
+
+    def is_terminal(self, state: Any) -> bool:
+        return isinstance(self.at(state), Leaf)
+
+    def returns(self, state: Any) -> Sequence[float]:
+        worth = self.at(state).worth
+        return (worth, -worth)
+
+
+class ChanceTree(Tree):
+    name = "chance-tree"
+
+    def chance_outcomes(self, state: Any) -> Sequence[tuple[int, float]]:
+        number = len(self.at(state).after)
+        return [(place, 1 / number) for place in range(number)]
+
+
+def grow(rng: Random, draw: Callable[[Random], float], depth: int, *, chance: bool, root: bool = False) -> Inner | Leaf:
+    """Return a random tree with at most `depth` decisions on a line. Chance has 2 or 4 outcomes, so the odds are exact."""
+    if not root and (depth == 0 or rng.random() < 0.25):
+        return Leaf(draw(rng))
+    if chance and not root and rng.random() < 0.3:
+        return Inner(CHANCE, [grow(rng, draw, depth, chance=False, root=depth > 0) for _ in range(rng.choice((2, 4)))])
+    after = [grow(rng, draw, depth - 1, chance=chance) for _ in range(rng.randint(2, 3))]
+    return Inner(rng.randrange(2), after)
+
+
+def true_value(node: Inner | Leaf) -> Fraction:
+    """Return the value for the first seat, exactly."""
+    if isinstance(node, Leaf):
+        return Fraction(node.worth)
+    values = [true_value(child) for child in node.after]
+    if node.mover == CHANCE:
+        return sum(values, Fraction()) / len(values)
+    return max(values) if node.mover == 0 else min(values)
+
+
+def trees(kind: str, *, chance: bool, number: int = 60) -> Iterator[tuple[Tree, list[Fraction]]]:
+    """Yield games with the true values of the actions at the root, for the seat that moves there."""
+    least, most, draw = RANGES[kind]
+    rng = Random(kind)
+    for _ in range(number):
+        root = grow(rng, draw, DEPTH, chance=chance, root=True)
+        assert isinstance(root, Inner)
+        sign = 1 if root.mover == 0 else -1
+        game = (ChanceTree if chance else Tree)(root, least, most)
+        yield game, [sign * true_value(child) for child in root.after]
+
+
+NONE: dict[str, int] = {}
+MANY = {"nodes": 1_000_000}
+SEARCHES: list[tuple[Agent, dict[str, int]]] = [
+    (Minimax(), NONE),
+    (Minimax(), MANY),
+    (AlphaBeta(), NONE),
+    (AlphaBeta(), MANY),
+    (AlphaBeta(order="heuristic"), NONE),
+    (AlphaBeta(depth=DEPTH, table=True), NONE),
+    (AlphaBeta(table=True), MANY),
+    (AlphaBeta(table=True, order="heuristic"), MANY),
+    (AlphaBeta(depth=DEPTH, table="64kB"), MANY),
+    (TypeA(depth=DEPTH), NONE),
+    (TypeA(depth=DEPTH), MANY),
+    (TypeAPlus(depth=DEPTH), NONE),
+    (TypeAPlus(depth=DEPTH), MANY),
+    (Lookahead(depth=DEPTH), NONE),
+    (MCTS(rollouts=5_000), NONE),
+]
+CHANCE_SEARCHES: list[tuple[Agent, dict[str, int]]] = [
+    (Expectimax(depth=DEPTH), NONE),
+    (Expectimax(depth=DEPTH), MANY),
+    (Star2(depth=DEPTH), NONE),
+    (Star2(depth=DEPTH), MANY),
+    (Lookahead(depth=DEPTH), NONE),
+]
+
+
+def name_search(given: Any) -> str | None:
+    if not isinstance(given, Agent):
+        return "budget" if given is MANY else ""
+    options = [str(getattr(given, option)) for option in ("table", "order") if getattr(given, option, False)]
+    return "-".join([given.name, *options])
+
+
+@pytest.mark.parametrize("kind", RANGES)
+@pytest.mark.parametrize(("agent", "limits"), SEARCHES, ids=name_search)
+def test_the_chosen_action_has_the_best_true_value(agent: Agent, limits: dict[str, int], kind: str, decide: Decide) -> None:
+    for game, values in trees(kind, chance=False):
+        chosen = decide(agent, game, (), limits=limits).action
+        assert values[chosen] == max(values)
+
+
+@pytest.mark.parametrize("kind", RANGES)
+@pytest.mark.parametrize(("agent", "limits"), CHANCE_SEARCHES, ids=name_search)
+def test_the_chosen_action_has_the_best_expected_value(agent: Agent, limits: dict[str, int], kind: str, decide: Decide) -> None:
+    for game, values in trees(kind, chance=True):
+        chosen = decide(agent, game, (), limits=limits).action
+        assert float(values[chosen]) == pytest.approx(float(max(values)), rel=1e-12)
+
+
+def test_one_choice_between_an_end_worth_1_and_one_worth_3(decide: Decide) -> None:
+    game = Tree(Inner(0, [Leaf(1.0), Leaf(3.0)]), -3.0, 3.0)
+    deeper = Tree(Inner(0, [Inner(1, [Inner(0, [Leaf(1.0)]), Inner(0, [Leaf(3.0)])]), Leaf(2.0)]), -3.0, 3.0)
+    for agent, limits in SEARCHES:
+        assert decide(agent, game, (), limits=limits).action == 1
+        assert decide(agent, deeper, (), limits=limits).action == 1
+
+
+def test_plies_decide_between_equal_returns(decide: Decide) -> None:
+    """An early win, and a late loss; a larger return later is better than a smaller one at once."""
+    early = Tree(Inner(0, [Inner(0, [Leaf(2.0)]), Leaf(2.0)]), -3.0, 3.0)
+    late = Tree(Inner(0, [Leaf(-2.0), Inner(0, [Leaf(-2.0)])]), -3.0, 3.0)
+    larger = Tree(Inner(0, [Leaf(2.0), Inner(0, [Leaf(2.0 + 1e-9)])]), -3.0, 3.0)
+    for agent, limits in SEARCHES[:-1]:
+        for game in (early, late, larger):
+            assert decide(agent, game, (), limits=limits).action == 1

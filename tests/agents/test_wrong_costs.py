@@ -1,0 +1,92 @@
+"""Solvers on puzzles whose heuristic or step cost is not a number of at least 0."""
+
+from collections.abc import Callable, Sequence
+from math import inf, nan
+from random import Random
+from typing import Any
+
+import pytest
+
+import arena
+from arena import Agent, Puzzle
+from arena_agents.best_first import AStar, BestFirst, BreadthFirst, UniformCost
+from arena_agents.depth_first import DepthFirst, IdaStar, IterativeDeepening
+from arena_agents.full_width import Lookahead
+from arena_agents.simple import Greedy
+
+
+class Walk(Puzzle):
+    """Whole numbers from 0 to 6; a step adds 1 or 2, and the goal is 6. Three steps are the fewest."""
+
+    name = "walk"
+
+    def __init__(self, step: float = 1.0) -> None:
+        self.step = step
+
+    def initial(self, rng: Random) -> Any:
+        return (0,)
+
+    def actions(self, state: Any) -> Sequence[int]:
+        return [add for add in (1, 2) if state[0] + add <= 6]
+
+    def result(self, state: Any, action: int) -> Any:
+        return (state[0] + action,)
+
+    def is_goal(self, state: Any) -> bool:
+        return bool(state[0] == 6)
+
+
+class CostlyWalk(Walk):
+    name = "costly-walk"
+
+    def step_cost(self, state: Any, action: int, successor: Any) -> float:
+        return self.step if state == (2,) else 1.0
+
+
+def estimate(value: Callable[[int], float], puzzle: str = "walk") -> Any:
+    @arena.heuristic("tried", game=puzzle)
+    def tried(game: Walk, state: Any, player: int = 0) -> float:
+        return value(state[0])
+
+    return tried
+
+
+INFORMED = [AStar(), AStar(weight=2), BestFirst(), IdaStar(), IdaStar(weight=2), Greedy(), Lookahead(depth=2)]
+SOLVERS = [*INFORMED[:5], UniformCost(), BreadthFirst(), DepthFirst(), IterativeDeepening()]
+
+
+def name(agent: Any) -> str | None:
+    return f"{agent.name}-{getattr(agent, 'weight', '')}" if isinstance(agent, Agent) else None
+
+
+@pytest.mark.parametrize("agent", INFORMED, ids=name)
+def test_a_negative_estimate_counts_as_0(agent: Agent) -> None:
+    """Without a lower bound, the bound of IDA* falls for ever. The cost is the one without a heuristic."""
+    negative = arena.play(Walk(), [agent], heuristics=estimate(lambda _: -5.0))
+    zero = arena.play(Walk(), [agent], heuristics=estimate(lambda _: 0.0))
+    assert negative.solved
+    assert (negative.actions, negative.cost) == (zero.actions, zero.cost)
+
+
+@pytest.mark.parametrize("agent", INFORMED[:5], ids=name)
+def test_infinity_is_a_dead_end(agent: Agent) -> None:
+    """Every way through 4 is closed, so the way through 3 and 5 is left: at least four steps."""
+    record = arena.play(Walk(), [agent], heuristics=estimate(lambda place: inf if place == 4 else 0.0))
+    assert record.solved
+    assert len(record.actions) == 4
+
+
+@pytest.mark.parametrize("agent", INFORMED, ids=name)
+def test_an_estimate_that_is_not_a_number_is_refused(agent: Agent) -> None:
+    """The message has the state and the number."""
+    record = arena.play(Walk(), [agent], heuristics=estimate(lambda place: nan if place == 2 else 1.0))
+    assert not record.solved
+    assert "the heuristic returned nan at (2,)" in (record.message or "")
+
+
+@pytest.mark.parametrize("cost", [-5.0, nan, inf])
+@pytest.mark.parametrize("agent", SOLVERS, ids=name)
+def test_a_wrong_step_cost_is_refused(agent: Agent, cost: float) -> None:
+    record = arena.play(CostlyWalk(cost), [agent], heuristics=estimate(lambda _: 0.0, "costly-walk"))
+    assert not record.solved
+    assert f"step_cost returned {cost} at (2,) for the action" in (record.message or "")
