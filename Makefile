@@ -6,17 +6,21 @@ BIN    := $(VENV)/bin
 # If this variable is set, each of the thousands of processes that the tests start compiles arena's modules again.
 unexport PYTHONDONTWRITEBYTECODE
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The versions with which CI tests. `make lock` renews them, and `make test-latest` runs without them.
+LOCK   := .ci/constraints.txt
+PINNED  = $(addprefix --constraint ,$(LOCK))
 # If a test ends its worker, the test fails. Without --max-worker-restart 0, pytest-xdist may wait for ever for the other tests of
 # this worker. The plugins anyio and benchmark are switched off, because they look at every test and these tests do not use them.
-# RANDOM=1 draws an order of the tests.
-WORKERS := -n auto --dist worksteal --max-worker-restart 0 -p no:anyio -p no:benchmark
+# The order of the tests is fixed; RANDOM=1 draws one and prints its seed, and RANDOM=SEED repeats it.
+ORDER    = $(if $(RANDOM),-p randomly --randomly-dont-reset-seed $(if $(RANDOM:1=),--randomly-seed=$(RANDOM)))
+WORKERS  = -n logical --dist worksteal --max-worker-restart 0 -p no:anyio -p no:benchmark $(ORDER)
 # A test that fails is run once more after all others, alone; if it passes then, it is named as flaky. Three are accepted.
 RETRY  := tests/retry.py
 TIERS  := process service sandbox compiled browser load
 TIER   := unit $(TIERS)
 FOLDERS = $(if $(EXTENSION),$$($(BIN)/python tests/affected.py $(EXTENSION)))
 
-.PHONY: run test unit test-all $(TIERS) proofs lint types imports tests chess bench results docs figures reference openspiel screenshots about workflows wheel dist test-root clean
+.PHONY: run test unit test-all test-latest smoke lock $(TIERS) proofs lint types imports tests chess bench results docs figures reference openspiel screenshots about workflows wheel dist test-root clean
 
 run: $(VENV)/.run ## Install into .venv and play the two quickstart tournaments
 	@$(BIN)/arena run tournaments/quickstart.yaml
@@ -57,8 +61,22 @@ compiled: build/compiled/.ready
 build/compiled/.ready: $(VENV)/.dev
 	@$(PYTHON) -m venv build/compiled
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$(echo build/compiled/lib/python3*/site-packages)/libraries.pth
-	@build/compiled/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[fast]'
+	@build/compiled/bin/python -m pip --disable-pip-version-check --quiet install $(PINNED) --editable '.[fast]'
 	@touch $@
+
+test-latest: ## The same as `make test`, with the latest version of each library
+	rm -rf build/latest
+	$(MAKE) --no-print-directory VENV=build/latest LOCK= test
+
+# One test after the other. ARENA_REQUIRE turns a test that is skipped because a program is missing into a failure.
+smoke: build/compiled/.ready ## About sixty tests of all tiers: one for each promise, attack, compiled loop and bridge
+	build/compiled/bin/python $(RETRY) -q -p no:anyio -p no:benchmark $$(grep -v '^#' tests/smoke.txt)
+
+lock: ## Renew .ci/constraints.txt, the versions with which CI tests
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/python -m pip --disable-pip-version-check --quiet install uv
+	build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-header --no-annotate \
+		--extra dev --extra browser --extra report --extra web --extra fast --extra axelrod pyproject.toml .ci/tools.txt --output-file $(LOCK)
 
 proofs: $(VENV)/.dev ## Simulations and exhaustive counts, with the results in docs/explanation/proofs.md
 	$(BIN)/python -m pytest -n auto --max-worker-restart 0 -m proof -o faulthandler_timeout=0 --proofs docs/explanation/proofs.md
@@ -78,7 +96,7 @@ chess: build/chess/bin/python ## Test chess, a distribution of its own, in an en
 
 build/chess/bin/python: pyproject.toml chess/pyproject.toml
 	@$(PYTHON) -m venv build/chess
-	@$@ -m pip --disable-pip-version-check --quiet install --editable . --editable './chess[test]'
+	@$@ -m pip --disable-pip-version-check --quiet install $(PINNED) --editable . --editable './chess[test]'
 	@touch $@
 
 bench: $(VENV)/.bench ## Measure, as ratios against twins and peers in the same run
@@ -130,12 +148,12 @@ $(VENV)/.run: pyproject.toml | $(BIN)/python
 	@$(PIP) install --editable .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[dev,browser,report,web]'
+$(VENV)/.dev: pyproject.toml $(LOCK) | $(BIN)/python
+	$(PIP) install $(PINNED) --editable '.[dev,browser,report,web]'
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/.dev
-	$(PIP) install --editable '.[dev,browser,report,web,bench]'
+	$(PIP) install $(PINNED) --editable '.[dev,browser,report,web,bench]'
 	@touch $@
 
 clean: ## Remove what make has made

@@ -32,7 +32,8 @@ from tests.proofs import ProofPage
 ROOT = Path(__file__).parents[1]
 REQUIRED = os.environ.get("ARENA_REQUIRE", "").replace(",", " ").split()
 """The programs and libraries that must be installed, for example `sandbox`, `languages`, `browser`, `cluster`, `open-spiel`,
-`openspiel`, `rl`, `proxies` and `fast`. If one of them is missing, its tests fail instead of being skipped.
+`openspiel`, `rl`, `proxies` and `fast`. If one of them is missing, its tests fail instead of being skipped. With `all`, each
+test that is skipped fails, unless it is in quarantine.
 """
 
 TIERS = ["unit", "process", "service", "sandbox", "compiled", "browser", "load", "proof"]
@@ -65,6 +66,8 @@ UNIT_EVENTS = {
 
 PROOF_SECONDS = 7200
 QUARANTINE = ROOT / "tests" / "quarantine.txt"
+IN_QUARANTINE = "tests/quarantine.txt"
+"""How the reason begins for which a test in quarantine is skipped."""
 
 Missing = Callable[[str, str], None]
 Arena = Callable[..., subprocess.CompletedProcess[str]]
@@ -115,15 +118,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(ProofPage(page))
 
 
-@pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> Generator[None, int, int]:
-    """Start three workers for every two processors, because tests often wait. Proofs do not wait, so they get one worker per
-    processor.
-    """
-    processors = yield
-    return processors if config.getoption("--proofs") else processors * 3 // 2
-
-
 @pytest.hookimpl(tryfirst=True)  # before pytest selects tests by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test with its tier, and skip the tests in quarantine. A proof may take up to two hours."""
@@ -134,7 +128,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if tier == "proof":
             item.add_marker(pytest.mark.timeout(PROOF_SECONDS))
         if (reason := quarantine.get(item.nodeid, quarantine.get(item.nodeid.partition("[")[0]))) is not None:
-            item.add_marker(pytest.mark.skip(reason=f"tests/quarantine.txt: {reason}"))
+            item.add_marker(pytest.mark.skip(reason=f"{IN_QUARANTINE}: {reason}"))
 
 
 def find_tier(item: pytest.Item) -> str:
@@ -191,7 +185,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def read_quarantine() -> dict[str, str]:
     """Return the tests in `tests/quarantine.txt`, each with its reason. A test has no parameters or all of them."""
     lines = QUARANTINE.read_text("utf-8").splitlines()
-    return {test: reason for test, reason, _date in (line.split(" | ") for line in lines if line and line[0] != "#")}
+    return {test: reason for test, reason, _issue, _date in (line.split(" | ") for line in lines if line and line[0] != "#")}
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -204,6 +198,16 @@ def pytest_collection_finish() -> None:
     """Exclude the collected tests from garbage collection, which would otherwise visit their hundreds of thousands of objects."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skipped test into a failure if every test must run."""
+    report = yield
+    quarantined = any(mark.kwargs.get("reason", "").startswith(IN_QUARANTINE) for mark in item.iter_markers("skip"))
+    if report.skipped and "all" in REQUIRED and not quarantined:
+        report.outcome, report.longrepr = "failed", f"ARENA_REQUIRE=all: the test was skipped: {report.longreprtext}"
+    return report
 
 
 @pytest.fixture

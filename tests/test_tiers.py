@@ -63,3 +63,13 @@ def test_marked(browser): pass
     for tier, name in tests.items():
         assert f"::test_{name}" in (found := call(tmp_path, body, "--collect-only", "-m", tier))
         assert "1/5 tests collected" in found
+
+
+def test_a_skipped_test_fails_if_every_test_must_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`.ci/run` asks for this, because a program that it failed to install must not hide the tests that need it."""
+    body = "def test_it(): pytest.skip('there is no engine')\n"
+    assert "1 skipped" in call(tmp_path, body)
+    monkeypatch.setenv("ARENA_REQUIRE", "all")
+    found = call(tmp_path, body)
+    assert "1 failed" in found
+    assert "there is no engine" in found

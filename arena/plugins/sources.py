@@ -15,6 +15,7 @@ from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 from arena.errors import Interrupted, PluginError, describe
 from arena.lazy import find_entry_points
@@ -24,8 +25,6 @@ from arena.plugins.registry import Key, Plugin, Registry, Source, enter, refuse_
 from arena.search_engines import note_installed
 
 GROUP = "arena"
-_list_installed = cache(lambda plugin: list(list_brought(plugin)))
-"""Returns what an installed plugin defines; cached, because checks take milliseconds and loaded code does not change."""
 
 
 class PluginPlace:
@@ -188,7 +187,7 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
     loaded: object = None
     try:
         loaded = load()
-        found = list(list_brought(loaded)) if source.asked else _list_installed(loaded)
+        found, ignored = _check(loaded) if source.asked else _check_installed(loaded)
         refuse_duplicates(registry, source, found)
     except Interrupted:
         raise
@@ -203,7 +202,16 @@ def _add(registry: Registry, source: Source, load: Callable[[], object], place: 
         if source.asked and (other := registry.sources.get(key)) is not None and not same_code(registry, key, value):
             notes.append(f"{' '.join(key)} of {source} is used in place of the one from {other}")
         enter(registry, source, key, value)
-        if isinstance(value, type):
-            notes += [f"{' '.join(key)} ({locate(value)}): {note}" for note in list_ignored(value)]
     names = tuple(" ".join(key) for key, _ in found)
-    registry.plugins.append(Plugin(source, names, file=getattr(loaded, "__file__", None) or place, notes=tuple(notes)))
+    registry.plugins.append(Plugin(source, names, file=getattr(loaded, "__file__", None) or place, notes=(*notes, *ignored)))
+
+
+def _check(plugin: object) -> tuple[list[tuple[Key, Any]], list[str]]:
+    """Return what a plugin defines, and a note for each of its members that nothing reads."""
+    found = list(list_brought(plugin))
+    classes = [(key, value) for key, value in found if isinstance(value, type)]
+    return found, [f"{' '.join(key)} ({locate(value)}): {note}" for key, value in classes for note in list_ignored(value)]
+
+
+_check_installed = cache(_check)
+"""Checks an installed plugin once in a process, because the checks take milliseconds and loaded code does not change."""

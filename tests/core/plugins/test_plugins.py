@@ -226,6 +226,20 @@ def test_every_plugin_of_a_spec_is_asked_once_what_it_brings(
     assert [Path(one.source.name).stem for one in spec.registry.plugins if one.source.asked] == names
 
 
+def test_installed_plugins_are_checked_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their code cannot change any more, and the checks take most of the time that loading takes."""
+    loaded = load_plugins(environ=False)
+
+    def check(plugin: object) -> None:
+        raise AssertionError(f"{plugin} is checked again")
+
+    monkeypatch.setattr("arena.plugins.sources.list_brought", check)
+    monkeypatch.setattr("arena.plugins.sources.list_ignored", check)
+    again = load_plugins(environ=False)
+    assert again.sources.keys() == loaded.sources.keys()
+    assert [plugin.notes for plugin in again.plugins] == [plugin.notes for plugin in loaded.plugins]
+
+
 def test_what_a_plugin_brings_is_known_without_reading_its_source(plugin: Plugin) -> None:
     """Only a message needs to know where in a file something is written; to look there takes longer than to load it."""
     path = plugin(agent("unread"))
