@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.eventually import DEADLINE_SECONDS
+
 PROGRAM = Path(sys.executable).with_name("arena")
 SPEC = "game: tic-tac-toe\nagents: [random, minimax]\nrounds: 4\n"
 PUZZLE = "game: {name: sliding-tiles, shuffle: 10}\nagents: [a-star, bfs]\nrounds: 3\n"
@@ -83,11 +85,11 @@ def start(tmp_path: Path) -> Iterator[Callable[..., str]]:
     for server in started:
         with server:
             server.send_signal(signal.SIGTERM)
-            assert server.wait(60) == 0
+            assert server.wait(DEADLINE_SECONDS) == 0
 
 
 def read(address: str) -> str:
-    with urllib.request.urlopen(address, timeout=60) as answer:
+    with urllib.request.urlopen(address, timeout=DEADLINE_SECONDS) as answer:
         return str(answer.read().decode())
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import arena_in
+from tests.eventually import DEADLINE_SECONDS
 from tests.fork_server import preload, run_module, start_module
 
 pytestmark = pytest.mark.process
@@ -83,5 +84,5 @@ def test_a_command_that_runs_on_gets_signals(tmp_path: Path, monkeypatch: pytest
     assert started.stdout.readline() == f"True {forks == 'yes'}\n"
     assert started.poll() is None
     started.send_signal(signal.SIGTERM)
-    assert started.communicate(timeout=60)[0] == ""
+    assert started.communicate(timeout=DEADLINE_SECONDS)[0] == ""
     assert started.returncode == -signal.SIGTERM

@@ -298,12 +298,12 @@ def test_a_node_budget_is_kept_and_something_is_reported(nodes: int) -> None:
     assert record.decisions[0].nodes == nodes
 
 
-@pytest.mark.usefixtures("uncollected")
+@pytest.mark.usefixtures("long_margin")
 def test_a_time_budget_is_kept() -> None:
-    """Without a number of simulations it takes the time that there is; a busy machine may add to some of them."""
-    records = [play("connect-four", ["mcts", "random"], seed=seed, limits={"seconds": 0.05, "moves": 2}) for seed in range(5)]
-    kept = [record.decisions[0].seconds for record in records if record.termination == "move-limit"]
-    assert 0.05 <= min(kept) < 0.15
+    """Without a number of simulations it takes the time that there is, and then ends."""
+    record = play("connect-four", ["mcts", "random"], limits={"seconds": 0.05, "moves": 2})
+    assert record.termination == "move-limit"
+    assert record.decisions[0].seconds >= 0.05
 
 
 @pytest.fixture

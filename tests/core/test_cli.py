@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from importlib import import_module
 from pathlib import Path
 
@@ -15,6 +14,8 @@ import pytest
 from arena import __version__
 from arena.cli import cli
 from tests.conftest import arena_in, at_terminal
+from tests.core.store.test_night import counted
+from tests.eventually import DEADLINE_SECONDS, eventually
 
 pytestmark = pytest.mark.process
 
@@ -215,21 +216,16 @@ def test_ctrl_c_ends_with_130(tmp_path: Path, workers: str) -> None:
         text=True,
         cwd=tmp_path,
     )
-    time.sleep(2.5)
+    eventually(lambda: counted(tmp_path / "results" / "long.db"))
+    eventually(lambda: len(_children(started.pid)) == (2 if workers == "2" else 0))
     children = _children(started.pid)
-    until = time.monotonic() + 60
-    while workers == "2" and len(children) < 2:
-        assert time.monotonic() < until
-        time.sleep(0.1)
-        children = _children(started.pid)
     started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=20)
+    out, err = started.communicate(timeout=DEADLINE_SECONDS)
     assert (started.returncode, out) == (130, "")
     assert "interrupted" in err
     assert "Traceback" not in err
     assert len(children) == (0 if workers == "1" else 2)
-    time.sleep(0.2)
-    assert not any(_alive(child) for child in children)
+    eventually(lambda: not any(_alive(child) for child in children))
 
 
 def _children(pid: int) -> list[int]:

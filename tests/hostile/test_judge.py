@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,6 +22,7 @@ from arena_ladder.matchmaking import standings
 from arena_ladder.season import Entrant, begin_season
 from arena_ladder.spec import LadderSpec, load_ladder
 from tests.conftest import arena_in
+from tests.eventually import eventually
 from tests.extensions.ladder.hosting import SPEC, HostedLadder, agent
 
 PLAYS = "return game.actions(state)[0]"
@@ -216,12 +216,7 @@ def test_a_process_that_never_answers_holds_up_no_season(tmp_path: Path) -> None
         slow = HANGS.format(mark=str(tmp_path / "mark")).encode() + agent(PLAYS)
         assert ladder.verdict(ada, ladder.submit(ada, slow).body["id"])["status"] == "playing"
         assert ladder.verdict(bob, ladder.submit(bob, agent()).body["id"])["status"] == "playing"
-        end = time.monotonic() + 40
-        labels: set[str] = set()
-        while not labels >= {"ada/mine@1", "bob/mine@1"}:
-            assert time.monotonic() < end
-            labels = {row["agent"] for row in ladder.rows() if row["games"]}
-            time.sleep(0.2)
+        eventually(lambda: {row["agent"] for row in ladder.rows() if row["games"]} >= {"ada/mine@1", "bob/mine@1"}, ladder.rows)
 
 
 HANGS_IN_START = """#!/usr/bin/env python3
@@ -302,14 +297,10 @@ def test_one_that_cannot_be_set_up_is_suspended_and_the_others_play(tmp_path: Pa
             store.execute("UPDATE ladder_description SET answers = ? WHERE key = ?", (deep, key))
             store.commit()
         ladder.again()
-        end = time.monotonic() + 40
-        while not (before := ladder.ask("/health").body["matches"]):
-            assert time.monotonic() < end
-            time.sleep(0.1)
+        eventually(lambda: ladder.ask("/health").body["matches"])
         found = ladder.ask(f"/api/submissions/{key}", ada).body
         assert (found["status"], found["reason"]) == ("suspended", f"it cannot be loaded any more: {UNREADABLE}")
         assert {row["agent"] for row in ladder.rows()} == {"random", "greedy", "bob/mine@1"}
-        assert before
 
 
 def test_who_has_left_play_begins_no_match(bench: Callable[..., Bench]) -> None:

@@ -3,12 +3,12 @@
 import json
 import re
 import stat
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Arena
+from tests.eventually import eventually
 from tests.extensions.ladder.hosting import HostedLadder
 from tests.extensions.web.conftest import served
 
@@ -95,10 +95,9 @@ def test_numbers_of_a_program_are_numbers_on_a_ladder(tmp_path: Path) -> None:
         key = ladder.submit(token, PROGRAM.encode(), "program", name="odd").body["id"]
         told = ladder.verdict(token, key)
         assert told["status"] == "playing", told
-        until = time.monotonic() + 60
-        while not (found := [one for one in ladder.ask("/api/t/ladder/matches").body["matches"] if "ada/odd@1" in one["labels"]]):
-            assert time.monotonic() < until
-            time.sleep(0.1)
+        found = eventually(
+            lambda: [one for one in ladder.ask("/api/t/ladder/matches").body["matches"] if "ada/odd@1" in one["labels"]]
+        )
         match = found[0]["id"]
         paths = [
             "/api/standings",

@@ -19,6 +19,7 @@ import pytest
 import arena as api
 from arena_web.live import MAX_STREAMS
 from arena_web.server import MAX_CONNECTIONS
+from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.ladder.hosting import HostedLadder
 
 pytestmark = [pytest.mark.promise(hole="server", isolation="any")]
@@ -50,7 +51,7 @@ class Target(NamedTuple):
     def connect(self, address: str) -> socket.socket:
         """A connection from an address of this machine, or of its proxy."""
         source = "127.0.0.1" if self.by_proxy else address
-        return socket.create_connection(("127.0.0.1", self.port), timeout=30, source_address=(source, 0))
+        return socket.create_connection(("127.0.0.1", self.port), timeout=DEADLINE_SECONDS, source_address=(source, 0))
 
     def get(self, path: str, address: str = "127.0.0.1") -> int:
         """The status of the answer to an honest request, which is read as far as its first bytes."""
@@ -98,10 +99,7 @@ class SlowCrowd(threading.Thread):
 
     def __enter__(self) -> Self:
         self.start()
-        until = time.monotonic() + 20
-        while self.connected < CROWD and time.monotonic() < until:
-            time.sleep(0.02)
-        assert self.connected >= CROWD
+        eventually(lambda: self.connected >= CROWD, lambda: self.connected)
         return self
 
     def __exit__(self, *_: object) -> None:

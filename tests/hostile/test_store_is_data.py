@@ -17,6 +17,7 @@ import arena as api
 from arena.errors import StoreError
 from arena.store import Store
 from tests.conftest import Arena, arena_in
+from tests.eventually import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.promise(hole="store", isolation="any")
 
@@ -142,7 +143,7 @@ def test_a_served_store_is_not_run(place: Place) -> None:
 
 
 def asked(port: int, path: str) -> Any:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE_SECONDS)) as connection:
         connection.request("GET", path)
         return json.loads(connection.getresponse().read())
 

@@ -19,6 +19,7 @@ from arena.spec import load_spec
 from arena_bridges.axelrod import AxelrodStrategy
 from arena_games.prisoners_dilemma import PrisonersDilemma
 from tests.conftest import Missing
+from tests.eventually import DEADLINE_SECONDS
 
 ROOT = Path(__file__).parents[3]
 PAYOFFS = json.loads((ROOT / "tests" / "agents" / "axelrod_4_14.json").read_text("utf-8"))
@@ -136,6 +137,6 @@ def test_without_the_library_the_table_says_what_to_install(tmp_path: Path) -> N
     (tmp_path / "axelrod.py").write_text('raise ModuleNotFoundError("No module named \'axelrod\'", name="axelrod")\n')
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     command, environment = [sys.executable, "-m", "arena_bridges.axelrod"], {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=DEADLINE_SECONDS)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "axelrod is not installed: pip install 'fairarena[axelrod]'\n"

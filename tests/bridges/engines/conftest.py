@@ -14,6 +14,7 @@ import pytest
 from arena_bridges.engines.adapter import EngineConversation, serve
 from arena_bridges.engines.gtp import GtpConversation
 from arena_bridges.engines.uci import UciConversation
+from tests.eventually import DEADLINE_SECONDS
 
 HERE = Path(__file__).parent
 NOUGHTS = str(HERE / "noughts.py")
@@ -85,7 +86,7 @@ class Talk:
         if self._requests.closed:
             return
         self._requests.close()
-        self._thread.join(10)
+        self._thread.join(DEADLINE_SECONDS)
         assert not self._thread.is_alive()
         self._answers.close()
 

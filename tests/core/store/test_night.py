@@ -22,6 +22,7 @@ import arena as arena_
 from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 from tests.conftest import Arena
+from tests.eventually import DEADLINE_SECONDS, eventually
 
 pytestmark = pytest.mark.process
 
@@ -140,10 +141,7 @@ def test_an_edit_while_the_run_goes_on_ends_it(arena: Arena, tmp_path: Path, iso
     )
     with ThreadPoolExecutor() as pool:
         running = pool.submit(arena, "run", "s.yaml", "--workers", "2", "--quiet", PYTHONPATH=str(tmp_path))
-        until = time.monotonic() + 60
-        while not counted(tmp_path / "results" / "s.db"):
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        eventually(lambda: counted(tmp_path / "results" / "s.db"))
         helper.write_text("END = -1\n")
         ended = running.result()
     assert (ended.returncode, ended.stdout) == (2, "")
@@ -194,12 +192,12 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
     slow.touch()
     words = [sys.executable, "-m", "arena", "run", "long.yaml", "--workers", "2"]
     started = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    _wait_for(tmp_path / "results" / "long.db", 4)
+    eventually(lambda: counted(tmp_path / "results" / "long.db") >= 4)
     refused = arena("run", "long.yaml")
     assert refused.returncode == 2
     assert f"in use by process {started.pid};" in refused.stderr
     started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
+    out, err = started.communicate(timeout=DEADLINE_SECONDS)
     assert (started.returncode, out) == (130, "")
     told = re.search(r"([\d,]+) matches are in results/long.db; continue with\n  arena (run .*)\n", err)
     assert told is not None
@@ -215,20 +213,6 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
     whole = timeless(tmp_path / "results" / "long.db")
     assert kept.items() <= whole.items()
     assert whole == {record.id: record.timeless() for record in arena_.run(spec).records}
-
-
-def _wait_for(path: Path, records: int) -> None:
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
-        if path.exists():
-            try:
-                with Store.open(path) as store:
-                    if len(store) >= records:
-                        return
-            except arena_.ArenaError:
-                pass
-        time.sleep(0.02)
-    raise AssertionError(f"no {records} records in {path}")
 
 
 @pytest.mark.parametrize("times", [pytest.param(5), pytest.param(100, marks=pytest.mark.proof)])
@@ -250,7 +234,7 @@ def test_kills_lose_nothing(tmp_path: Path, times: int) -> None:
         started = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         time.sleep(0.25 + rng.random() * 0.35)
         started.send_signal(signal.SIGKILL)
-        _, err = started.communicate(timeout=20)
+        _, err = started.communicate(timeout=DEADLINE_SECONDS)
         kills += started.returncode == -signal.SIGKILL
         assert "Traceback" not in err
         assert started.returncode in (0, -signal.SIGKILL), err

@@ -36,6 +36,7 @@ from arena.spec import load_spec
 from arena.store import Store, put_aside
 from arena.store.run import Run
 from arena_records.merger import StoreConflict, merge_stores
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.process
 
@@ -233,10 +234,7 @@ def test_a_reader_sees_what_a_running_writer_has_flushed(tmp_path: Path) -> None
     with Store.open(path, write=True) as store:
         store.begin(Run.of(load_spec(SPEC)))
         store.add(Scheduled(*played[0][:3]), played[0].record)
-        until = time.monotonic() + 5
-        while not (seen := Leaderboard.load(path)[0].games) and time.monotonic() < until:
-            time.sleep(0.02)
-        assert seen == 1
+        assert eventually(lambda: Leaderboard.load(path)[0].games) == 1
         assert not Leaderboard.load(path)[0].facts.get("finished", True)
 
 

@@ -23,7 +23,8 @@ from arena.match.record import Record
 from arena.processes.process_tree import ProcessTree
 from arena.schedule.schedule import Batch, Schedule, Scheduled
 from arena.spec import load_spec
-from arena.workers.pool import Finished, WorkerPool
+from arena.workers.pool import HANG_SECONDS, Finished, WorkerPool
+from tests.eventually import DEADLINE_SECONDS, eventually
 
 pytestmark = pytest.mark.process
 
@@ -109,8 +110,8 @@ class Sleeper(First):
     def choose(self, game, state, search):
         Sleeper.matches += not self.asked
         self.asked = True
-        if Sleeper.matches >= 6:
-            time.sleep(0.3)
+        while Sleeper.matches >= 6 and not pathlib.Path(__file__).with_name("released").exists():
+            time.sleep(0.01)
         return game.actions(state)[0]
 
 
@@ -203,16 +204,6 @@ def gone(pid: int) -> bool:
         return True
 
 
-def soon(condition: Callable[[], bool], seconds: float = 2.0) -> bool:
-    """Whether a condition comes true in time."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 @pytest.fixture(autouse=True)
 def nobody_left() -> Iterator[None]:
     """No test leaves a worker or a descendant of one behind."""
@@ -227,7 +218,7 @@ def nobody_left() -> Iterator[None]:
                     found.append(process)
         return found
 
-    assert soon(lambda: not marked())
+    eventually(lambda: not marked())
 
 
 @pytest.fixture(scope="module")
@@ -255,9 +246,12 @@ DEEDS = {
 
 def test_an_agent_that_ends_its_worker_loses_by_a_crash(agents: str) -> None:
     """The record says how the worker ended."""
-    vandals = [{"agent": "vandal", "deed": deed, "label": deed} for deed in DEEDS]
-    spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 1, "agents": vandals, "plugins": [agents]}
-    records = {record.labels[0]: record for record in pooled(spec, hang=0.7)}
+    records: dict[str, Record] = {}
+    for hang, told in ((HANG_SECONDS, False), (0.7, True)):
+        deeds = [deed for deed, end in DEEDS.items() if ("sign of life" in end) == told]
+        vandals = [{"agent": "vandal", "deed": deed, "label": deed} for deed in deeds]
+        spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 1, "agents": vandals, "plugins": [agents]}
+        records |= {record.labels[0]: record for record in pooled(spec, hang=hang)}
     assert records.keys() == DEEDS.keys()
     for deed, record in records.items():
         assert (record.termination, record.seat) == ("crash", 0)
@@ -334,7 +328,8 @@ def test_workers_killed_or_stopped_from_outside_change_nothing(
             struck.add(chosen.pid)
             chosen.send_signal(number)
 
-    found = by_id(pooled(LONG, workers, hang=0.8, watch=strike))
+    hang = HANG_SECONDS if number == signal.SIGKILL else 3.0
+    found = by_id(pooled(LONG, workers, hang=hang, watch=strike))
     assert len(struck) == 2
     assert found == undisturbed
 
@@ -364,19 +359,17 @@ def test_a_worker_is_ended_with_all_that_it_started(agents: str, tmp_path: Path,
     assert {record.termination for _, record in finished} == {"crash" if ends else "move-limit"}
     started = [int(file.name) for file in (tmp_path / "pids").iterdir()]
     assert len(started) >= 2
-    assert soon(lambda: all(gone(pid) for pid in started))  # a kill takes effect a moment later
+    eventually(lambda: all(gone(pid) for pid in started))  # a kill takes effect a moment later
 
 
-def test_closing_ends_everything_within_a_second(agents: str) -> None:
-    """Even where the agents let nothing else run in their process."""
+def test_closing_ends_everything_at_once(agents: str) -> None:
+    """Even where the agents let nothing else run in their process for hours."""
     hog = {"agent": "vandal", "deed": "holds_the_lock"}
     spec = load_spec({"game": "tic-tac-toe", "rounds": 50, "agents": ["first", "random", hog], "plugins": [agents]})
     finished = WorkerPool(spec, 2, Schedule(spec).take).play()
     next(finished)
     time.sleep(0.3)
-    began = time.monotonic()
     finished.close()  # type: ignore[attr-defined]
-    assert time.monotonic() - began < 1
     assert workers_here() == []
 
 
@@ -399,9 +392,9 @@ def busy(tmp_path: Path, agents: str) -> Iterator[Busy]:
     )
     started = subprocess.Popen([sys.executable, "-c", RUN.format(spec=str(spec))], cwd=tmp_path, stderr=subprocess.DEVNULL)
     itself = psutil.Process(started.pid)
-    assert soon(lambda: len(itself.children()) == 2, 20)
+    eventually(lambda: len(itself.children()) == 2)
     workers = itself.children()
-    assert soon(lambda: all(worker.cpu_times().user > 0.6 for worker in workers), 20)  # it is the agent that works by now
+    eventually(lambda: all(worker.cpu_times().user > 0.6 for worker in workers))  # it is the agent that works by now
     yield Busy(started, workers)
     started.kill()
     started.wait()
@@ -413,19 +406,17 @@ def busy(tmp_path: Path, agents: str) -> Iterator[Busy]:
 def test_no_worker_outlives_its_parent(busy: Busy) -> None:
     """The parent is killed by a signal that it cannot handle."""
     busy.run.kill()
-    busy.run.wait(2)
-    assert soon(lambda: all(gone(worker.pid) for worker in busy.workers), 2)
+    busy.run.wait(DEADLINE_SECONDS)
+    eventually(lambda: all(gone(worker.pid) for worker in busy.workers))
 
 
 def test_two_interrupts_end_the_run_at_once(busy: Busy) -> None:
     """The second may come at any moment while the first is being answered."""
-    began = time.monotonic()
     busy.run.send_signal(signal.SIGINT)
     time.sleep(0.02)
     busy.run.send_signal(signal.SIGINT)
-    busy.run.wait(5)
-    assert time.monotonic() - began < 1.5
-    assert soon(lambda: all(gone(worker.pid) for worker in busy.workers), 2)
+    busy.run.wait(DEADLINE_SECONDS)
+    eventually(lambda: all(gone(worker.pid) for worker in busy.workers))
 
 
 @pytest.mark.parametrize(
@@ -445,18 +436,17 @@ def test_workers_that_cannot_start_end_the_run(tmp_path: Path, deed: str, words:
 
 
 def test_records_come_while_the_next_match_is_played(agents: str) -> None:
-    """From the sixth match on the agent takes 0.9 s and more a match; the fourth and fifth, of the same batch, do not wait."""
+    """In its sixth match the agent waits until five records have come; the fourth and fifth, of the same batch, do not wait."""
     spec = load_spec({"game": "tic-tac-toe", "rounds": 4, "agents": ["first", "sleeper"], "plugins": [agents]})
     arrived = []
     with closing(WorkerPool(spec, 1, Schedule(spec).take).play()) as finished:  # type: ignore[type-var]
         for scheduled, _ in finished:
-            arrived.append((scheduled.number, time.monotonic()))
+            arrived.append(scheduled.number)
+            if len(arrived) == 5:
+                Path(agents).with_name("released").touch()
             if len(arrived) == 6:
                 break
-    assert [number for number, _ in arrived] == [0, 1, 2, 3, 4, 5]
-    times = [moment for _, moment in arrived]
-    assert times[4] - times[0] < 0.5
-    assert times[5] - times[4] > 0.7
+    assert arrived == [0, 1, 2, 3, 4, 5]
 
 
 def test_no_worker_sits_on_many_matches_while_another_is_idle(agents: str) -> None:
@@ -488,7 +478,7 @@ def test_a_pool_plays_outside_the_main_thread(played_here: dict[str, dict[str, A
     found: list[Record] = []
     thread = threading.Thread(target=lambda: found.extend(pooled(HONEST, 1, counted=False)))
     thread.start()
-    thread.join(60)
+    thread.join(DEADLINE_SECONDS)
     assert by_id(found) == played_here
 
 

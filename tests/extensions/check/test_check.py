@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.eventually import DEADLINE_SECONDS
 from tests.extensions.check.conftest import Inside
 from tests.fork_server import run_module
 
@@ -331,7 +332,7 @@ def test_the_users_interrupt_names_the_call_that_did_not_return(tmp_path: Path) 
         assert checking.stderr.readline() == "here\n"
         checking.send_signal(signal.SIGINT)
         said = checking.stderr.read()
-        assert checking.wait(10) == 130
+        assert checking.wait(DEADLINE_SECONDS) == 130
     assert "while checking agent cautious\n" in said
     assert "cautious on sticks: " in said
     assert re.search(r"asked at: \([5-9], 0\)\n", said)

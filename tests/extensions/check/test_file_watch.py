@@ -4,10 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.eventually import DEADLINE_SECONDS, eventually
 
 pytestmark = pytest.mark.process
 
@@ -29,11 +30,7 @@ def arena_agents():
 
 def until(log: Path, words: str, times: int = 1) -> str:
     """Wait until some words have been printed this many times, and return all output."""
-    end = time.monotonic() + 60
-    while (text := log.read_text()).count(words) < times:
-        assert time.monotonic() < end, text
-        time.sleep(0.01)
-    return text
+    return eventually(lambda: (text := log.read_text()).count(words) >= times and text, log.read_text) or ""
 
 
 def test_a_save_is_seen(tmp_path: Path) -> None:
@@ -60,7 +57,7 @@ def test_a_save_is_seen(tmp_path: Path) -> None:
         (tmp_path / "new").replace(file)
         assert until(log, "Ctrl-C ends it", 3).count("agent mine: FAILED") == 2
         watcher.send_signal(signal.SIGINT)
-        assert watcher.wait(30) == 0
+        assert watcher.wait(DEADLINE_SECONDS) == 0
     finally:
         watcher.kill()
         watcher.wait()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena import load_plugins
+from arena import Limits, load_plugins
 from arena.testing import Verdict
 from arena_check.agent_checks import NODES
 from arena_check.check_program import ProgramRun, check_program
@@ -94,7 +94,7 @@ def test_a_sound_program_keeps_all(words: Words) -> None:
 )
 def test_what_is_wrong_with_how_it_begins_and_ends(fault: str, name: str, got: str, words: Words) -> None:
     """A text instead of hello, a version that nobody speaks, nothing that it can, a process that stays."""
-    verdicts = list(greeting_verdicts(program_of(words(fault)), patience=0.5))
+    verdicts = list(greeting_verdicts(program_of(words(fault)), patience=0.5 if fault == "lingers" else 60.0))
     said = fault_of(verdicts, name)[1]
     assert said == got or (fault == "mute" and "expected a line of JSON, got 'welcome'" in said)  # whichever comes first
 
@@ -111,9 +111,15 @@ def test_what_is_wrong_with_how_it_begins_and_ends(fault: str, name: str, got: s
         ("wasteful", "limits", f"at most {NODES} nodes", "1,000,000 reported"),
     ],
 )
-def test_what_is_wrong_with_how_it_plays(fault: str, name: str, expected: str, got: str, words: Words) -> None:
+def test_what_is_wrong_with_how_it_plays(
+    fault: str, name: str, expected: str, got: str, words: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each fault by its own check, with what came instead; what is checked after it is not reached."""
-    verdicts = list(program_verdicts(program_seat(program_of(words(fault))), load_plugins().game("tic-tac-toe")(), patience=0.5))
+    if fault == "wasteful":  # it loses by its nodes alone
+        monkeypatch.setattr("arena_check.program_checks.LIMITS", (Limits(seconds=60), Limits(nodes=NODES)))
+    patience = 0.5 if fault == "hung" else 60.0
+    game = load_plugins().game("tic-tac-toe")()
+    verdicts = list(program_verdicts(program_seat(program_of(words(fault))), game, patience=patience))
     wanted, came = fault_of(verdicts, name)
     assert wanted.endswith(expected)
     assert came.startswith(got)

@@ -8,6 +8,7 @@ import pytest
 
 from arena_check.threads import find_lingering
 from arena_compiled import background
+from tests.eventually import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.process
 
@@ -53,7 +54,7 @@ def test_a_thread_of_arena_is_not_counted_against_an_agent(monkeypatch: pytest.M
     monkeypatch.setattr(background, "_watcher", None)
     decision, before, end = Decision(), threading.enumerate(), threading.Event()
     background.watch(decision)
-    assert decision.seen.wait(60)
+    assert decision.seen.wait(DEADLINE_SECONDS)
     background.unwatch(decision)
     other = threading.Thread(target=end.wait)
     other.start()

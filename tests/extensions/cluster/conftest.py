@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,10 +15,10 @@ import pytest
 
 from arena import run
 from arena.store import Store
+from tests.eventually import eventually
 from tests.fork_server import ForkedProcess, preload, start_module
 
 CUP = "game: tic-tac-toe\nrounds: {rounds}\nseed: 3\nagents: [random, greedy, {{agent: lookahead, depth: 1}}, type-a-plus]\n"
-PATIENCE = 60.0
 SLOW = '''\
 import time
 from arena import Agent, hookimpl
@@ -90,10 +89,7 @@ class Cluster:
 
     def wait(self, for_what: Callable[[], object]) -> None:
         """Wait until `for_what` returns a true value."""
-        until = time.monotonic() + PATIENCE
-        while not for_what():
-            assert time.monotonic() < until, (self.folder / "cluster.log").read_text()
-            time.sleep(0.02)
+        eventually(for_what, (self.folder / "cluster.log").read_text)
 
     def wait_for_workers(self) -> None:
         """Wait until all workers have joined. A run that refuses all workers that have joined so far would end."""

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,8 @@ import pytest
 
 from arena import run
 from tests.conftest import Arena
-from tests.extensions.cluster.conftest import PATIENCE, Cluster, Known, hashed, held
+from tests.eventually import DEADLINE_SECONDS, eventually
+from tests.extensions.cluster.conftest import Cluster, Known, hashed, held
 
 Start = Callable[..., Cluster]
 
@@ -115,12 +115,9 @@ def test_local_workers(dask: None, words: list[str], long: Known, cup: Known, ar
     playing = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    until = time.monotonic() + 60
-    while held(tmp_path / "stopped.db") < 10:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    eventually(lambda: held(tmp_path / "stopped.db") >= 10)
     os.killpg(playing.pid, signal.SIGINT)
-    out, err = playing.communicate(timeout=20)
+    out, err = playing.communicate(timeout=DEADLINE_SECONDS)
     assert (playing.returncode, out) == (130, "")
     assert len(err.split("\n")) == 6, err  # how many matches, the command, `interrupted`, and two empty ones
     assert err.endswith("interrupted\n")
@@ -135,12 +132,9 @@ def test_ctrl_c_while_workers_start(dask: None, words: list[str], long: Known, t
         [*words, "run", str(long.spec), "--no-store", "--cluster", "local:2"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )  # fmt: skip
-    until = time.monotonic() + PATIENCE
-    while len(Process(playing.pid).children(recursive=True)) < begun:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    eventually(lambda: len(Process(playing.pid).children(recursive=True)) >= begun, pause=0.01)
     os.killpg(playing.pid, signal.SIGINT)
-    out, err = playing.communicate(timeout=PATIENCE)
+    out, err = playing.communicate(timeout=DEADLINE_SECONDS)
     assert (playing.returncode, out) == (130, "")
     assert "Traceback" not in err
     assert err.endswith("interrupted\n")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from arena.store import Store
 from tests.conftest import Arena, arena_in
+from tests.eventually import eventually
 from tests.extensions.cluster.conftest import Cluster, held
 from tests.extensions.cluster.test_entry_code import HOSTS, MARK, source
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
-from tests.extensions.ladder.test_mishaps import wait
 
 
 def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., Cluster], tmp_path: Path) -> None:
@@ -29,22 +29,22 @@ def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., 
             rows = ladder.ask("/api/standings").body["rows"]
             return next((row["games"] for row in rows if row["agent"] == "ada/mine@1" and row["rating_low"] is not None), 0)
 
-        wait(games)
+        eventually(games)
         assert any("arena_isolation.agent_host" in name for name in _commands(cluster))
         cluster.workers[0].kill()
         before = games()
-        wait(lambda: games() > before + 20)
+        eventually(lambda: games() > before + 20)
         cluster.scheduler.kill()
         cluster.scheduler.wait()
-        state = wait(lambda: (told := ladder.ask("/health").body["state"]).startswith("paused") and told)
+        state = eventually(lambda: (told := ladder.ask("/health").body["state"]).startswith("paused") and told)
         assert "has not answered" in state or "nothing answers there" in state
         assert "\narena_ladder_paused 1\n" in ladder.ask("/metrics").body
         acknowledged = ladder.ask("/health").body["matches"]
         assert held(folder / "results" / "course.db") == acknowledged
         cluster.begin()
-        wait(lambda: ladder.ask("/health").body["state"] == "paused: no worker is on the cluster")
+        eventually(lambda: ladder.ask("/health").body["state"] == "paused: no worker is on the cluster")
         cluster.add()
-        wait(lambda: ladder.ask("/health").body["matches"] > acknowledged + 20)
+        eventually(lambda: ladder.ask("/health").body["matches"] > acknowledged + 20)
         assert ladder.ask("/health").body["state"] == "playing"
         code, said = ladder.end()
     assert code == 0
@@ -60,7 +60,9 @@ def test_the_output_of_agents_on_nodes_of_this_machine_is_not_mixed_with_the_hos
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1"), "--cluster", "local:1") as ladder:
         (token,) = ladder.tokens("ada")
         assert ladder.verdict(token, ladder.submit(token, agent(f"print('spoken'); {GOOD}")).body["id"])["status"] == "playing"
-        wait(lambda: sum(row["games"] for row in ladder.ask("/api/standings").body["rows"] if row["agent"].startswith("ada/")))
+        eventually(
+            lambda: sum(row["games"] for row in ladder.ask("/api/standings").body["rows"] if row["agent"].startswith("ada/"))
+        )
         code, said = ladder.end()
     assert (code, "spoken" in said) == (0, False)
 

@@ -23,9 +23,9 @@ from arena_cluster.node import Disagrees, NodeTournament
 from arena_cluster.parcel import pack_parcel, unpack_parcel
 from arena_isolation.agent_start import prove_once
 from tests.conftest import Arena
+from tests.eventually import eventually
 from tests.extensions.cluster.conftest import Cluster
 from tests.extensions.cluster.test_trust import PROGRAM
-from tests.extensions.ladder.test_mishaps import wait
 
 AGENT = """\
 {before}
@@ -207,7 +207,7 @@ def test_a_node_without_a_sandbox_is_refused(
 def test_a_large_parcel_is_sent_without_a_warning(one: Cluster) -> None:
     """Above 10 MB Dask would give its user advice; here a warning is an error, and the order would be lost on the way."""
     with dask_engine(address_of(one.address)) as engine:
-        node = wait(engine.changes)[0].node
+        node = eventually(engine.changes)[0].node
         engine.send(Order("large", "run", [], os.urandom(11 << 20)), node)
-        (reply,) = wait(lambda: engine.replies(0.1))
+        (reply,) = eventually(lambda: engine.replies(0.1))
         assert b"refused" in (reply.body or b"")

@@ -22,7 +22,7 @@ def checked(file: Path, text: str, agents: dict[str, Any]) -> dict[str, Verdict]
     game = make_default(registry.game("pile"))
     assert game is not None
     evaluation = bind(registry.heuristic("pile", "remainder"), game)
-    found = compiled_verdicts(game, evaluation, agents, seed=0, matches=1, patience=10.0)
+    found = compiled_verdicts(game, evaluation, agents, seed=0, matches=1, patience=60.0)
     return {verdict.check: verdict for verdict in found}
 
 

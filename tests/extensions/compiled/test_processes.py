@@ -24,6 +24,7 @@ from arena_isolation.own_compiler import OwnSearch
 from arena_isolation.remote import RemotePlayers
 from arena_isolation.sandbox import private_folder
 from arena_isolation.versions import PluginVersion
+from tests.eventually import DEADLINE_SECONDS
 
 NIM = '''
 from arena import Game, hookimpl
@@ -117,7 +118,7 @@ def test_the_code_of_the_run_is_loaded_and_told(
     compiling: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str
 ) -> None:
     """With limits of time, too: to load code is not the agent's time. `--plain` holds in the process as well."""
-    text = TABLE.format(isolation=isolation).replace("rounds: 1", "rounds: 1\nlimits: {seconds: 5}")
+    text = TABLE.format(isolation=isolation).replace("rounds: 1", "rounds: 1\nlimits: {seconds: 60}")
     (tmp_path / "spec.yaml").write_text(text)
     fast = played(tmp_path / "spec.yaml")
     assert compiled(fast) == [True, True]
@@ -341,6 +342,6 @@ except GoPlain as why:
 def test_arrays_grow_as_far_as_there_is_memory() -> None:
     """From 16 MiB to 8 GiB under a limit of 160: the search is told, and the process lives."""
     assert resource.getrlimit(resource.RLIMIT_DATA)[0] in (resource.RLIM_INFINITY, -1)
-    done = subprocess.run([sys.executable, "-c", GROWING], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", GROWING], capture_output=True, text=True, check=False, timeout=DEADLINE_SECONDS)
     assert done.stdout == "its memory limit is too small for a compiled search True\n", done.stderr
     assert LOADING_BYTES > 55 << 20

@@ -6,7 +6,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +16,7 @@ from arena.cli import cli
 from arena.errors import ArenaError
 from arena_duel.best_duel import PastContest, Standing, _describe, _judge_first, read_variants
 from tests.conftest import Arena
+from tests.eventually import eventually
 
 AGENT = """
 from arena import Agent, hookimpl
@@ -93,8 +93,7 @@ def test_a_contest_that_was_killed_goes_on(tmp_path: Path, arena: Arena) -> None
     shutil.rmtree(tmp_path / "duel-edge")
     begun = subprocess.Popen([sys.executable, "-m", "arena", *words, "--quiet"], cwd=tmp_path)
     store = tmp_path / "duel-edge" / "best-of" / "001.db"
-    while begun.poll() is None and not count_matches(store):
-        time.sleep(0.005)
+    eventually(lambda: count_matches(store) or begun.poll() is not None, pause=0.005)
     begun.kill()
     assert begun.wait() == -signal.SIGKILL, "it ended before it was killed"
     assert 0 < count_matches(store) < whole["games"]

@@ -74,9 +74,9 @@ class ForkBomb(Hostile):
     def attack(self) -> None:
         for _ in range(400):
             if os.fork() == 0:
-                time.sleep(60)
+                time.sleep(600)
                 os._exit(0)
-        time.sleep(60)
+        time.sleep(600)
 
 
 class LeavesHome(Hostile):
@@ -147,9 +147,9 @@ class MemoryOfChildren(Hostile):
         for _ in range(8):
             if os.fork() == 0:
                 held = b"x" * (100 << 20)
-                time.sleep(60 + len(held) * 0)
+                time.sleep(600 + len(held) * 0)
                 os._exit(0)
-        time.sleep(60)
+        time.sleep(600)
 
 
 class Exits(Hostile):

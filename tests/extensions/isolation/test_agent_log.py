@@ -11,6 +11,7 @@ import pytest
 
 from arena_isolation.agent_log import KEPT_BYTES, AgentLog, end_of_log
 from arena_isolation.stderr import StderrRelay
+from tests.eventually import DEADLINE_SECONDS, eventually
 
 pytestmark = pytest.mark.process
 
@@ -29,7 +30,7 @@ def _write(path: Path, count: int) -> list[str]:
     """Have two processes write at the same time, and return the lines of the log."""
     path.touch()
     writers = [subprocess.Popen([sys.executable, "-c", WRITES, str(path), name, str(count)]) for name in "ab"]
-    assert [one.wait(60) for one in writers] == [0, 0]
+    assert [one.wait(DEADLINE_SECONDS) for one in writers] == [0, 0]
     return end_of_log(path).splitlines()
 
 
@@ -69,6 +70,7 @@ def test_where_nobody_keeps_a_log_none_is_made(tmp_path: Path) -> None:
     assert (list(tmp_path.iterdir()), end_of_log(tmp_path / "log")) == ([], "")
 
 
+@pytest.mark.load
 def test_a_flood_costs_its_author_alone(tmp_path: Path) -> None:
     """Two seconds of orders to a terminal, as fast as a process can write: a tenth of a core at most, and a small file."""
     log = tmp_path / "log"
@@ -78,8 +80,7 @@ def test_a_flood_costs_its_author_alone(tmp_path: Path) -> None:
         flood = subprocess.Popen([sys.executable, "-c", FLOOD], stderr=writing)
         os.close(writing)
         relay = StderrRelay(pipe, "loud", AgentLog(log))
-        while not log.stat().st_size:
-            time.sleep(0.01)
+        eventually(lambda: log.stat().st_size)
         clock = time.pthread_getcpuclockid(
             next(one.ident for one in threading.enumerate() if one.name == "chatter" and one.ident)
         )

@@ -15,6 +15,7 @@ from arena_isolation import control_group
 from arena_isolation.agent_start import AgentChild
 from arena_isolation.child import ChildLost
 from arena_isolation.control_group import ControlGroup, new_group, own_folders, remove_groups
+from tests.eventually import DEADLINE_SECONDS
 
 FAMILY = """
 import os, time
@@ -42,7 +43,7 @@ def group() -> Iterator[ControlGroup]:
 def family(group: ControlGroup, tmp_path: Path) -> Iterator[AgentChild]:
     child = AgentChild([sys.executable, "-c", FAMILY], str(tmp_path), 0, {}, group=group)
     try:
-        child.receive(time.perf_counter() + 20)
+        child.receive(time.perf_counter() + DEADLINE_SECONDS)
         yield child
     finally:
         child.end()
@@ -89,7 +90,7 @@ def test_what_the_kernel_kills_for_its_memory_is_lost_for_it(monkeypatch: pytest
     child = AgentChild([sys.executable, "-c", ""], str(tmp_path), 0, {}, group=group)
     try:
         with pytest.raises(ChildLost) as lost:
-            child.receive(time.perf_counter() + 20)
+            child.receive(time.perf_counter() + DEADLINE_SECONDS)
     finally:
         child.end()
     assert lost.value.why == "memory"
@@ -132,7 +133,7 @@ from arena_isolation.agent_start import AgentChild
 from arena_isolation.child import ChildLost
 from arena_isolation.control_group import new_group
 child = AgentChild([sys.executable, "-c", "import time; print(flush=True); time.sleep(99)"], "/", 0, {}, group=new_group())
-child.receive(time.perf_counter() + 20)
+child.receive(time.perf_counter() + 60)
 print(flush=True)
 time.sleep(99)
 """

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
@@ -13,6 +12,7 @@ import pytest
 
 from arena.processes.process_tree import ProcessTree, end_trees
 from arena_isolation.child import ChildProcess
+from tests.eventually import DEADLINE_SECONDS, eventually
 
 pytestmark = pytest.mark.process
 
@@ -85,7 +85,7 @@ def as_a_worker(command: list[str]) -> End:
     def end() -> None:
         end_trees([ProcessTree(one.pid, ProcessTree.OF_WORKER, value) for one in started])
         for one in started:
-            one.wait(5)
+            one.wait(DEADLINE_SECONDS)
 
     return end
 
@@ -98,36 +98,29 @@ def test_nothing_that_a_process_has_started_is_left(
     """Gone when the end returns, or dying."""
     code, number = WAYS[way]
     end = start([sys.executable, "-I", "-S", "-c", LEADER.replace("{way}", code), str(tmp_path)])
-    until = time.monotonic() + 10
-    while len(list(tmp_path.iterdir())) < number * times and time.monotonic() < until:
-        time.sleep(0.01)
+    eventually(lambda: len(list(tmp_path.iterdir())) >= number * times)
     born = [int(file.name) for file in tmp_path.iterdir()]
     end()
     assert len(born) == number * times
-    assert not list(filter(living, born))
+    eventually(lambda: not list(filter(living, born)))  # one that was killed may take a moment
 
 
 def living(pid: int) -> bool:
-    """Whether a process lives; one that was killed may take a moment, and stays a zombie until somebody asks for it."""
-    until = time.monotonic() + 1
+    """Whether a process lives. One that has ended stays a zombie until somebody asks for it."""
     try:
-        while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-            if time.monotonic() > until:
-                return True
-            time.sleep(0.002)
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
-        pass
-    return False
+        return False
 
 
 def test_others_are_left_alone(tmp_path: Path) -> None:
     """Processes of another family, and of none, live on."""
     others = [
-        subprocess.Popen(["sleep", "60"], env={**os.environ, ProcessTree.OF_WORKER: "another"}, start_new_session=own)
+        subprocess.Popen(["sleep", "600"], env={**os.environ, ProcessTree.OF_WORKER: "another"}, start_new_session=own)
         for own in (True, False)
     ]
-    as_an_agent(["sleep", "60"])()
-    as_a_worker(["sleep", "60"])()
+    as_an_agent(["sleep", "600"])()
+    as_a_worker(["sleep", "600"])()
     assert [other.poll() for other in others] == [None, None]
     end_trees([ProcessTree(others[0].pid, ProcessTree.OF_WORKER, "another")])
-    assert [other.wait(5) for other in others] == [-9, -9]  # the second by its mark
+    assert [other.wait(DEADLINE_SECONDS) for other in others] == [-9, -9]  # the second by its mark

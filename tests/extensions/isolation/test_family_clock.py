@@ -9,6 +9,7 @@ import pytest
 
 from arena_isolation.agent_start import AgentChild
 from arena_isolation.control_group import new_group
+from tests.eventually import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.process
 
@@ -43,15 +44,16 @@ def test_ended_children_and_threads_count(tmp_path: Path, grouped: bool) -> None
         told = []
         for _ in range(2):
             child.send(b"\n", None)
-            told.append(float(child.receive(time.perf_counter() + 60)))
+            told.append(float(child.receive(time.perf_counter() + DEADLINE_SECONDS)))
             if len(told) == 1:
                 child.clock.begin()
         assert told[1] - told[0] == pytest.approx(child.clock.used(), abs=0.04)
-        assert 0.25 < child.clock.used() < 0.6
+        assert child.clock.used() > 0.25
     finally:
         child.end()
 
 
+@pytest.mark.load
 def test_who_sleeps_has_lacked_nothing(tmp_path: Path) -> None:
     """0.3 s of sleep on one core are its own, but for what it takes to wake up."""
     before = os.sched_getaffinity(0)
@@ -62,7 +64,7 @@ def test_who_sleeps_has_lacked_nothing(tmp_path: Path) -> None:
         for _ in range(2):
             child.clock.begin()
             child.send(b"\n", None)
-            child.receive(time.perf_counter() + 60)
+            child.receive(time.perf_counter() + DEADLINE_SECONDS)
         assert child.clock.lack() < 0.15
     finally:
         child.end()

@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.fork_server import ForkedProcess, preload, run_module, start_module
 
 SPEC = """
@@ -100,12 +100,12 @@ class HostedLadder:
     def kill(self) -> None:
         """Kill the ladder with all its processes, as a power cut would."""
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=DEADLINE_SECONDS)
 
     def end(self) -> tuple[int, str]:
         """Stop the ladder with SIGTERM. Return the exit code and the output on stderr."""
         self.process.send_signal(signal.SIGTERM)
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=DEADLINE_SECONDS)
         assert self.process.returncode is not None
         return self.process.returncode, self.errors.read_text()
 
@@ -126,18 +126,15 @@ class HostedLadder:
         sent = {**({} if token is None else {"Authorization": f"Bearer {token}"}), **(headers or {})}
         request = urllib.request.Request(self.url + path, body, sent)
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as answer:
                 return Answer(answer.status, _read(answer.read()), dict(answer.headers))
         except urllib.error.HTTPError as error:
             return Answer(error.code, _read(error.read()), dict(error.headers))
 
-    def rows(self, seconds: float = 60.0) -> list[Any]:
+    def rows(self) -> list[Any]:
         """Wait until there are standings, and return their rows."""
-        until = time.monotonic() + seconds
-        while (answer := self.ask("/api/standings")).status == 503 and time.monotonic() < until:
-            time.sleep(0.02)
-        found: list[Any] = answer.body["rows"]
-        return found
+        eventually(lambda: self.ask("/api/standings").status != 503)
+        return list(self.ask("/api/standings").body["rows"])
 
     def submit(self, token: str | None, content: bytes, file: str = "mine.py", name: str | None = None) -> Answer:
         """Hand in a file."""
@@ -146,15 +143,14 @@ class HostedLadder:
         parts += [content, b"\r\n--x--\r\n"]
         return self.ask("/api/submissions", token, b"".join(parts), {"Content-Type": "multipart/form-data; boundary=x"})
 
-    def verdict(self, token: str, key: str, seconds: float = 240.0) -> Any:
+    def verdict(self, token: str, key: str) -> Any:
         """Wait until a submission has been checked, and return its data."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
+
+        def checked() -> Any:
             told = self.ask(f"/api/submissions/{key}", token).body
-            if told["status"] not in ("queued", "checking"):
-                return told
-            time.sleep(0.02)
-        raise AssertionError(f"no verdict within {seconds} s")
+            return told["status"] not in ("queued", "checking") and told
+
+        return eventually(checked)
 
 
 def _read(body: bytes) -> Any:

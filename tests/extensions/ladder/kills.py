@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tests.eventually import eventually
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 from tests.fork_server import run_module
 
@@ -27,8 +28,6 @@ SOON, LATE = 0.1, 0.8
 """The maximum seconds from the begin of a request to a kill. Within SOON, a file arrives. Within LATE, it is also checked, and
 matches are played.
 """
-PATIENCE = 120.0
-"""The maximum seconds to wait for a match. On a ladder that is idle, all results are settled and no match comes."""
 CALM_EACH = 4
 """Once per this number of files, the kill waits for the answer and for a match. So there is something to lose on any machine."""
 REFUSED_EACH = 3
@@ -82,14 +81,19 @@ def _acknowledged(ladder: HostedLadder, token: str, content: bytes, name: str) -
 
 
 def _shown(ladder: HostedLadder, known: Set[str]) -> set[str]:
-    """Wait until the page of matches has new ones, and return the ids of all. So the kill comes while more matches are played."""
-    until = time.monotonic() + PATIENCE
-    while True:
+    """Wait until the page of matches has new ones, and return the ids of all. So the kill comes while more matches are played.
+
+    On a ladder that is idle, all results are settled and no match comes.
+    """
+    shown: set[str] = set()
+
+    def is_new() -> bool:
         idle = ladder.ask("/health").body["state"] == "idle"
-        shown = {match["id"] for match in ladder.ask("/api/t/ladder/matches").body["matches"]}
-        if shown - known or idle or time.monotonic() > until:
-            return shown
-        time.sleep(0.02)
+        shown.update(match["id"] for match in ladder.ask("/api/t/ladder/matches").body["matches"])
+        return bool(shown - known) or idle
+
+    eventually(is_new)
+    return shown
 
 
 def check(folder: Path, found: Killed) -> dict[str, int]:

@@ -22,6 +22,7 @@ from typing import Any
 
 import psutil
 
+from tests.eventually import DEADLINE_SECONDS
 from tests.extensions.ladder.hosting import GOOD, HostedLadder, agent
 
 SPEC = """
@@ -130,7 +131,7 @@ class Pages:
 
     def _opened(self, url: str, number: int) -> Any:
         page = self._browser.new_context().new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(1000 * DEADLINE_SECONDS)
         page.on("console", lambda told: self._note(number, told.text) if told.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: self._note(number, str(error)))
         page.goto(url)

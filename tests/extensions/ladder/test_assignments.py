@@ -2,7 +2,6 @@
 
 import csv
 import io
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from arena.cli import cli
 from arena.errors import ArenaError
 from arena_ladder.spec import list_assignments
+from tests.eventually import eventually
 from tests.extensions.ladder.hosting import SPEC, HostedLadder, agent
 from tests.extensions.ladder.test_ladder_pages import NARROW, WIDE, Visitor
 
@@ -63,10 +63,7 @@ def test_a_term_of_two_assignments(browser: Any, tmp_path: Path) -> None:
             assert [row["author"] for row in ladder.ask("/api/host/submissions", host).body["rows"]] == ["4711"]
             assert f"a move of {name}" in ladder.ask(f"/api/submissions/{keys[name]}/log", ada).body["log"]
             assert ladder.ask("/openapi.json").body["servers"] == [{"url": f"/{name}"}]
-            until = time.monotonic() + 60
-            while not (found := ladder.ask("/api/t/ladder/matches?agent=4711%2Fmine%401").body["matches"]):
-                assert time.monotonic() < until
-                time.sleep(0.02)
+            found = eventually(lambda: ladder.ask("/api/t/ladder/matches?agent=4711%2Fmine%401").body["matches"])
         match = found[0]["id"]
         ladder.url = base
         assert ladder.ask(f"/four/api/submissions/{keys['noughts']}", ada).status == 404

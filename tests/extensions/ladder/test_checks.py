@@ -1,8 +1,7 @@
 """Checks at the same time: those that wait make room for others, those that compute do not, and all end with the ladder."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from arena_ladder.judge import CheckBounds
 from arena_ladder.ledger import Submission
 from arena_ladder.spec import load_ladder
 from arena_ladder.submission_check import ALWAYS_CHECKS, MAX_CHECKS, JudgeProcesses, SubmissionCheck, has_room, memory_left
+from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.ladder.hosting import SPEC, agent
 
 pytestmark = pytest.mark.process
@@ -48,13 +48,6 @@ def _statuses(host: LadderHost) -> list[str]:
     return [one.status for one in host.ledger.submissions()]
 
 
-def _wait(until: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not until():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def test_a_check_that_computes_keeps_others_waiting_and_those_that_sleep_do_not(tmp_path: Path) -> None:
     """While one agent computes, the check of only one other agent runs. After its verdict, more of the others are checked."""
     most, flag = 0, tmp_path / "computed"
@@ -67,21 +60,21 @@ def test_a_check_that_computes_keeps_others_waiting_and_those_that_sleep_do_not(
         return found[0] == "refused"
 
     with _checking(tmp_path, COMPUTES.format(flag=str(flag)), *[SLEEPS] * 4) as host:
-        _wait(counted)
+        eventually(counted, pause=0.01)
         assert most == 2
-        _wait(lambda: _statuses(host).count("checking") > 2)
+        eventually(lambda: _statuses(host).count("checking") > 2)
 
 
 def test_checks_end_with_the_ladder_and_are_made_again(tmp_path: Path) -> None:
     """The checks end with all of their processes, and without a verdict: a check that waits for its limits would refuse."""
     with _checking(tmp_path, SLEEPS, PROGRAM) as host:
         before = {one.pid for one in psutil.Process().children(recursive=True)}
-        _wait(lambda: _statuses(host) == ["checking", "checking"])
-        _wait(lambda: len(psutil.Process().children(recursive=True)) >= len(before) + 2)
+        eventually(lambda: _statuses(host) == ["checking", "checking"])
+        eventually(lambda: len(psutil.Process().children(recursive=True)) >= len(before) + 2)
         host.examiner.stopping.set()
         threads = [one for one in threading.enumerate() if one.name.endswith("(run)")]
         for thread in threads:
-            thread.join(30)
+            thread.join(DEADLINE_SECONDS)
         assert len(threads) == MAX_CHECKS
         assert {one.pid for one in psutil.Process().children(recursive=True)} <= before
         assert _statuses(host) == ["checking", "checking"]

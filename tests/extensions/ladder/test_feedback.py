@@ -4,9 +4,7 @@ import csv
 import io
 import json
 import re
-import time
 import zipfile
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import pytest
 from arena.errors import SpecError
 from arena_ladder.feedback import find_night
 from arena_ladder.spec import FeedbackKeys, load_ladder
+from tests.eventually import eventually
 from tests.extensions.ladder.hosting import SPEC, HostedLadder
 from tests.extensions.review.test_feedback import ERRING, check_costly
 
@@ -67,7 +66,7 @@ def test_an_author_gets_the_costliest_decisions_and_nobody_else(tmp_path: Path) 
         host = ladder.admin("host-token").stdout.strip()
         key = ladder.submit(ada, ERRING.encode(), "erring.py").body["id"]
         assert ladder.verdict(ada, key)["status"] == "playing"
-        _until(lambda: ladder.ask("/health").body["matches"] >= 60)
+        eventually(lambda: ladder.ask("/health").body["matches"] >= 60)
         assert ladder.ask(f"/api/submissions/{key}", ada).body["feedback"] is None
         assert ladder.admin("feedback").returncode == 0
         played = set()
@@ -78,7 +77,7 @@ def test_an_author_gets_the_costliest_decisions_and_nobody_else(tmp_path: Path) 
                 played.add(health["matches"])
             return health["state"] != "reviewing" and ladder.ask("/api/submissions", bob).body["rows"][0]["feedback"] is not None
 
-        _until(is_reviewed)
+        eventually(is_reviewed)
         assert len(played) <= 1
         feedback = ladder.ask("/api/submissions", bob).body["rows"][0]["feedback"]
         assert ladder.ask(f"/api/submissions/{key}", ada).body["feedback"] == feedback
@@ -96,10 +95,3 @@ def test_an_author_gets_the_costliest_decisions_and_nobody_else(tmp_path: Path) 
             assert json.loads(archive.read(name)) == feedback
         names = json.dumps(feedback)
         assert not [name for name in ("Ada", "Bob", "engines", "Cyd") if name in names]
-
-
-def _until(holds: Callable[[], object], seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -20,6 +20,7 @@ from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 from arena_ladder.season import played_matches
 from arena_ladder.submit import submit
+from tests.eventually import eventually
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 from tests.extensions.ladder.kills import CALM_EACH, check, killed
 from tests.extensions.ladder.test_archive import packed
@@ -50,12 +51,13 @@ def test_an_agent_is_handed_in_checked_and_rated(ladder: HostedLadder) -> None:
     told = ladder.verdict(token, key)
     assert (told["status"], told["agent"], told["version"], told["reason"]) == ("playing", "ada/mine@1", 1, None)
     assert {finding["check"] for finding in told["findings"] if finding["kept"]} == {"ready", "plays", "repeats", "limits"}
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
+
+    def rated() -> dict[str, Any] | None:
         rows = {row["agent"]: row for row in ladder.rows()}
-        if rows.get("ada/mine@1", {}).get("rating_low") is not None:
-            break
-        time.sleep(0.05)
+        return rows if rows.get("ada/mine@1", {}).get("rating_low") is not None else None
+
+    rows = eventually(rated)
+    assert rows is not None
     assert rows["ada/mine@1"]["rating_low"] < rows["ada/mine@1"]["rating"] < rows["ada/mine@1"]["rating_high"]
     assert rows["random"]["rating"] == 0
     course = ladder.ask("/api/agents/ada/mine@1").body["course"]
@@ -245,9 +247,7 @@ def placed(ladder: HostedLadder, word: str) -> bool:
 def check_boards_agree(ladder: HostedLadder, below: str) -> None:
     """`arena leaderboard` ranks the agents in play as the page does, and `below`, which has left play, under all of them."""
     assert ladder.admin("pause").returncode == 0
-    until = time.monotonic() + 60
-    while (live := ladder.ask("/api/standings").body)["state"] != "paused" and time.monotonic() < until:
-        time.sleep(0.02)
+    live = eventually(lambda: (found := ladder.ask("/api/standings").body)["state"] == "paused" and found)
     [board] = Leaderboard.load(ladder.folder / "results" / "course.db")
     stored = [row["agent"] for row in board.rows]
     playing = [row["agent"] for row in live["rows"]]
@@ -275,14 +275,9 @@ def test_an_author_withdraws_and_an_admin_bans(ladder: HostedLadder) -> None:
     assert ladder.admin("ban", "lea").returncode == 0
     assert ladder.ask("/api/submissions", token).status == 403
     assert ladder.admin("ban", "nobody").returncode == 2
-    until = time.monotonic() + 60
-    while "lea/" in str(ladder.ask("/api/standings").body) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert "lea/" not in str(ladder.ask("/api/standings").body)
+    eventually(lambda: "lea/" not in str(ladder.ask("/api/standings").body))
     assert "ban lea" in ladder.admin("audit").stdout
-    while placed(ladder, "lea/") and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not placed(ladder, "lea/"), "matches of a banned author move no rating"
+    eventually(lambda: not placed(ladder, "lea/"), lambda: "matches of a banned author move no rating")
 
 
 def test_health_metrics_and_the_description_of_the_api(ladder: HostedLadder) -> None:
@@ -339,24 +334,17 @@ def test_a_ladder_that_was_killed_plans_as_one_that_never_was(tmp_path: Path) ->
     pieces.mkdir()
     spec = SPEC.replace("interval: 200", "interval: 60")
     with HostedLadder(whole, spec) as one:
-        _wait_for_plans(whole, 20)
+        eventually(lambda: len(_plans(whole)) >= 20)
         one.end()
     with HostedLadder(pieces, spec) as other:
         for least in (1, 9):
-            _wait_for_plans(pieces, least)
+            eventually(lambda: len(_plans(pieces)) >= least)  # noqa: B023
             other.kill()
             other.again()
-        _wait_for_plans(pieces, 20)
+        eventually(lambda: len(_plans(pieces)) >= 20)
         other.end()
     plans = [_plans(folder)[:20] for folder in (whole, pieces)]
     assert plans[0] == plans[1]
-
-
-def _wait_for_plans(folder: Path, least: int) -> None:
-    until = time.monotonic() + 60
-    while len(_plans(folder)) < least:
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def _plans(folder: Path) -> list[tuple[Any, ...]]:

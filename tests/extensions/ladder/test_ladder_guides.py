@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from arena.errors import ArenaError
 from arena_isolation.sandbox import prove
 from tests.docs.pages import FORKING, ROOT, File, steps
+from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.ladder.hosting import HostedLadder
 from tests.fork_server import shared_server
 
@@ -59,7 +59,7 @@ def _run(ladder: HostedLadder, command: str, token: str = "") -> str:
         pass_fds=[shared_server().fileno()],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, f"{command}: {done.stderr}"
@@ -78,10 +78,7 @@ def test_the_two_pages_from_the_tokens_to_the_end_of_the_term(ladder: HostedLadd
     key = printed[f"arena submit my_agent.py --to {ADDRESS}"].strip()
     told = ladder.verdict(tokens["ada"], key)
     assert (told["status"], told["agent"]) == ("playing", "ada/my-agent@1"), told
-    until = time.monotonic() + 60
-    while "ada/my-agent@1" not in str(ladder.ask("/api/standings").body):
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    eventually(lambda: "ada/my-agent@1" in str(ladder.ask("/api/standings").body))
     watched = {line: _run(ladder, line) for line in teacher[1:]}
     said = {
         "backup monday.db": "monday.db has all matches",
@@ -97,10 +94,7 @@ def test_the_two_pages_from_the_tokens_to_the_end_of_the_term(ladder: HostedLadd
     assert " admin ban bob" in watched["arena ladder admin course.yaml audit"]
     assert ladder.ask(f"/api/submissions/{key}", tokens["ada"]).body["status"] == "withdrawn"
     assert ladder.ask("/api/submissions", tokens["bob"]).status == 403
-    until = time.monotonic() + 60
-    while ladder.ask("/health").body["state"] != "over":
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    eventually(lambda: ladder.ask("/health").body["state"] == "over")
 
 
 def test_the_pages_name_what_prometheus_is_told_and_what_can_become_of_a_submission(ladder: HostedLadder) -> None:

@@ -1,7 +1,6 @@
 """The pages of a ladder in a real browser: wide and narrow, light and dark, by mouse and by keyboard."""
 
 import re
-import time
 import zipfile
 from collections.abc import Iterator
 from itertools import product
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
@@ -33,10 +33,7 @@ def ada(ladder: HostedLadder) -> str:
     contents = (agent("print('a move'); " + GOOD), agent("print('going out of bounds'); return 99"))
     for key in [ladder.submit(token, content).body["id"] for content in contents]:
         ladder.verdict(token, key)
-    until = time.monotonic() + 240
-    while len(ladder.ask("/api/agents/ada/mine@1").body.get("course", ())) < 2:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    eventually(lambda: len(ladder.ask("/api/agents/ada/mine@1").body.get("course", ())) >= 2)
     return token
 
 
@@ -55,7 +52,7 @@ class Visitor:
         if host is not None:
             self.context.add_init_script(f"sessionStorage.setItem('arena-ladder-host', '{host}')")
         self.page = self.context.new_page()
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(1000 * DEADLINE_SECONDS)
         self.errors: list[str] = []
         self.page.on("console", lambda said: self.errors.append(said.text) if said.type in ("error", "warning") else None)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -120,10 +117,7 @@ def _feedback(ladder: HostedLadder, token: str) -> Any:
 def test_feedback_shows_the_boards_of_costly_positions(browser: Any, ladder: HostedLadder, ada: str) -> None:
     """With the move and a better one; the link opens the match at the position."""
     assert ladder.admin("feedback").returncode == 0
-    until = time.monotonic() + 120
-    while ladder.ask("/health").body["state"] == "reviewing" or _feedback(ladder, ada) is None:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    eventually(lambda: ladder.ask("/health").body["state"] != "reviewing" and _feedback(ladder, ada) is not None)
     costly = _feedback(ladder, ada)["costly"]
     assert costly  # an agent that plays at random gives something away
     with Visitor(browser, ladder, token=ada) as visitor:
@@ -138,7 +132,7 @@ def test_feedback_shows_the_boards_of_costly_positions(browser: Any, ladder: Hos
             assert f"Played: {one['action']}" in place.inner_text()
         places.first.get_by_role("link", name="The match").click()
         page.locator(".stage svg.board").wait_for()
-        _until(page, lambda: page.locator("svg.board").get_attribute("aria-label") == marks[0])
+        eventually(lambda: page.locator("svg.board").get_attribute("aria-label") == marks[0], page=page)
         assert visitor.errors == []
 
 
@@ -152,7 +146,7 @@ def test_standings_change_while_a_visitor_looks(browser: Any, ladder: HostedLadd
         key = ladder.submit(token, agent(f"{GOOD}  # lou")).body["id"]
         row = page.get_by_role("row").filter(has_text="lou/mine@1")
         row.wait_for()
-        _until(page, lambda: int(row.locator("td").nth(4).inner_text().replace(",", "")) > 0)
+        eventually(lambda: int(row.locator("td").nth(4).inner_text().replace(",", "")) > 0, page=page)
         assert page.evaluate("window.kept") == 1
         ladder.ask(f"/api/submissions/{key}/withdraw", token, b"")
         row.wait_for(state="detached")
@@ -175,9 +169,9 @@ def test_the_page_of_an_agent_and_its_replay(browser: Any, ladder: HostedLadder,
         page.wait_for_selector("svg.board")
         marks = page.locator("svg.board").inner_html()
         page.keyboard.press("End")
-        _until(page, lambda: page.locator("svg.board").inner_html() != marks)
+        eventually(lambda: page.locator("svg.board").inner_html() != marks, page=page)
         page.keyboard.press("Home")
-        _until(page, lambda: page.locator("svg.board").inner_html() == marks)
+        eventually(lambda: page.locator("svg.board").inner_html() == marks, page=page)
         assert visitor.errors == []
 
 
@@ -201,9 +195,8 @@ def test_a_file_is_handed_in_by_choosing_and_by_dropping(browser: Any, ladder: H
         page.locator(".drop").dispatch_event("drop", {"dataTransfer": data})
         page.get_by_label("Name of the agent").fill("other")
         page.get_by_role("button", name="Hand in").click()
-        _until(
-            page, lambda: page.get_by_text("Accepted as").count() and chosen not in page.get_by_text("Accepted as").inner_text()
-        )
+        accepted = page.get_by_text("Accepted as")
+        eventually(lambda: accepted.count() and chosen not in accepted.inner_text(), page=page)
         assert ladder.verdict(token, chosen)["status"] == "playing"
         page.get_by_role("link", name="See its status").click()
         page.get_by_text("You are max.").wait_for()
@@ -272,7 +265,7 @@ def test_an_author_reads_the_log_of_a_submission(browser: Any, ladder: HostedLad
         assert playing.locator("pre").count() == 0
         playing.get_by_text("Log").focus()
         page.keyboard.press("Enter")
-        _until(page, lambda: playing.locator("pre").inner_text().rstrip().endswith("a move"))
+        eventually(lambda: playing.locator("pre").inner_text().rstrip().endswith("a move"), page=page)
         playing.get_by_text("The agent has not lost any match by its own fault.").wait_for()
         page.get_by_label("Your token").fill("")
         page.get_by_text("Your token opens this page.").wait_for()
@@ -352,10 +345,3 @@ def _tab_to(page: Any, condition: str) -> None:
         if page.evaluate(condition):
             return
     raise AssertionError(f"no tab leads to {condition}")
-
-
-def _until(page: Any, condition: Any) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        page.wait_for_timeout(50)

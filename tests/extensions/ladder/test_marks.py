@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -22,6 +21,7 @@ from arena_ladder.mark_book import Candidate, MarkBook, list_candidates
 from arena_ladder.mark_sheets import as_csv, describe_open, gradescope_results
 from arena_ladder.roster import Person
 from arena_ladder.spec import Marks, load_ladder
+from tests.eventually import eventually
 from tests.extensions.ladder.hosting import GOOD, HostedLadder, agent
 
 SPEC = """
@@ -221,12 +221,9 @@ until: {marks: decided}
     with HostedLadder(tmp_path, spec) as ladder:
         (token,) = ladder.tokens("ada")
         assert ladder.verdict(token, ladder.submit(token, agent(GOOD)).body["id"])["status"] == "playing"
-        until = time.monotonic() + 120
-        while (found := _marks(ladder))[0]["open"] and time.monotonic() < until:
-            time.sleep(0.02)
-        while ladder.ask("/health").body["state"] != "idle" and time.monotonic() < until:
-            time.sleep(0.02)
-        assert ladder.ask("/health").body["state"] == "idle"
+        eventually(lambda: not _marks(ladder)[0]["open"])
+        found = _marks(ladder)
+        eventually(lambda: ladder.ask("/health").body["state"] == "idle")
     assert found[0]["decisions"] == {"good": "not stronger"}
     assert (found[0]["mark"], found[0]["open"], found[0]["agent"]) == (None, False, "ada/mine@1")
     assert found[0]["lead_high"] < 150

@@ -4,8 +4,7 @@ import re
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from arena_ladder.ledger import Ledger
 from arena_ladder.season import Entrant, begin_season, played_matches
 from arena_ladder.spec import load_ladder
 from tests.conftest import arena_in
+from tests.eventually import eventually
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 from tests.extensions.ladder.test_archive import packed
 
@@ -37,16 +37,6 @@ def show_faults(folder: Path) -> None:
         file.with_name(f"{file.name}.now").touch()
 
 
-def wait(until: Callable[[], Any], seconds: float = 90.0) -> Any:
-    """Return the first answer that is true."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := until():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"nothing within {seconds} s")
-
-
 def test_five_faults_in_a_row_suspend_an_agent_and_so_do_many_among_other_matches(tmp_path: Path) -> None:
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 60")) as ladder:
         mine, other = ladder.tokens("ada", "bob")
@@ -60,7 +50,7 @@ def test_five_faults_in_a_row_suspend_an_agent_and_so_do_many_among_other_matche
         def told(key: str) -> Any:
             return ladder.ask(f"/api/submissions/{key}", mine).body
 
-        found = wait(lambda: told(fails)["status"] == "suspended" and told(fails))
+        found = eventually(lambda: told(fails)["status"] == "suspended" and told(fails))
         reason = r"it lost 5 matches in a row by its own fault; the last time: exception, ValueError: \x1b[2J"
         assert found["reason"] == f"{reason} (mine.py:10)"
         assert "suspended" not in str(ladder.ask("/api/submissions", other).body)
@@ -69,7 +59,7 @@ def test_five_faults_in_a_row_suspend_an_agent_and_so_do_many_among_other_matche
         assert r"ValueError: \x1b[2J" in audit
 
         assert "ada/fails@1" not in str(ladder.ask("/api/standings").body)
-        found = wait(lambda: told(sometimes)["status"] == "suspended" and told(sometimes))
+        found = eventually(lambda: told(sometimes)["status"] == "suspended" and told(sometimes))
         assert re.match(r"it lost 11 of its last \d+ matches by its own fault; ", found["reason"])
 
 
@@ -89,18 +79,18 @@ def test_a_full_disk_pauses_a_ladder_and_says_so_and_with_room_it_goes_on(small:
     spec = SPEC.replace("interval: 200", "interval: 1")
     with HostedLadder(tmp_path, spec) as ladder:
         (token,) = ladder.tokens("ada")
-        wait(lambda: ladder.ask("/health").body["matches"] > 5)
+        eventually(lambda: ladder.ask("/health").body["matches"] > 5)
         with (small / "rest").open("wb", buffering=0) as rest, suppress(OSError):
             while True:
                 rest.write(bytes(4096))
-        state = wait(lambda: (told := ladder.ask("/health").body["state"]).startswith("paused") and told)
+        state = eventually(lambda: (told := ladder.ask("/health").body["state"]).startswith("paused") and told)
         assert "the disk is full" in state
         refused = ladder.submit(token, agent(GOOD + "  # " + "x" * 200_000))
         assert (refused.status, refused.body["error"]) == (507, "the disk of the ladder is full")
         assert ladder.ask("/api/submissions", token).body["rows"] == []
         before = ladder.ask("/health").body["matches"]
         subprocess.run(["mount", "-o", "remount,size=50m", str(small)], check=True)
-        wait(lambda: ladder.ask("/health").body["matches"] > before + 5)
+        eventually(lambda: ladder.ask("/health").body["matches"] > before + 5)
         told = ladder.verdict(token, ladder.submit(token, agent()).body["id"])
         assert told["status"] == "playing"
         assert ladder.end()[0] == 0
@@ -151,9 +141,11 @@ def test_a_stricter_spec_suspends_agents_that_it_does_not_accept(tmp_path: Path)
         (tmp_path / "course.yaml").write_text(text)
         subprocess.run(["rm", "-r", str(tmp_path / "results" / "course.db.code")], check=True)
         ladder.again()
-        found = wait(lambda: (told := ladder.ask(f"/api/submissions/{keys[0]}", token).body)["status"] == "suspended" and told)
+        found = eventually(
+            lambda: (told := ladder.ask(f"/api/submissions/{keys[0]}", token).body)["status"] == "suspended" and told
+        )
         assert "more than 16 KiB when unpacked" in found["reason"]
-        labels = wait(lambda: len(rows := ladder.rows()) == 4 and {row["agent"] for row in rows}, 60)
+        labels = eventually(lambda: len(rows := ladder.rows()) == 4 and {row["agent"] for row in rows})
         assert labels == {"random", "greedy", "lookahead", "ada/small@1"}
 
 
@@ -173,7 +165,7 @@ def test_a_secret_seed_is_revealed_only_when_a_ladder_ends(tmp_path: Path) -> No
     """After that nothing is taken or played, also by the next start."""
     with HostedLadder(tmp_path, SPEC.replace("seed: 5\n", "")) as ladder:
         (token,) = ladder.tokens("ada")
-        wait(lambda: ladder.ask("/health").body["matches"] > 5)
+        eventually(lambda: ladder.ask("/health").body["matches"] > 5)
         with sqlite3.connect(tmp_path / "results" / "course.db") as store:
             (secret,) = store.execute("SELECT secret FROM run").fetchone()
         match = ladder.ask("/api/t/ladder/matches").body["matches"][0]["id"]
@@ -186,13 +178,13 @@ def test_a_secret_seed_is_revealed_only_when_a_ladder_ends(tmp_path: Path) -> No
         assert secret not in exported
         assert secret not in ladder.errors.read_text()
         assert ladder.admin("reveal").returncode == 0
-        wait(lambda: ladder.ask("/health").body["state"] == "over")
+        eventually(lambda: ladder.ask("/health").body["state"] == "over")
         answer = ladder.submit(token, agent())
         assert (answer.status, answer.body["error"]) == (422, "this ladder has ended")
         code, said = ladder.end()
         assert (code, said) == (0, f"seed: {secret}\n")
         ladder.again()
-        wait(lambda: ladder.ask("/health").body["state"] == "over")
+        eventually(lambda: ladder.ask("/health").body["state"] == "over")
         assert ladder.ask("/health").body["matches"] == 0
         assert ladder.submit(token, agent()).status == 422
 
@@ -210,15 +202,15 @@ def test_a_restart_loads_no_agents_and_their_output_does_not_reach_the_host(tmp_
         (token,) = ladder.tokens("ada")
         key = ladder.submit(token, noisy).body["id"]
         assert ladder.verdict(token, key)["status"] == "playing"
-        wait(lambda: any(row["agent"] == "ada/mine@1" for row in ladder.rows()))
+        eventually(lambda: any(row["agent"] == "ada/mine@1" for row in ladder.rows()))
         before = said.read_text()
         assert before
         ladder.end()
         ladder.again()
-        wait(lambda: any(row["agent"] == "ada/mine@1" for row in ladder.rows()))
+        eventually(lambda: any(row["agent"] == "ada/mine@1" for row in ladder.rows()))
         assert said.read_text() == before
         assert ladder.admin("resume").returncode == 0
-        wait(lambda: any(row["agent"] == "ada/mine@1" and row["games"] for row in ladder.rows()))
+        eventually(lambda: any(row["agent"] == "ada/mine@1" and row["games"] for row in ladder.rows()))
         log = ladder.ask(f"/api/submissions/{key}/log", token).body["log"]
         assert set(log.split()) >= {"noise"}
         assert len(log) <= 16 << 10

@@ -4,7 +4,6 @@ import json
 import signal
 import socket
 import threading
-import time
 from contextlib import closing, suppress
 from http.client import HTTPConnection
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Arena
+from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.ladder.hosting import SPEC, HostedLadder, agent
 
 pytestmark = pytest.mark.process
@@ -34,7 +34,7 @@ def test_a_proxy_is_believed_with_public(tmp_path: Path) -> None:
         assert asked("203.0.113.8", Origin="http://arena.example.org") == 403
         assert asked("203.0.113.8", Host="evil.example") == 403
         assert asked("203.0.113.8", Host="arena.example.org:443", Origin="https://arena.example.org") == 401
-        with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as asking:
+        with closing(HTTPConnection("127.0.0.1", port, timeout=DEADLINE_SECONDS)) as asking:
             asking.request("POST", "/api/submissions/", headers={"Host": "arena.example.org"})
             answer = asking.getresponse()
         assert (answer.status, answer.getheader("location")) == (307, "https://arena.example.org/api/submissions")
@@ -81,15 +81,19 @@ def test_guesses_of_tokens_are_slowed_down_and_files_during_a_shutdown_are_not_k
         body = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\n' + agent() + b"\r\n--x--\r\n"
         sent = {"Authorization": f"Bearer {token}", "Content-Type": "multipart/form-data; boundary=x"}
         sent |= {"Host": f"127.0.0.1:{port}", "Content-Length": str(len(body)), "Expect": "100-continue"}
-        with socket.create_connection(("127.0.0.1", port), timeout=30) as asking:
+        with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_SECONDS) as asking:
             head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
             asking.sendall(f"POST /api/submissions HTTP/1.1\r\n{head}\r\n".encode())
             assert asking.recv(1000).startswith(b"HTTP/1.1 100 ")  # it has begun to read the form
             ladder.process.send_signal(signal.SIGTERM)
-            with suppress(ConnectionRefusedError):
-                while True:
-                    socket.create_connection(("127.0.0.1", port), timeout=5).close()
-                    time.sleep(0.01)
+
+            def refuses() -> bool:
+                with suppress(ConnectionRefusedError):
+                    socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_SECONDS).close()
+                    return False
+                return True
+
+            eventually(refuses)
             asking.sendall(body)
             answer = b"".join(iter(lambda: asking.recv(1000), b""))
         assert answer.startswith(b"HTTP/1.1 503 ")
@@ -99,7 +103,7 @@ def test_guesses_of_tokens_are_slowed_down_and_files_during_a_shutdown_are_not_k
         done = arena("submit", "mine.py", "--to", ladder.url, ARENA_TOKEN=token)
         refused = f"{ladder.url}/api/submissions does not answer: [Errno 111] Connection refused"
         assert (done.returncode, done.stderr) == (2, f"{refused}; check the address, and that the ladder runs\n")
-        ladder.process.communicate(timeout=60)
+        ladder.process.communicate(timeout=DEADLINE_SECONDS)
         assert (ladder.process.returncode, ladder.errors.read_text()) == (0, "")
         ladder.again()
         assert ladder.ask("/api/submissions", token).body["rows"] == []

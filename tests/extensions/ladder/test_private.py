@@ -1,9 +1,8 @@
 """What is private to an author of a ladder reaches nobody else: every address is asked by a stranger and by another author."""
 
 import sqlite3
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from starlette.routing import Route
 
 from arena_ladder.host import LadderApp, open_ladder
 from arena_ladder.spec import load_ladder
+from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.ladder.hosting import GOOD, HostedLadder, agent
 
 pytestmark = pytest.mark.process
@@ -33,14 +33,6 @@ class Private(NamedTuple):
     matches: tuple[str, ...]
 
 
-def _until(ask: Callable[[], Any], enough: Callable[[Any], bool]) -> Any:
-    end = time.monotonic() + 120
-    while not enough(found := ask()):
-        assert time.monotonic() < end, found
-        time.sleep(0.02)
-    return found
-
-
 @pytest.fixture(scope="module")
 def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Private]:
     folder = tmp_path_factory.mktemp("private")
@@ -53,7 +45,9 @@ def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Private]:
         refused = ladder.submit(own, agent(f"{says}raise ValueError('{MARK} in the check')"), f"{MARK}.py").body["id"]
         assert ladder.verdict(own, key)["status"] == "playing"
         flag.touch()
-        suspended = _until(lambda: ladder.ask(f"/api/submissions/{key}", own).body, lambda told: told["status"] == "suspended")
+        suspended = eventually(
+            lambda: (told := ladder.ask(f"/api/submissions/{key}", own).body)["status"] == "suspended" and told
+        )
         with sqlite3.connect(folder / "results" / "course.db") as store:
             question = "SELECT lower(hex(id)) FROM record WHERE termination = 'exception' LIMIT 2"
             matches = tuple(row[0] for row in store.execute(question))
@@ -88,7 +82,9 @@ def _read(ladder: HostedLadder, address: str, token: str | None, accept: str) ->
     """All that is answered, headers too; of a stream without an end its first event."""
     headers = {"Accept": accept, **({} if token is None else {"Authorization": f"Bearer {token}"})}
     if address == "/api/events":
-        with urllib.request.urlopen(urllib.request.Request(ladder.url + address, headers=headers), timeout=30) as stream:
+        with urllib.request.urlopen(
+            urllib.request.Request(ladder.url + address, headers=headers), timeout=DEADLINE_SECONDS
+        ) as stream:
             return b"".join(stream.readline() for _ in range(3)).decode()
     answer = ladder.ask(address, token, headers=headers)
     return f"{answer.status} {dict(answer.headers)} {answer.body}"

@@ -7,10 +7,9 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from arena.errors import ArenaError
 from arena_ladder.submit import submit
 from tests.conftest import Missing, arena_in
 from tests.docs.pages import ROOT
+from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.ladder.hosting import SPEC, HostedLadder, agent
 
 SECTION = (ROOT / "docs" / "how-to" / "ladder.md").read_text("utf-8").partition("## On the network, with TLS")[2]
@@ -64,7 +64,9 @@ class Proxied(NamedTuple):
 
     def asked(self, path: str, who: str = "127.0.0.1", headers: Mapping[str, str] | None = None) -> HTTPResponse:
         """The answer, without following it, to a client with this address of the machine."""
-        client = HTTPSConnection("localhost", self.ports.tls, timeout=30, source_address=(who, 0), context=self.trust)
+        client = HTTPSConnection(
+            "localhost", self.ports.tls, timeout=DEADLINE_SECONDS, source_address=(who, 0), context=self.trust
+        )
         return _answer(client, path, headers or {})
 
 
@@ -141,15 +143,14 @@ def _free_ports() -> Ports:
 
 
 def _wait(port: int, process: "subprocess.Popen[bytes]", errors: Path) -> None:
-    until = time.monotonic() + 30
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=5).close()
-            return
-        except OSError:
-            assert process.poll() is None, errors.read_text()
-            assert time.monotonic() < until, errors.read_text()
-            time.sleep(0.05)
+    def is_open() -> bool:
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_SECONDS).close()
+            return True
+        assert process.poll() is None, errors.read_text()
+        return False
+
+    eventually(is_open, errors.read_text)
 
 
 def test_every_address_stays_on_https(proxied: Proxied) -> None:
@@ -159,7 +160,7 @@ def test_every_address_stays_on_https(proxied: Proxied) -> None:
     assert proxied.asked("/static/standings.js").status == 200
     assert proxied.asked("/t/ladder").getheader("location") == "/"
     assert proxied.asked("/hand-in/").getheader("location") == f"{proxied.ladder.url}/hand-in"
-    plain = _answer(HTTPConnection("localhost", proxied.ports.http, timeout=30), "/hand-in", {})
+    plain = _answer(HTTPConnection("localhost", proxied.ports.http, timeout=DEADLINE_SECONDS), "/hand-in", {})
     assert (plain.status, plain.getheader("location")) == (
         {"caddy": 308, "nginx": 301}[proxied.kind],
         "https://localhost/hand-in",
@@ -168,9 +169,7 @@ def test_every_address_stays_on_https(proxied: Proxied) -> None:
 
 def test_only_pages_of_the_public_address_may_ask(proxied: Proxied) -> None:
     """By plain http, or on another port, it is another site."""
-    until = time.monotonic() + 30
-    while proxied.asked("/api/standings").status == 503 and time.monotonic() < until:  # standings are known soon after the start
-        time.sleep(0.05)
+    eventually(lambda: proxied.asked("/api/standings").status != 503)  # standings are known soon after the start
     port = proxied.ports.tls
     known = {f"https://localhost:{port}": 200, f"http://localhost:{port}": 403, "https://localhost": 403, "null": 403}
     assert {origin: proxied.asked("/api/standings", headers={"Origin": origin}).status for origin in known} == known
@@ -190,7 +189,7 @@ def test_limits_count_the_real_address_of_a_client(proxied: Proxied) -> None:
 
 def test_standings_arrive_as_they_change(proxied: Proxied) -> None:
     """Neither the first event nor a later one waits until a buffer is full."""
-    with urllib.request.urlopen(f"{proxied.ladder.url}/api/events", timeout=60) as stream:
+    with urllib.request.urlopen(f"{proxied.ladder.url}/api/events", timeout=DEADLINE_SECONDS) as stream:
         events = (json.loads(line[5:]) for line in stream if line.startswith(b"data:"))
         assert next(events)["state"] != "paused"
         assert proxied.ladder.admin("pause").returncode == 0

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,6 +17,7 @@ from arena_ladder.ledger import Ledger
 from arena_ladder.roster import Person, read_roster
 from arena_ladder.spec import load_ladder
 from arena_web.errors import Refusal
+from tests.eventually import eventually
 from tests.extensions.ladder.hosting import SPEC as HOSTED, HostedLadder, agent
 
 ROSTER = """id,name,e-mail,team
@@ -198,10 +198,7 @@ def test_the_board_is_final_after_the_deadline_until_it_is_opened_again(tmp_path
     """When nothing is left to play; and when the time of all matches is up, none is played."""
 
     def wait_for(ladder: HostedLadder, state: str) -> None:
-        until = time.monotonic() + 120
-        while ladder.ask("/health").body["state"] != state:
-            assert time.monotonic() < until, ladder.ask("/health").body
-            time.sleep(0.02)
+        eventually(lambda: ladder.ask("/health").body["state"] == state, lambda: ladder.ask("/health").body)
 
     closed = HOSTED.replace("{per_day: 1000}", "{closes: 2020-01-31T18:00+01:00}").replace("200", "400")
     with HostedLadder(tmp_path, closed) as ladder:
@@ -230,9 +227,6 @@ def test_a_deadline_and_an_id_that_begins_with_a_digit(tmp_path: Path) -> None:
         assert ladder.admin("reopen", "2099-01-31T18:00+01:00").returncode == 0
         told = ladder.verdict(row["token"], ladder.submit(row["token"], agent()).body["id"])
         assert (told["status"], told["agent"]) == ("playing", "47.1_A/mine@1")
-        until = time.monotonic() + 60
-        while "47.1_A/mine@1" not in [one["agent"] for one in ladder.rows()] and time.monotonic() < until:
-            time.sleep(0.02)
-        assert "47.1_A/mine@1" in [one["agent"] for one in ladder.rows()]
+        eventually(lambda: "47.1_A/mine@1" in [one["agent"] for one in ladder.rows()])
         assert ladder.admin("forget", "47.1_A").returncode == 0
         assert not list((tmp_path / "results" / "course.db.logs").iterdir())

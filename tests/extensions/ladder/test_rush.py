@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import RUSH_AUTHORS, ContestRunner
 from arena_ladder.ledger import Ledger, bind_store
 from arena_ladder.spec import load_ladder
+from tests.eventually import eventually
 from tests.extensions.ladder.hosting import SPEC, agent
 
 pytestmark = pytest.mark.process
@@ -30,7 +30,7 @@ def test_no_match_is_played_while_many_authors_wait_for_checks(tmp_path: Path) -
         playing = threading.Thread(target=runner.play)
         playing.start()
         try:
-            _until(lambda: runner.contest.state == "checking")
+            eventually(lambda: runner.contest.state == "checking")
             assert runner.contest.standings
             time.sleep(0.2)
             assert (runner.contest.matches, runner.contest.state) == (0, "checking")
@@ -38,14 +38,7 @@ def test_no_match_is_played_while_many_authors_wait_for_checks(tmp_path: Path) -
             assert one is not None
             for _ in range(RUSH_AUTHORS):
                 ledger.submit("author-1", "mine", "python", "mine.py", agent(), 100)
-            _until(lambda: runner.contest.matches > 0)
+            eventually(lambda: runner.contest.matches > 0)
         finally:
             runner.stop()
             playing.join()
-
-
-def _until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -18,11 +18,10 @@ from pathlib import Path
 import pytest
 
 from arena.cli import cli
+from tests.eventually import eventually
 from tests.fork_server import run_module
 
 ROOT = Path(__file__).parents[3]
-PATIENCE = 45.0
-"""The timeout in seconds for expected output."""
 ESCAPE = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
 
 
@@ -59,21 +58,15 @@ class Terminal:
 
     def until(self, text: str) -> str:
         """Wait until a text is shown after the text of the previous call. Return the output in between, with the new text."""
-        end = time.monotonic() + PATIENCE
-        while text not in self.seen[self._read :]:
-            assert time.monotonic() < end, f"expected {text!r}, got:\n{self.seen[self._read :]}"
-            assert self._more(0.2) or self.process.poll() is None, f"expected {text!r}, it ended with:\n{self.seen[self._read :]}"
         begin = self._read
+        assert self._shows(text), f"expected {text!r}, it ended with:\n{self.seen[begin:]}"
         self._read = self.seen.index(text, self._read) + len(text)
         return self.seen[begin : self._read]
 
     def asks(self, prompt: str) -> bool:
         """Wait for a prompt or the end of the process. Return whether the prompt came."""
-        end = time.monotonic() + PATIENCE
-        while prompt not in self.seen[self._read :]:
-            assert time.monotonic() < end, f"expected {prompt!r} or the end, got:\n{self.seen[self._read :]}"
-            if not self._more(0.2) and self.process.poll() is not None:
-                return False
+        if not self._shows(prompt):
+            return False
         self._read = self.seen.index(prompt, self._read) + len(prompt)
         return True
 
@@ -94,17 +87,14 @@ class Terminal:
         for _ in range(5):
             time.sleep(0.2)
             self.press("\x03")
-            end = time.monotonic() + 5
-            while time.monotonic() < end:
+            for _ in range(25):
                 if not self._more(0.2) and self.process.poll() is not None:
                     return self.process.wait()
         raise AssertionError(f"Ctrl-C does not end it:\n{self.seen}")
 
     def end(self) -> int:
         """Wait for the process, and return its exit code."""
-        end = time.monotonic() + PATIENCE
-        while self._more(0.2) or self.process.poll() is None:
-            assert time.monotonic() < end, f"it has not ended:\n{self.seen}"
+        eventually(self._has_ended, lambda: f"it has not ended:\n{self.seen}", pause=0)
         return self.process.wait()
 
     def close(self) -> None:
@@ -115,6 +105,18 @@ class Terminal:
         self.process.wait()
         with suppress(OSError):
             os.close(self._master)
+
+    def _has_ended(self) -> bool:
+        return not self._more(0.2) and self.process.poll() is not None
+
+    def _shows(self, text: str) -> bool:
+        """Wait for a text after the text of the previous call, or for the end of the process. Return whether the text came."""
+        eventually(
+            lambda: text in self.seen[self._read :] or self._has_ended(),
+            lambda: f"expected {text!r} or the end, got:\n{self.seen[self._read :]}",
+            pause=0,
+        )
+        return text in self.seen[self._read :]
 
     def _more(self, seconds: float) -> bool:
         if not select.select([self._master], [], [], seconds)[0]:

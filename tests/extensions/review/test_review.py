@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from io import StringIO
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from arena.cli import cli
 from arena_check.positions import read_positions, report_positions
 from arena_web.panels import collect_panels
 from tests.conftest import arena_in
+from tests.eventually import eventually
 from tests.extensions.review.test_judges import NIM
 from tests.extensions.web.conftest import served
 
@@ -174,8 +174,7 @@ def test_a_review_goes_on_after_an_interrupt(tmp_path: Path) -> None:
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as started:
         assert started.stderr is not None
         assert any("positions to search" in line for line in started.stderr)  # without numba, another line comes first
-        while count_answers(tmp_path / "cup.review") < 10 and started.poll() is None:
-            sleep(0.005)
+        eventually(lambda: count_answers(tmp_path / "cup.review") >= 10 or started.poll() is not None, pause=0.005)
         started.send_signal(signal.SIGINT)
         said = started.stderr.read()
     assert started.returncode == 130

@@ -8,7 +8,6 @@ import sys
 from contextlib import closing
 from pathlib import Path
 from statistics import fmean
-from time import sleep
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from arena.store import Store
 from arena.tournament.run import run
 from arena_tune.panel import list_trials, show_course
 from tests.conftest import arena_in
+from tests.eventually import eventually
 from tests.extensions.web.conftest import served
 
 pytestmark = pytest.mark.process
@@ -329,8 +329,7 @@ def test_a_page_shows_the_course_of_a_search_while_it_runs(tmp_path: Path, brows
     command = [sys.executable, "-m", "arena", "tune", *words]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as started:
         try:
-            while count_records(tmp_path / "live.db") < 20 and started.poll() is None:
-                sleep(0.005)
+            eventually(lambda: count_records(tmp_path / "live.db") >= 20 or started.poll() is not None, pause=0.005)
             with served(tmp_path, "live.db") as server:
                 page = browser.new_page()
                 page.goto(server.address)
@@ -358,8 +357,7 @@ def test_a_break_does_not_change_the_answer(tmp_path: Path, capsys: pytest.Captu
         command = [sys.executable, "-m", "arena", "tune", *words, "--store", str(broken)]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as started:
             assert started.stderr is not None
-            while count_records(broken) < enough and started.poll() is None:
-                sleep(0.005)
+            eventually(lambda: count_records(broken) >= enough or started.poll() is not None, pause=0.005)  # noqa: B023
             started.send_signal(how)
             said = started.stderr.read()
         assert started.returncode == (130 if how is signal.SIGINT else -signal.SIGKILL)

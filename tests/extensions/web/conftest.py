@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from arena import run
+from tests.eventually import DEADLINE_SECONDS
 
 PLUGIN = """
 import random, time
@@ -105,7 +105,7 @@ class Served:
         data = body if body is None or isinstance(body, (bytes, Iterator)) else json.dumps(body).encode()
         if data is not None:
             given.setdefault("content-type", "application/json")
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_SECONDS)) as connection:
             connection.request(method or ("GET" if data is None else "POST"), path, data, given)
             response = connection.getresponse()
             endless = response.getheader("content-type", "").startswith("text/event-stream")
@@ -116,7 +116,7 @@ class Served:
         """Stop the server. Return its exit code and its output on stderr."""
         if self.process.poll() is None:
             self.process.send_signal(with_)
-        _, said = self.process.communicate(timeout=30)
+        _, said = self.process.communicate(timeout=DEADLINE_SECONDS)
         return self.process.returncode, said
 
 
@@ -170,21 +170,6 @@ def server(serve: Serve, place: Path) -> Iterator[Served]:
         yield running
 
 
-@pytest.fixture(scope="session")
-def wait() -> Callable[..., Any]:
-    """Return a function that calls `ask` again and again, until `enough` accepts the answer."""
-
-    def wait(ask: Callable[[], Any], enough: Callable[[Any], bool], seconds: float = 30.0) -> Any:
-        until = time.monotonic() + seconds
-        while not enough(found := ask()):
-            if time.monotonic() > until:
-                pytest.fail(f"not within {seconds:g} s; the last answer was {str(found)[:500]}")
-            time.sleep(0.05)
-        return found
-
-    return wait
-
-
 def find_violations(page: Any, rules: Sequence[str] = (), *, without: bool = False) -> list[str]:
     """Return the faults that axe finds on a page: by all rules, by the given ones, or by all others."""
     from axe_playwright_python.sync_playwright import Axe
@@ -206,7 +191,7 @@ class Visit:
         self.address = address
         self._context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
         self.page = self._context.new_page()
-        self.page.set_default_timeout(45_000)
+        self.page.set_default_timeout(1000 * DEADLINE_SECONDS)
         self.errors: list[str] = []
         self.page.on(
             "console", lambda message: self.errors.append(message.text) if message.type in ("error", "warning") else None

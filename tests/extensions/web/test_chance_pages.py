@@ -1,15 +1,13 @@
 """Games with dice, hidden cards and scores in a real browser: what is dealt stays dealt, and nobody sees what is not his."""
 
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from arena import run
-
-SECONDS = 20
+from tests.eventually import eventually
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +29,6 @@ def page(browser: Any, table: Any, visiting: Any) -> Iterator[Any]:
     made.end()
 
 
-def until(page: Any, enough: Callable[[], Any]) -> None:
-    end = time.monotonic() + SECONDS
-    while not enough():
-        assert time.monotonic() < end, page.locator("main").inner_text()
-        page.wait_for_timeout(20)
-
-
 def said(page: Any) -> str:
     return str(page.locator(".status").inner_text())
 
@@ -54,7 +45,7 @@ def sit(page: Any, game: str, *agents: str) -> None:
     with page.expect_response("**/api/position"):
         page.get_by_role("button", name="New game").click()
         page.wait_for_selector("[aria-busy]", state="detached")
-    until(page, lambda: page.locator(".curtain:visible" if agents.count("") > 1 else f"svg.board-{game}").count())
+    eventually(lambda: page.locator(".curtain:visible" if agents.count("") > 1 else f"svg.board-{game}").count(), page=page)
 
 
 def play(page: Any, action: str) -> None:
@@ -76,22 +67,22 @@ def test_a_die_falls_as_it_did_after_a_move_was_taken_back_and_after_a_reload(pa
     page.wait_for_selector(".board-pig")
     sit(page, "pig", "", "hold-at")
     play(page, "roll")
-    until(page, lambda: said(page).startswith("1. You: roll; chance: "))
+    eventually(lambda: said(page).startswith("1. You: roll; chance: "), page=page)
     first, board = said(page), page.locator("svg.board").get_attribute("aria-label")
     face = int(first[-1])
     if face == 1:
-        until(page, lambda: turn(page) == "Your turn" and not said(page).startswith("1."))
+        eventually(lambda: turn(page) == "Your turn" and not said(page).startswith("1."), page=page)
     else:
         assert page.locator(".pip").count() == face
         assert f"a has gathered {face}" in board
     page.get_by_role("button", name="Undo").click()
-    until(page, lambda: said(page) == "start")
+    eventually(lambda: said(page) == "start", page=page)
     play(page, "roll")
-    until(page, lambda: said(page) == first)
-    until(page, lambda: turn(page) == "Your turn")
+    eventually(lambda: said(page) == first, page=page)
+    eventually(lambda: turn(page) == "Your turn", page=page)
     told = page.locator(".dealt").all_inner_texts()
     page.reload()
-    until(page, lambda: page.locator(".dealt").count() == len(told) and turn(page) == "Your turn")
+    eventually(lambda: page.locator(".dealt").count() == len(told) and turn(page) == "Your turn", page=page)
     assert page.locator(".dealt").all_inner_texts() == told
     assert told[0] == str(face)
 
@@ -103,7 +94,7 @@ def test_the_other_card_is_nowhere_on_the_page_before_the_end(page: Any) -> None
     assert own in "JQK"
     assert other == "a card"
     play(page, "pass")
-    until(page, lambda: turn(page) != "cfr-plus is thinking…" and "2. cfr-plus" in said(page))
+    eventually(lambda: turn(page) != "cfr-plus is thinking…" and "2. cfr-plus" in said(page), page=page)
     if turn(page) == "Your turn":
         shown = page.locator("section[aria-label=board]").inner_html()
         assert cards(page) == (own, "a card")
@@ -112,7 +103,7 @@ def test_the_other_card_is_nowhere_on_the_page_before_the_end(page: Any) -> None
         page.get_by_role("button", name="Hint").click()
         page.wait_for_selector(".hinted")
         play(page, "bet")
-    until(page, lambda: re.search("win", turn(page)))
+    eventually(lambda: re.search("win", turn(page)), page=page)
     assert set("".join(cards(page))) < set("JQK")
     page.get_by_role("button", name="back", exact=True).click()
     assert "a card" not in cards(page)
@@ -130,7 +121,7 @@ def test_two_persons_have_a_curtain_between_them(page: Any) -> None:
         seen.append(cards(page))
         assert page.locator(".curtain:visible").count() == 0
         play(page, action)
-        until(page, lambda told=f"{number}. You ({number}): ": told in said(page))  # type: ignore[misc]
+        eventually(lambda told=f"{number}. You ({number}): ": told in said(page), page=page)  # type: ignore[misc]
     (first, hidden), (unknown, second) = seen
     assert (hidden, unknown) == ("a card", "a card")
     assert cards(page) == (first, second)
@@ -141,7 +132,7 @@ def test_two_persons_have_a_curtain_between_them(page: Any) -> None:
 def test_a_bid_that_was_made_at_once_is_not_told(page: Any) -> None:
     """A person in the second seat of rock, paper, scissors acts after the agent has, and does not see what it was."""
     sit(page, "rock-paper-scissors", "random", "")
-    until(page, lambda: turn(page) == "Your turn" and said(page) == "1. random: has moved")
+    eventually(lambda: turn(page) == "Your turn" and said(page) == "1. random: has moved", page=page)
     assert page.locator(".layer-pieces .round-hidden").count() == 1
     shown = page.locator(".stage").inner_html() + page.locator(".moves").inner_html()
     assert not re.search("✊<|✋<|✌<|>rock|>paper|>scissors", re.sub(r'<text class="choice-text".*?</text>', "", shown))
@@ -155,7 +146,7 @@ def test_a_game_for_a_score_says_the_score_at_its_end(page: Any) -> None:
     page.get_by_label("Columns").fill("2")
     page.get_by_role("button", name="New game").click()
     page.wait_for_selector("[aria-busy]", state="detached")
-    until(page, lambda: re.match(r"start; chance: r[12]c[12]=[24], r[12]c[12]=[24]$", said(page)))
+    eventually(lambda: re.match(r"start; chance: r[12]c[12]=[24], r[12]c[12]=[24]$", said(page)), page=page)
     for number in range(1, 200):
         if turn(page) != "Your turn":
             break
@@ -164,7 +155,7 @@ def test_a_game_for_a_score_says_the_score_at_its_end(page: Any) -> None:
         else:
             page.locator(".target[tabindex='0']").focus()
             page.keyboard.press(f"Arrow{page.locator('.legal-move').first.inner_text().title()}")
-        until(page, lambda told=f"{number}. You: ": said(page).startswith(told))  # type: ignore[misc]
+        eventually(lambda told=f"{number}. You: ": said(page).startswith(told), page=page)  # type: ignore[misc]
     (score,) = described(page, r"score (\d+)")
     assert turn(page) == f"Score {int(score):,}"
     assert said(page).endswith(f"; score {int(score):,}")
@@ -182,7 +173,8 @@ def test_one_plays_on_from_any_position_of_a_match(page: Any) -> None:
             page.get_by_role("button", name="forward", exact=True).click()
         assert not described(page, "a card")
         page.get_by_role("link", name="Continue in place of random").click()
-        until(page, lambda: page.locator(".turn").count() and page.locator("svg.board").count() and turn(page) == "Your turn")
+        eventually(lambda: page.locator(".turn").count() and page.locator("svg.board").count(), page=page)
+        eventually(lambda: turn(page) == "Your turn", page=page)
         assert page.locator(".fault").count() == 0
         assert described(page, words)
 

@@ -3,8 +3,7 @@
 import http.client
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 
 from arena import load_plugins
 from arena_web.inventory import inventory
+from tests.eventually import DEADLINE_SECONDS, eventually
 
 pytestmark = pytest.mark.process
 
@@ -35,7 +35,7 @@ def desks(server: Any) -> list[psutil.Process]:
 @contextmanager
 def left(server: Any, path: str, body: dict[str, Any]) -> Iterator[None]:
     """A request whose page goes away at the end."""
-    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=DEADLINE_SECONDS)) as connection:
         connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
         yield
 
@@ -125,11 +125,9 @@ def test_what_an_agent_prints_is_no_answer(server: Any) -> None:
 
 def test_an_agent_that_does_not_stop_is_stopped(server: Any) -> None:
     asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 0.2}}
-    began = time.monotonic()
     answer = server.ask("/api/move", asked)
     assert answer.status == 503
     assert "stopped: it took longer than" in answer.json["error"]
-    assert time.monotonic() - began < 8
     assert server.ask("/api/position", {"game": EIGHT, "seed": 1}).status == 200
 
 
@@ -141,7 +139,7 @@ def test_an_agent_that_takes_all_the_memory_is_told_apart(server: Any) -> None:
     assert psutil.Process(server.process.pid).memory_info().rss < 300 << 20
 
 
-def test_work_ends_when_the_page_goes(server: Any, wait: Callable[..., Any]) -> None:
+def test_work_ends_when_the_page_goes(server: Any) -> None:
     hard = {"game": {"name": "sliding-tiles", "parameters": {"rows": 5, "columns": 5}}, "seed": 3}
     found = server.ask("/api/position", hard)
     assert found.status == 200, found.text
@@ -152,12 +150,12 @@ def test_work_ends_when_the_page_goes(server: Any, wait: Callable[..., Any]) -> 
         return [desk for desk in desks(server) if desk.is_running() and desk.cpu_percent(0.2) > 30]
 
     with left(server, "/api/solve", asked):
-        working = wait(busy, bool)
-    wait(lambda: [desk for desk in working if desk.is_running()], lambda alive: not alive, 5.0)
+        working = eventually(busy)
+    eventually(lambda: not [desk for desk in working if desk.is_running()])
 
 
-def test_too_many_requests_at_once_are_refused_and_the_others_answered(server: Any, wait: Callable[..., Any]) -> None:
-    asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 0.3}}
+def test_too_many_requests_at_once_are_refused_and_the_others_answered(server: Any) -> None:
+    asked = {"game": {"name": "tic-tac-toe"}, "state": "x../.../...", "agent": {"agent": "stubborn"}, "limits": {"seconds": 3}}
     found: list[int] = []
     threads = [threading.Thread(target=lambda: found.append(server.ask("/api/move", asked).status)) for _ in range(8)]
     for thread in threads:
@@ -165,7 +163,7 @@ def test_too_many_requests_at_once_are_refused_and_the_others_answered(server: A
     for thread in threads:
         thread.join()
     assert sorted(found) == [429] * 4 + [503] * 4
-    wait(lambda: len(desks(server)), lambda count: count <= 2)
+    eventually(lambda: len(desks(server)) <= 2)
     assert server.ask("/api/position", {"game": EIGHT, "seed": 1}).status == 200
 
 
@@ -190,12 +188,12 @@ def test_a_form_makes_a_spec_that_arena_can_read_and_saves_it_under_its_own_name
     assert again["file"] == "results/web/ber-cup-2.yaml"
 
 
-def test_a_form_starts_a_tournament_one_at_a_time_and_stops_it(serve: Any, tmp_path: Path, wait: Callable[..., Any]) -> None:
+def test_a_form_starts_a_tournament_one_at_a_time_and_stops_it(serve: Any, tmp_path: Path) -> None:
     with serve(tmp_path) as server:
-        check_starts(server, wait)
+        check_starts(server)
 
 
-def check_starts(server: Any, wait: Callable[..., Any]) -> None:
+def check_starts(server: Any) -> None:
     """Of several requests to start a tournament, one is granted; the tournament runs until it is stopped."""
     agents = [{"agent": "random"}, {"agent": "greedy"}]
     tournament = {"name": "long", "game": {"name": "othello"}, "rounds": 1000, "agents": agents}
@@ -203,10 +201,10 @@ def check_starts(server: Any, wait: Callable[..., Any]) -> None:
         answers = list(pool.map(lambda _: server.ask("/api/start", {"tournament": tournament}), range(3)))
     assert sorted(answer.status for answer in answers) == [200, 409, 409]
     key = next(answer.json["key"] for answer in answers if answer.status == 200)
-    wait(lambda: server.ask(f"/api/t/{key}").json, lambda state: state["state"] == "running" and state["done"] > 0)
+    eventually(lambda: (state := server.ask(f"/api/t/{key}").json)["state"] == "running" and state["done"] > 0)
     assert server.ask("/api/start", {"tournament": tournament}).status == 409
     assert server.ask(f"/api/t/{key}/stop", {}).json == {"stopped": True}
-    state = wait(lambda: server.ask(f"/api/t/{key}").json, lambda state: state["state"] != "running")
+    state = eventually(lambda: (found := server.ask(f"/api/t/{key}").json)["state"] != "running" and found)
     assert state["state"] == "interrupted"
     assert 0 < state["done"] < 2000
 

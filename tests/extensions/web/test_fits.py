@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from arena import run
+from tests.eventually import eventually
 
 LONG = "lookahead(depth=3)"
 WIDE = 1280
@@ -124,7 +125,7 @@ def test_a_list_of_matches_shows_who_won(visit: Any) -> None:
     visit.check(WIDE)
 
 
-def test_nothing_is_played_or_solved_before_its_position_is_there(visit: Any, wait: Any) -> None:
+def test_nothing_is_played_or_solved_before_its_position_is_there(visit: Any) -> None:
     """Else the page would go on with the position before, or show its figures."""
     page = visit.go("/puzzles")
     page.wait_for_selector("svg.board")
@@ -136,26 +137,26 @@ def test_nothing_is_played_or_solved_before_its_position_is_there(visit: Any, wa
     played: list[Any] = []
     page.on("request", lambda request: played.append(request.url) if request.url.endswith("/api/apply") else None)
     for disabled in (False, True):  # asked for by the page, and then by its board
-        wait(lambda: (page.wait_for_timeout(20), held), lambda found: found[1])
+        eventually(lambda: held, page=page)
         assert solve.is_disabled() == disabled
         page.locator(".target").first.click()
         page.locator(".legal-move").first.click()
         held.pop().continue_()
     assert played == []  # clicks on the position before do not count
     page.unroute("**/api/position")
-    wait(lambda: (page.wait_for_timeout(20), solve.is_enabled()), lambda found: found[1])
+    eventually(solve.is_enabled, page=page)
     solve.click()
     page.wait_for_selector("dl.figures dd")
     assert page.locator("dl.figures dd").all_inner_texts()[:2] == ["solved", "1"]
 
 
 @pytest.mark.parametrize("address", ["/play", "/puzzles", "/new"])
-def test_a_page_is_not_empty_while_it_waits_for_its_games(visit: Any, wait: Any, address: str) -> None:
+def test_a_page_is_not_empty_while_it_waits_for_its_games(visit: Any, address: str) -> None:
     """The first request loads the plugins, which takes seconds on a busy machine."""
     held: list[Any] = []
     visit.page.route("**/api/inventory", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     page = visit.go(address)
-    wait(lambda: (page.wait_for_timeout(20), held), lambda found: found[1])
+    eventually(lambda: held, page=page)
     waiting = page.get_by_text("Loading games and agents")
     assert waiting.is_visible()
     held.pop().continue_()

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from urllib.parse import quote
 
 import psutil
 import pytest
+
+from tests.eventually import DEADLINE_SECONDS, eventually
 
 pytestmark = pytest.mark.process
 
@@ -32,7 +34,7 @@ MATCHES = 150 * 2 * 6
 
 def states(port: int, key: str) -> Iterator[dict[str, Any]]:
     """The states that a stream tells, one by one."""
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE_SECONDS)) as connection:
         connection.request("GET", f"/api/t/{key}/events")
         response = connection.getresponse()
         assert response.getheader("content-type", "").startswith("text/event-stream")
@@ -58,9 +60,7 @@ class Listener(threading.Thread):
                 return
 
 
-def test_twenty_listeners_see_a_tournament_to_its_end_and_memory_stays_flat(
-    serve: Any, tmp_path: Path, wait: Callable[..., Any]
-) -> None:
+def test_twenty_listeners_see_a_tournament_to_its_end_and_memory_stays_flat(serve: Any, tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text(SPEC)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-m", "arena", "run", "cup.yaml", "--store", "cup.db", "--quiet"]
@@ -73,11 +73,11 @@ def test_twenty_listeners_see_a_tournament_to_its_end_and_memory_stays_flat(
         first = next(states(server.port, "cup"))
         process = psutil.Process(server.process.pid)
         with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL) as running:
-            wait(lambda: listeners[0].seen, lambda seen: bool(seen) and seen[-1] > MATCHES / 3, 60)
+            eventually(lambda: (seen := listeners[0].seen) and seen[-1] > MATCHES / 3)
             memory = process.memory_info().rss
-            wait(lambda: [listener for listener in listeners if listener.is_alive()], lambda left: not left, 60)
+            eventually(lambda: not [listener for listener in listeners if listener.is_alive()])
             grown = process.memory_info().rss - memory
-            assert running.wait(60) == 0
+            assert running.wait(DEADLINE_SECONDS) == 0
     assert first["state"] == "interrupted"
     assert 0 < first["done"] < MATCHES
     for listener in listeners:

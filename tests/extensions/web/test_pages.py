@@ -2,12 +2,13 @@
 
 import re
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.eventually import eventually
 
 WIDE = 1280
 
@@ -30,10 +31,7 @@ def desktop(browser: Any, server: Any, visiting: Any) -> Iterator[Any]:
 
 def until(page: Any, condition: str) -> None:
     """Wait for a condition of the page; the pages' own policy forbids Playwright's way, which evaluates text in them."""
-    end = time.monotonic() + 15
-    while not page.evaluate(condition):
-        assert time.monotonic() < end, f"{condition} was never true"
-        page.wait_for_timeout(20)
+    eventually(lambda: page.evaluate(condition), lambda: f"{condition}\n{page.locator('body').inner_text()}", page=page)
 
 
 def board(page: Any) -> Any:
@@ -121,8 +119,7 @@ def test_a_click_while_a_new_game_begins_does_not_go_on_with_the_old_one(desktop
     held: list[Any] = []
     page.route("**/api/position", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     page.get_by_role("button", name="New game").click()
-    while not held:
-        page.wait_for_timeout(20)
+    eventually(lambda: held, page=page)
     page.locator(".target").first.click()
     page.locator(".legal-move").first.click()
     held.pop().continue_()

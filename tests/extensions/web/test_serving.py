@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from click.testing import CliRunner
 from arena.cli import cli
 from arena_web.serve import NEEDED
 from tests.conftest import arena_in
+from tests.eventually import DEADLINE_SECONDS, eventually
 
 pytestmark = pytest.mark.process
 
@@ -36,11 +36,11 @@ def test_the_first_line_is_the_address_and_a_signal_ends_it_with_0(serve: Any, p
         assert server.end(number) == (0, "")
 
 
-def test_plugins_are_loaded_before_anybody_asks(serve: Any, place: Path, wait: Any) -> None:
+def test_plugins_are_loaded_before_anybody_asks(serve: Any, place: Path) -> None:
     """So the first page of a match need not wait for it."""
     with serve(place, "cup.db") as server:
         tasks = Path(f"/proc/{server.process.pid}/task")
-        wait(lambda: "".join([(task / "children").read_text() for task in tasks.iterdir()]), bool)
+        eventually(lambda: "".join([(task / "children").read_text() for task in tasks.iterdir()]))
 
 
 def test_a_port_that_is_taken_is_told(place: Path) -> None:
@@ -73,7 +73,7 @@ def test_without_the_extra_it_says_what_to_install(place: Path, tmp_path: Path, 
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE_SECONDS,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([*own, str(tmp_path)])},
     )
     assert (done.returncode, done.stdout) == (2, "")
@@ -85,20 +85,18 @@ def test_without_the_extra_it_says_what_to_install(place: Path, tmp_path: Path, 
             assert "pip install 'fairarena[web]'" in str(told)
 
 
-def test_a_spec_is_played_while_it_is_shown(serve: Any, tmp_path: Path, wait: Callable[..., Any]) -> None:
+def test_a_spec_is_played_while_it_is_shown(serve: Any, tmp_path: Path) -> None:
     (tmp_path / "cup.yaml").write_text("name: Cup\ngame: tic-tac-toe\nrounds: 10\nagents: [random, greedy]\n")
     with serve(tmp_path, "cup.yaml") as server:
-        state = wait(lambda: server.ask("/api/t/cup").json, lambda state: state["state"] == "finished")
+        state = eventually(lambda: (found := server.ask("/api/t/cup").json)["state"] == "finished" and found)
         assert (state["name"], state["done"], state["total"]) == ("Cup", 20, 20)
     assert (tmp_path / "results" / "cup.db").is_file()
 
 
-def test_a_run_that_is_under_way_ends_with_the_server_and_keeps_its_matches(
-    serve: Any, tmp_path: Path, wait: Callable[..., Any]
-) -> None:
+def test_a_run_that_is_under_way_ends_with_the_server_and_keeps_its_matches(serve: Any, tmp_path: Path) -> None:
     (tmp_path / "long.yaml").write_text("game: othello\nrounds: 100000\nagents: [random, greedy]\n")
     with serve(tmp_path, "long.yaml") as server:
-        wait(lambda: server.ask("/api/t/long").json, lambda state: state["done"] > 0)
+        eventually(lambda: server.ask("/api/t/long").json["done"] > 0)
     done = subprocess.run(
         [sys.executable, "-m", "arena", "leaderboard", "results/long.db", "--format", "json"],
         cwd=tmp_path,

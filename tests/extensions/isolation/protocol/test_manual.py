@@ -84,7 +84,7 @@ def test_arena_asks_as_in_the_transcript(name: str, tmp_path: Path, monkeypatch:
     assert [record.timeless() for record in records] == [record.timeless() for record in run({**values, "agents": here}).records]
 
 
-def test_a_program_that_is_stopped_plays_its_last_report(tmp_path: Path) -> None:
+def test_a_program_that_is_stopped_plays_its_last_report(tmp_path: Path, long_margin: None) -> None:
     """The third transcript, from arena's side: `stop` comes, `best` counts, and the fields of the report are recorded."""
     spec, text = TRANSCRIPTS["stop"]
     (tmp_path / "script").write_text(text)
@@ -92,16 +92,13 @@ def test_a_program_that_is_stopped_plays_its_last_report(tmp_path: Path) -> None
     agent.write_text(f"#!/bin/sh\nexec {sys.executable} {SCRIPTED} script\n")
     agent.chmod(0o755)
     (tmp_path / "spec.yaml").write_text(spec)
-    for _ in range(3):  # what a busy machine adds may be more than the margin, now and then
-        records = run(tmp_path / "spec.yaml").records
-        if all(record.termination == "normal" for record in records):
-            break
+    records = run(tmp_path / "spec.yaml").records
     assert (tmp_path / "script.outcome").read_text() == "said"
     for record, action in zip(records, ("3", "6"), strict=True):
         assert (record.termination, record.actions[-1], record.returns[record.labels.index("mine")]) == ("normal", action, 1.0)
         last = record.decisions[-1]
         assert (last.nodes, last.depth, last.value) == (41, 2, 0.9)
-        assert 0.2 <= last.seconds < 0.3
+        assert last.seconds >= 0.2
 
 
 def answering(folder: Path, answer: str) -> list[str]:
@@ -139,7 +136,7 @@ def test_a_value_may_be_any_number_that_a_double_holds(said: str, kept: float, t
 def test_a_program_cannot_start_its_clock_again(tmp_path: Path) -> None:
     """Only arena's own host announces that it loads compiled code."""
     for said in ('{"type":"again","loading":true}', '{"type":"again"}'):
-        record = first(answering(tmp_path, said), limits={"seconds": 1})
+        record = first(answering(tmp_path, said), limits={"seconds": 60})
         assert (record.termination, record.seat) == ("crash", 0)
         assert "expected an answer, got a message of type 'again'" in str(record.message)
 

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.agent_start import namespaces_work, prove_once
 from arena_isolation.sandbox import SandboxError, enclose, environment, prove
 from tests.conftest import arena_in
+from tests.eventually import eventually
 
 SPIES = str(Path(__file__).with_name("spies.py"))
 HOSTILE = str(Path(__file__).parents[2] / "isolation" / "hostile.py")
@@ -65,10 +65,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def nobody_left_behind() -> Iterator[None]:
     """After every test, no process is alive that an agent process has started."""
     yield
-    until = monotonic() + 10  # processes of other tests may be about to end
-    while left_behind() and monotonic() < until:
-        sleep(0.02)
-    assert not left_behind()
+    eventually(lambda: not left_behind(), left_behind)
 
 
 def left_behind() -> list[Path]:
@@ -319,15 +316,10 @@ def test_a_hostile_agent_ends_in_the_sandbox_as_elsewhere(bwrap: str, name: str)
 def test_nothing_lives_on_without_its_sandbox(bwrap: str, tmp_path: Path) -> None:
     """Where bubblewrap is killed, and that is what arena and its end can kill, the program is gone as well."""
     word = f"4{os.getpid()}.125"
-    until = monotonic() + 10
     with subprocess.Popen(enclose(["sleep", word], folder=tmp_path), env=environment(os.environ)) as process:
-        while not sleeping(word):
-            assert monotonic() < until
-            sleep(0.01)
+        eventually(lambda: sleeping(word))
         process.kill()
-    while sleeping(word):
-        assert monotonic() < until
-        sleep(0.01)
+    eventually(lambda: not sleeping(word))
 
 
 def sleeping(word: str) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from arena import run
 from tests.conftest import arena_in
+from tests.eventually import DEADLINE_SECONDS
 
 ENDS = {
     "pig": " has won",
@@ -38,7 +39,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, missing: Callable[[str, str
 def test_a_report_draws_every_position_of_a_match(browser: Any, report: Path) -> None:
     """From the start, chance included, to the end: no position is shown as text, and nothing is written to the console."""
     page = browser.new_page()
-    page.set_default_timeout(45_000)
+    page.set_default_timeout(1000 * DEADLINE_SECONDS)
     trouble: list[str] = []
     page.on("console", lambda message: trouble.append(message.text))
     page.on("pageerror", lambda error: trouble.append(str(error)))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import arena_in
+from tests.eventually import DEADLINE_SECONDS
 from tests.extensions.web.conftest import Served, find_violations, served
 
 Missing = Callable[[str, str], None]
@@ -44,7 +45,7 @@ def phone(browser: Any) -> Iterator[Any]:
     """A page on a phone; whatever it writes to its console fails the test."""
     context = browser.new_context(viewport=PHONE, color_scheme="light", reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(45_000)
+    page.set_default_timeout(1000 * DEADLINE_SECONDS)
     trouble: list[str] = []
     page.on("console", lambda message: trouble.append(message.text))
     page.on("pageerror", lambda error: trouble.append(str(error)))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.eventually import DEADLINE_SECONDS
 from tests.extensions.web.conftest import Served, find_violations, served
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
@@ -25,7 +26,7 @@ def page(browser: Any) -> Iterator[Any]:
     """A page on a phone; whatever it writes to its console fails the test."""
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="light", reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(45_000)
+    page.set_default_timeout(1000 * DEADLINE_SECONDS)
     trouble: list[str] = []
     page.on("console", lambda message: trouble.append(message.text))
     page.on("pageerror", lambda error: trouble.append(str(error)))

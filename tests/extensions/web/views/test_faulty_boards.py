@@ -9,6 +9,7 @@ import pytest
 
 from arena import run
 from tests.conftest import arena_in
+from tests.eventually import DEADLINE_SECONDS
 from tests.extensions.web.conftest import Served
 
 Missing = Callable[[str, str], None]
@@ -90,7 +91,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(browser: Any) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(45_000)
+    page.set_default_timeout(1000 * DEADLINE_SECONDS)
     yield page
     context.close()
 
