@@ -10,6 +10,7 @@ import select
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
@@ -26,7 +27,9 @@ from arena.identity import Stream
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 from arena.search import Search, SharedStart
+from tests.eventually import eventually
 from tests.fork_server import PROCESS_EVENT, run_module
+from tests.leftovers import Present
 from tests.proofs import ProofPage
 
 ROOT = Path(__file__).parents[1]
@@ -240,6 +243,34 @@ def own_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ARENA_CACHE", str(tmp_path_factory.mktemp("tables")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Let the tests of this worker make their temporary files in a folder of its own."""
+    folder = tmp_path_factory.mktemp("temporary")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # for tests that run pytest
+        patch.setenv("TMPDIR", str(folder))
+        patch.setattr(tempfile, "tempdir", str(folder))
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(request: pytest.FixtureRequest, temporary_folder: Path) -> Iterator[None]:
+    """Fail a test that leaves a process, a port, a thread or a temporary file. A unit test can leave only a thread.
+
+    This fixture starts before the others of a test, so it ends after them.
+    """
+    folder = None if request.node.get_closest_marker("unit") else temporary_folder
+    before = Present.look(folder)
+    yield
+    with suppress(pytest.fail.Exception):  # what ends soon is not left
+        eventually(lambda: not before.describe_new(folder))
+        return
+    left = before.describe_new(folder)
+    before.end_processes(folder)
+    pytest.fail(f"the test left {'; '.join(left)}")
 
 
 @pytest.fixture(autouse=True)

@@ -269,6 +269,11 @@ def shared_server() -> ForkServer:
     return _servers[0]
 
 
+def server_ids() -> set[int]:
+    """Return the ids of the servers that serve this process until it ends."""
+    return {server.process.pid for server in _servers}
+
+
 def _read_all(descriptors: Sequence[int], until: float) -> list[str] | None:
     """Read pipes to their ends, and close them. Return None after a timeout."""
     found = {descriptor: bytearray() for descriptor in descriptors}

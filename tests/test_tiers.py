@@ -73,3 +73,37 @@ def test_a_skipped_test_fails_if_every_test_must_run(tmp_path: Path, monkeypatch
     found = call(tmp_path, body)
     assert "1 failed" in found
     assert "there is no engine" in found
+
+
+LEFT = {
+    "process": "subprocess.Popen(['sleep', '1000'])",
+    "port": "socket.create_server(('127.0.0.1', 0))",
+    "thread": "threading.Thread(target=threading.Event().wait, args=(3,)).start()",
+    "temporary file": "tempfile.mkstemp()",
+}
+
+
+@pytest.mark.parametrize(("what", "tier"), [*[(what, "process") for what in LEFT], ("thread", "unit")])
+def test_what_a_test_leaves_is_its_own_fault(what: str, tier: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next test passes, and so does one that uses what the module shares."""
+    monkeypatch.setenv("ARENA_TEST_PATIENCE", "0.01")
+    text = f"""import tempfile, threading
+pytestmark = pytest.mark.{tier}
+kept = []
+@pytest.fixture(scope="module")
+def shared():
+    made = {LEFT[what]}
+    yield
+    if {what == "process"}:
+        made.kill()
+        made.wait()
+def test_clean(): pass
+def test_leaves():
+    kept.append({LEFT[what]})
+def test_next(): pass
+def test_shares(shared): pass
+"""
+    told = call(tmp_path, text)
+    assert "4 passed, 1 error" in told
+    assert "ERROR at teardown of test_leaves" in told
+    assert f"the test left {what} " in told
