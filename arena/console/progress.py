@@ -175,8 +175,8 @@ class Progress(AbstractContextManager["Progress"]):
             return
         with self._lock:
             board = self._standings.latest
-            pairings = self._standings.pairings(board)
-        self._standings.rate(board, pairings)
+            results = self._standings.results(board)
+        self._standings.rate(board, results)
         now = monotonic()
         self._rated_next = now + max(SECONDS_BETWEEN_RATINGS, MIN_RATING_PAUSES * (now - began))
 

@@ -12,7 +12,7 @@ Row = dict[str, Any]
 """A row of a board: the value of each cell, by the key of its column."""
 
 
-def versus_row(rank: int, entry: int, tally: Tally, rated: Strengths | None, level: Collection[int]) -> Row:
+def versus_row(rank: int | None, entry: int, tally: Tally, rated: Strengths | None, level: Collection[int]) -> Row:
     """Return the row of an entry of a versus board. `level` has the entries that are neither clearly better nor clearly worse."""
     count, labels = tally.counts[entry], tally.sheet.labels
     rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
@@ -63,7 +63,7 @@ def _find_overlaps(bounds: Mapping[int, tuple[float, float]]) -> dict[int, tuple
     }
 
 
-def score_row(rank: int, entry: int, tally: Tally) -> Row:
+def score_row(rank: int | None, entry: int, tally: Tally) -> Row:
     """Return the row of an entry of a score board."""
     count = tally.counts[entry]
     return {
@@ -91,7 +91,7 @@ def _mean(key: str, bounds: str, tally: Tally, found: ClusteredMean) -> Row:
     return {key: found.mean, f"{bounds}_low": low, f"{bounds}_high": high}
 
 
-def puzzle_row(rank: int, label: str, tally: Count) -> Row:
+def puzzle_row(rank: int | None, label: str, tally: Count) -> Row:
     """Return the row of an entry of a puzzle board."""
     low, high = wilson(tally.solved, tally.games)
     return {

@@ -102,7 +102,7 @@ def cell(column: Column, row: Row) -> str:
     if column.style == "rank":
         warned = row.get("refuted") or row.get("fallback_share")
         marks = [mark for mark, is_marked in (("~", row.get("level_with")), ("!", warned)) if is_marked]
-        return " ".join([str(row[key]), *marks])
+        return " ".join([figures.NONE if row[key] is None else str(row[key]), *marks])
     return _TEXT[column.style](row.get(key)) + (" *" if key in _TIMES and row.get("apart") else "")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -10,8 +11,10 @@ from arena.columns import Column, Shown, with_interval, with_own
 from arena.errors import import_extension
 from arena.format import Kind, Pairing, Placing, Tie
 from arena.match.record import Record
+from arena.results import figures
 from arena.results.board_rows import Row, cpu_per_move, level_by_returns, level_by_solved, per, puzzle_row, score_row, versus_row
 from arena.results.cells import board_table, bracket_table
+from arena.results.pairs import PairedGames
 from arena.results.rating import Strengths, UnknownRatings, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
 from arena.results.tables import cross_cells, document, failure_lines, overall, render, replay_command
@@ -23,10 +26,15 @@ from arena.spec import Spec
 from arena.store import Store
 from arena.store.run import Run
 
-REPEATS = "No intervals: all pairs of games are the same. Agents without randomness repeat their games; "
+REPEATS = "No intervals: fewer than three pairs of games differ. Agents without randomness repeat their games; "
 MORE_OPENINGS = "try openings: {plies: 4} in the spec."
 OTHER_OPENINGS = "their openings repeat as well; more plies give more openings."
-ONE_ROUND = "No intervals yet: they need a second round with its own dice and deals; set `rounds` in the spec."
+FEW_ROUNDS = "No intervals yet: they need three rounds; set `rounds` in the spec."
+MIN_PAIRS_OF_SEATS = 10
+MIN_SHARE_OF_SEATS = 0.8
+"""Positions all but decide the games if there are this many pairs of games, and the same seat won both games in this share."""
+MAX_NAMES_OF_ZERO = 4
+"""The maximum number of agents that are named as those whose mean rating is 0."""
 
 
 class PlayedTournament(Protocol):
@@ -71,8 +79,6 @@ class Leaderboard:
     """The number of void matches. They have no score, because the game or arena itself was at fault."""
     store: str | None
     """The store that holds the matches; None if they are in memory."""
-    method: str | None
-    """How the intervals of the ratings were computed: `bootstrap` or `sandwich`; None without intervals."""
     test: Any
     """The state of the sequential test of the board, in the form that its format returns; None without a test."""
     unrated: frozenset[str]
@@ -82,10 +88,11 @@ class Leaderboard:
     bracket: tuple[tuple[Tie[str], ...], ...]
     """The rounds of a knockout, the first round first; empty for other formats."""
     facts: dict[str, Any]
-    """Keys that only some boards have in JSON. `cycles`: agents that beat each other in a circle, by more than chance.
-    `unmetered`: for each agent, the number of generated states that were not counted. `openings_favour`, `pairing_spread` and
-    `pairing_spread_of`: spreads in Elo. `unrated`: the agents with hidden ratings. `test` and `bracket`: see above. `finished`
-    (false) and `size`: only if matches of the schedule are missing."""
+    """Keys that only some boards have in JSON. `cycles`: agents that beat each other in a circle, by more than chance. `zero`:
+    the agents whose mean rating is 0, if these are not all. `unmetered`: for each agent, the number of generated states that were
+    not counted. `pairing_spread`: how much leads differ from the differences of ratings, as a standard deviation in Elo.
+    `unrated`: the agents with hidden ratings. `test` and `bracket`: see above. `finished` (false) and `size`: only if matches of
+    the schedule are missing."""
 
     table = board_table
     bracket_table = bracket_table
@@ -108,6 +115,11 @@ class Leaderboard:
     def kind(self) -> Kind:
         """The kind of the board."""
         return self.sheet.kind
+
+    @property
+    def zero(self) -> str:
+        """What has the rating 0, in words."""
+        return describe_zero(self.anchor, self.facts.get("zero"))
 
     @property
     def anchor(self) -> str | None:
@@ -181,7 +193,7 @@ class Leaderboard:
         """
         sheet, counts, games = tally.sheet, tally.counts, tally.matches
         versus = sheet.kind == "versus"
-        rated = strengths(sheet, games.pairings(), games.rankings(), games.rounds()) if versus else None
+        rated = strengths(sheet, games.results(), games.pairings()) if versus else None
         unknown = None if rated is None else unknown_ratings(rated, games, [n for n, count in enumerate(counts) if count.games])
         ranking = tally.ranking()
         placings = None if ranking is None else ranking.placings
@@ -202,11 +214,11 @@ class Leaderboard:
         if versus and tally.games:
             own = ranking is not None and (ranking.columns or placings is None)  # its columns show how the format ranks
             by = "return" if by_returns else "Elo" if by_rating and ranking is None else "score"
-            ranked = [] if own else _describe_order(rows, by, folded=games.folded)
-            remarks += _describe_scale(sheet, rows, rated, ranked)
-            remarks += [] if unknown is None else unknown.describe(sheet.labels)
+            ranked = [] if own else list(_describe_order(rows, by, folded=games.folded))
+            remarks += _describe_scale(tally, rated, ranked, facts)
+            remarks += [*([] if unknown is None else unknown.describe(sheet.labels)), *_describe_positions(games)]
         if rated is not None:
-            found, said, explained = _describe_ratings(sheet, rated, unknown, by_returns=by_returns)
+            found, said, explained = _describe_ratings(tally, rated, unknown, by_returns=by_returns)
             facts |= found
             remarks += said if tally.games else ()
         if unmetered := {label: count.unmetered for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered}:
@@ -241,7 +253,6 @@ class Leaderboard:
             distinct_games=tally.distinct_games,
             void=tally.void,
             store=store,
-            method=None if rated is None else rated.method,
             test=test,
             unrated=frozenset(facts.get("unrated", ())),
             columns=_list_columns(sheet, () if ranking is None else ranking.columns, by_returns=by_returns),
@@ -260,38 +271,35 @@ def _level(tally: Tally, rated: Strengths | None, *, by_returns: bool) -> Mappin
 
 
 def _describe_ratings(
-    sheet: BoardInfo, rated: Strengths, unknown: UnknownRatings | None, *, by_returns: bool
+    tally: Tally, rated: Strengths, unknown: UnknownRatings | None, *, by_returns: bool
 ) -> tuple[dict[str, Any], list[str], list[str]]:
     """Return facts, remarks and explanations about the ratings of a board. Boards ranked by returns have no cycles."""
-    facts: dict[str, Any] = {}
+    sheet, facts = tally.sheet, dict[str, Any]()
     remarks, explained = [], []
     if any(low is not None or high is not None for _, low, high in rated.elo.values()):
-        pairs = "pairs of games: the two games of a pair begin with the same position, and the agents swap seats"
-        sample = "rounds: the games of a round share their dice and deals" if sheet.has_chance else pairs
-        explained.append(f"The 95 % intervals are computed from {sample}.")
-    if rated.favour:
-        facts["openings_favour"] = rated.favour
-        favour = f"{rated.favour:.0f} Elo (standard deviation)"
-        explained.append(f"Random openings give one of the seats an advantage, by {favour}. The ratings take this into account.")
-    spreads = {sheet.labels[entry]: spread for entry, spread in rated.own_spreads.items()}
-    sizes = [f" by {rated.pairing_spread:.0f} Elo"] if rated.pairing_spread else []
-    sizes += [f" by {spread:.0f} Elo in games of {label}" for label, spread in spreads.items()]
+        explained.append(
+            "The 95 % intervals are computed from rounds: the games of a round share their position, dice and deals, "
+            "and two agents swap seats."
+        )
     if rated.pairing_spread:
         facts["pairing_spread"] = rated.pairing_spread
-    if spreads:
-        facts["pairing_spread_of"] = spreads
-    if sizes:
         explained.append(
-            "Some agents do better or worse against particular opponents than their ratings predict:"
-            f"{' and'.join(sizes)} (standard deviation), more than chance explains. The intervals take this into account."
+            "Some agents do better or worse against particular opponents than their ratings predict: by "
+            f"{rated.pairing_spread:.0f} Elo (standard deviation), more than chance explains. So ratings depend on the opponents."
         )
     if unknown is not None and unknown.entries:
         facts["unrated"] = [sheet.labels[entry] for entry in sorted(unknown.entries)]
     if rated.cycles:
         facts["cycles"] = [[sheet.labels[entry] for entry in circle] for circle in rated.cycles]
         if not by_returns:
-            circles = [" beats ".join([*circle, circle[0]]) for circle in facts["cycles"]]
-            remarks += [f"{circle}: a circle that is unlikely to be chance." for circle in circles]
+            for circle in rated.cycles:
+                links = pairwise([*circle, circle[0]])
+                told = [
+                    f"{sheet.labels[one]} beats {sheet.labels[two]} ({figures.share(per(points[two], met[two]), 0)})"
+                    for one, two in links
+                    for points, met in [(tally.counts[one].points, tally.counts[one].met)]
+                ]
+                remarks.append(f"{', '.join(told)}: a circle that is unlikely to be chance. Ratings cannot show it.")
     return facts, remarks, explained
 
 
@@ -318,13 +326,35 @@ def _describe_matches(tally: Tally, *, ended: bool) -> Iterator[str]:
         yield f"The run is not finished{missing and ': '}{missing}."
 
 
-def _describe_scale(sheet: BoardInfo, rows: Sequence[Row], rated: Strengths | None, ranked: Iterable[str]) -> list[str]:
-    """Return the remarks on the scale and the intervals of a versus board. They follow the remarks on the order of its rows."""
-    if rated is None or all(row["rating_low"] is None and row["rating_high"] is None for row in rows):
-        return [*ranked, ONE_ROUND if sheet.has_chance else REPEATS + (OTHER_OPENINGS if sheet.has_openings else MORE_OPENINGS)]
-    about = sheet.anchor if sheet.anchor in sheet.labels else "the mean of all agents"
-    scale = f"Elo 0 is {about}; +400 means ten wins for each loss, not counting draws."
-    return [" ".join([*ranked, scale])]
+def _describe_scale(tally: Tally, rated: Strengths | None, ranked: Sequence[str], facts: dict[str, Any]) -> list[str]:
+    """Return the remarks on the order, the scale and the intervals of a versus board. May add the fact `zero`."""
+    sheet = tally.sheet
+    played = [entry for entry, count in enumerate(tally.counts) if count.games]
+    if rated is None or all(rated.elo[entry][1:] == (None, None) for entry in played):
+        folded = REPEATS + (OTHER_OPENINGS if sheet.has_openings else MORE_OPENINGS)
+        return [*ranked, folded if tally.matches.folded else FEW_ROUNDS]
+    if rated.anchor is None and len(rated.zero) < len(played):
+        facts["zero"] = [sheet.labels[entry] for entry in rated.zero]
+    zero = describe_zero(None if rated.anchor is None else sheet.anchor, facts.get("zero"))
+    return [" ".join([*ranked, f"Elo 0 is {zero}; a lead of 400 means 91 % of the points."])]
+
+
+def _describe_positions(games: PairedGames) -> Iterator[str]:
+    by_seat, pairs = games.count_decided_by_seat()
+    if pairs >= MIN_PAIRS_OF_SEATS and by_seat >= MIN_SHARE_OF_SEATS * pairs:
+        yield (
+            f"In {figures.share(by_seat / pairs, 0)} of {pairs:,} pairs of games, the same seat won both: the positions all but "
+            "decide the games, so all ratings lie close together."
+        )
+
+
+def describe_zero(anchor: str | None, zero: Sequence[str] | None) -> str:
+    """Return what has the rating 0: the anchor, or the mean of some agents (of all if `zero` is None)."""
+    if anchor is not None or not zero:
+        return anchor or "the mean of all agents"
+    if len(zero) > MAX_NAMES_OF_ZERO:
+        return f"the mean of the {len(zero)} agents that took points from each other"
+    return f"the mean of {', '.join(zero[:-1])} and {zero[-1]}, which took points from each other"
 
 
 def _describe_order(rows: Sequence[Row], by: str, *, folded: bool) -> Iterator[str]:
@@ -339,23 +369,27 @@ def _describe_order(rows: Sequence[Row], by: str, *, folded: bool) -> Iterator[s
         yield "By mean return, the order would differ, as wins differ in size; to rank by it, write `rank: returns` in the spec."
 
 
-def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | None) -> list[tuple[int, int]]:
-    """Return the rank and index of each entry, best first. Equal entries share a rank. The format, ratings or scores decide."""
+def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | None) -> list[tuple[int | None, int]]:
+    """Return the rank and index of each entry, best first. Equal entries share a rank. The format, ratings or scores decide.
+
+    Unless the format decides, entries that have not played come last and have no rank.
+    """
+    waiting = [placings is None and not count.games for count in tally.counts]
     if placings is None:
         left = [label in (tally.sheet.left or ()) for label in tally.sheet.labels]
-        merits = [(left[entry], *_merit(entry, tally, rated)) for entry in range(len(tally.counts))]
+        merits = [(waiting[entry], left[entry], *_merit(entry, tally, rated)) for entry in range(len(tally.counts))]
     else:
         merits = [tuple([-merit for merit in placing.merit]) for placing in placings]
     sorted_merits = sorted(merits)
     order = sorted(range(len(merits)), key=lambda entry: (merits[entry], entry))
-    return [(sorted_merits.index(merits[entry]) + 1, entry) for entry in order]
+    return [(None if waiting[entry] else sorted_merits.index(merits[entry]) + 1, entry) for entry in order]
 
 
 def _rows(
     tally: Tally,
     rated: Strengths | None,
     level: Mapping[int, Collection[int]],
-    order: Sequence[tuple[int, int]],
+    order: Sequence[tuple[int | None, int]],
     placings: Sequence[Placing] | None,
     refuted: Collection[str],
 ) -> tuple[Row, ...]:

@@ -1,57 +1,39 @@
 """The games of a board as observations for ratings. Two games with two seats form a *pair*: the same position, played twice with
-the seats swapped. A game with three or more seats is a ranking.
+the seats swapped. A game with three or more seats is a ranking. The games of a round share a position, dice and deals.
 
 If no seat of a game used its random stream, playing it again gives the same game. So if no game of a pair used random numbers,
 equal pairs count as one pair with a number of repeats. If a seat used random numbers, every pair counts separately: short games
-may be equal by chance, and merging them would favour agents that win quickly.
+may be equal by chance, and merging them would favour agents that win quickly. Such a pair takes five bytes.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
 from typing import NamedTuple
 
 from arena.format import result_points
 from arena.stats.calculator import EloEstimate
-from arena.stats.elo import elo_difference
-from arena.stats.observations import ONE_GAME, PAIR_SCORES, Pair, WinDrawLoss, kinds_of, ranking_of
+from arena.stats.observations import ONE_GAME, PAIR_SCORES, GameResults, Pair, WinDrawLoss, kinds_of, ranking_of
 
 Entries = tuple[int, int]
-Rankings = dict[tuple[int, ...], list[list[tuple[tuple[int, ...], ...]]]]
-"""The games of three or more entries, by group of entries, and within a group by position."""
-NO_GAMES = Pair(WinDrawLoss(), WinDrawLoss())
+PAIRS_OF_GAMES = [Pair.of(*points) for points in product((0, 0.5, 1), repeat=2)]
+"""All pairs of two games. Equal pairs are one object, so that counting is quick."""
 
 
 def count_pairs(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
     """Return the pentanomial counts: the numbers of pairs with 0, 1/2, 1, 3/2 and 2 points. A repeated pair counts once."""
     counts = [0] * len(PAIR_SCORES)
-    for pair, times in _whole(pairs):
-        counts[_place(pair)] += times
+    for pair, times in kinds_of(pairs):
+        if pair.forward.games and pair.backward.games:
+            counts[PAIR_SCORES.index(round(pair.score * 4) / 4)] += times
     return counts[0], counts[1], counts[2], counts[3], counts[4]
 
 
 def estimate_score(pairs: Sequence[Pair]) -> EloEstimate:
-    """Return the score over all games of some pairs, including repeats and incomplete pairs. The interval uses distinct pairs.
-
-    Each distinct pair is weighted by its number of games. The effective number of pairs (L. Kish, Survey Sampling, 1965) is
-    smaller than their real number if some were repeated more often than others.
-    """
-    whole = _whole(pairs)
-    games, squares = (sum(times * pair.games**power for pair, times in whole) for power in (1, 2))
-    weights = [0.0] * len(PAIR_SCORES)
-    for pair, times in whole:
-        weights[_place(pair)] += times * pair.games * games / squares
-    played = sum(times * pair.games for pair, times in kinds_of(pairs))
-    score = sum(times * pair.games * pair.score for pair, times in kinds_of(pairs)) / played if played else 0.5
-    return replace(EloEstimate.of_pairs(weights), games=played, score=score, elo=elo_difference(score))
-
-
-def _whole(pairs: Sequence[Pair]) -> list[tuple[Pair, int]]:
-    return [(pair, times) for pair, times in kinds_of(pairs) if pair.forward.games and pair.backward.games]
-
-
-def _place(pair: Pair) -> int:
-    return PAIR_SCORES.index(round(pair.score * 4) / 4)
+    """Return the score over all games of some pairs, including repeats and incomplete pairs. The interval uses distinct pairs."""
+    return EloEstimate.of_results([(pair.score, pair.games, times) for pair, times in kinds_of(pairs)])
 
 
 class Half(NamedTuple):
@@ -77,9 +59,14 @@ class SeatOrder:
     """For each round, the game in this order that waits for the other game of its pair."""
     awaited: dict[int, Half] = field(default_factory=dict)
     """Waiting games in the other order of seats; the same object as the `waiting` of that order."""
-    drawn: Counter[tuple[float, float]] = field(default_factory=Counter)
-    """The numbers of pairs that used random numbers. The keys are the points of the first seat in the two games: first in the
-    game in this order, which ended last, then in the other one."""
+
+
+class RoundPair(NamedTuple):
+    """A pair of games without random numbers, together with all its repeats."""
+
+    round: int
+    """The lowest number of their rounds."""
+    pair: Pair
 
 
 class PairedGames:
@@ -87,45 +74,45 @@ class PairedGames:
 
     count_pairs, estimate_score = staticmethod(count_pairs), staticmethod(estimate_score)
 
-    def __init__(self, *, shared: bool = False) -> None:
-        """Start without games. `shared` is true if all games of a round share dice and deals; `rounds` needs this."""
-        self._by_round: dict[int, dict[Entries, Pair]] | None = defaultdict(dict) if shared else None
+    def __init__(self) -> None:
         self.folded = False
         """Whether there are pairs, or games of more than two seats, that were merged because they only repeat others."""
         self._orders: dict[tuple[int, ...], SeatOrder] = {}
-        self._played: dict[Entries, dict[tuple[int, int], Pair]] = defaultdict(dict)
-        self._rankings: dict[tuple[int, ...], dict[object, list[tuple[tuple[int, ...], ...]]]]
-        self._rankings = defaultdict(lambda: defaultdict(list))
+        self._drawn: dict[Entries, tuple[array[int], bytearray]] = defaultdict(lambda: (array("i"), bytearray()))
+        """The pairs that used random numbers: their rounds, and their indices in PAIRS_OF_GAMES."""
+        self._played: dict[Entries, dict[tuple[int, int], RoundPair]] = defaultdict(dict)
+        self._rankings: dict[tuple[tuple[int, ...], int | None], list[tuple[int, tuple[tuple[int, ...], ...]]]]
+        self._rankings = defaultdict(list)
+        """The games of three or more entries with their rounds, by seats and, without random numbers, by their moves."""
 
     def add(self, round_: int, seats: tuple[int, ...], returns: Sequence[float], play_hash: int, used_rng: bool) -> None:
         """Add one game; `play_hash` is a hash of its moves, and `used_rng` says whether any seat used random numbers."""
         if len(seats) != 2:
-            cluster: object = ("round", round_) if used_rng else ("play", play_hash)
-            games = self._rankings[tuple(sorted(seats))][cluster]
+            games = self._rankings[seats, None if used_rng else play_hash]
             self.folded |= not used_rng and bool(games)
-            games.append(ranking_of(dict(zip(seats, returns, strict=True))))
+            games.append((round_, ranking_of(dict(zip(seats, returns, strict=True)))))
             return
         order = self._orders.get(seats) or self._order(seats)
         got, theirs = returns
         points = result_points(got, theirs)
-        if self._by_round is not None:
-            pairs = self._by_round[round_]
-            half = Pair(ONE_GAME[points], WinDrawLoss()) if order.forward else Pair(WinDrawLoss(), ONE_GAME[points])
-            pairs[order.entries] = pairs.get(order.entries, NO_GAMES).plus(half)
         order.points += points
         order.games += 1
         other = order.awaited.pop(round_, None)
         if other is None:
             order.waiting[round_] = Half(points, play_hash, used_rng)
-        elif used_rng or other.used_rng:
-            order.drawn[points, other.points] += 1
+            return
+        one, two = ((points, play_hash), other[:2]) if order.forward else (other[:2], (points, play_hash))
+        if used_rng or other.used_rng:
+            rounds, kinds = self._drawn[order.entries]
+            rounds.append(round_)
+            kinds.append(round(6 * one[0] + 2 * two[0]))
         else:
-            one, two = ((points, play_hash), other[:2]) if order.forward else (other[:2], (points, play_hash))
-            pair = Pair.of(one[0], two[0])
             played = self._played[order.entries]
-            before = played.get((one[1], two[1]))
-            self.folded |= before is not None
-            played[one[1], two[1]] = pair if before is None else before.plus(pair)
+            found = RoundPair(round_, Pair.of(one[0], two[0]))
+            if (before := played.get((one[1], two[1]))) is not None:
+                self.folded = True
+                found = RoundPair(min(round_, before.round), before.pair.plus(found.pair))
+            played[one[1], two[1]] = found
 
     def _order(self, seats: tuple[int, ...]) -> SeatOrder:
         """Create and return the object for two entries in this order of seats, together with the one for the opposite order."""
@@ -139,33 +126,58 @@ class PairedGames:
 
     def pairings(self) -> dict[Entries, list[Pair]]:
         """Return the pairs of every two entries that met. A game without the other game of its pair counts as half a pair."""
-        found: dict[Entries, list[Pair]] = defaultdict(list)
-        for order in self._orders.values():
-            for (mine, theirs), count in order.drawn.items():
-                pair = Pair.of(mine, theirs) if order.forward else Pair.of(theirs, mine)
-                found[order.entries] += [pair] * count  # the same object, so that counting is quick
+        found = {entries: [PAIRS_OF_GAMES[kind] for kind in kinds] for entries, (_, kinds) in self._drawn.items()}
         for entries, played in self._played.items():
-            found[entries] += played.values()
-        for order in self._orders.values():
-            for half in order.waiting.values():
-                counts = ONE_GAME[half.points]
-                found[order.entries].append(Pair(counts, WinDrawLoss()) if order.forward else Pair(WinDrawLoss(), counts))
-        return dict(found)
+            found.setdefault(entries, []).extend([one.pair for one in played.values()])
+        for entries, _, pair in self._halves():
+            found.setdefault(entries, []).append(pair)
+        return found
 
-    def rounds(self) -> list[dict[Entries, Pair]] | None:
-        """Return the pairs of every two entries in each round; None unless the games of a round share dice and deals."""
-        return None if self._by_round is None else list(self._by_round.values())
+    def results(self) -> GameResults[int]:
+        """Return the results of all games by round, as input for `rate`. Repeats belong to the round of the first of them."""
+        found: GameResults[int] = GameResults()
+        for (one, two), (rounds, kinds) in self._drawn.items():
+            for round_, kind in zip(rounds, kinds, strict=True):
+                found.add_pair(round_, one, two, 2 * PAIRS_OF_GAMES[kind].score)
+        for (one, two), played in self._played.items():
+            for round_, pair in played.values():
+                found.add_pair(round_, one, two, pair.score * pair.games, pair.games)
+        for (one, two), round_, pair in self._halves():
+            found.add_pair(round_, one, two, pair.score, 1)
+        for (_, play_hash), games in self._rankings.items():
+            first = min([round_ for round_, _ in games])
+            for round_, ranking in games:
+                found.add_ranking(round_ if play_hash is None else first, ranking)
+        return found
+
+    def _halves(self) -> Iterator[tuple[Entries, int, Pair]]:
+        for order in self._orders.values():
+            for round_, half in order.waiting.items():
+                counts = ONE_GAME[half.points]
+                yield order.entries, round_, Pair(counts, WinDrawLoss()) if order.forward else Pair(WinDrawLoss(), counts)
 
     def scores_by_round(self, entries: Entries) -> dict[int, float]:
-        """Return the first entry's share of the points, for each round with shared dice and deals that both entries completed."""
-        met = {number: pairs.get(entries, NO_GAMES) for number, pairs in sorted((self._by_round or {}).items())}
-        return {number: pair.score for number, pair in met.items() if pair.forward.games and pair.backward.games}
+        """Return the first entry's share of the points in each round with random numbers that both entries completed."""
+        rounds, kinds = self._drawn.get(entries, ((), ()))
+        return {round_: PAIRS_OF_GAMES[kind].score for round_, kind in sorted(zip(rounds, kinds, strict=True))}
+
+    def count_decided_by_seat(self) -> tuple[int, int]:
+        """Return the number of distinct pairs of games in which the same seat won both games, and the number of all pairs."""
+        both = (Pair.of(1, 1), Pair.of(0, 0))
+        pairs = [pair for _, kinds in self._drawn.values() for pair in map(PAIRS_OF_GAMES.__getitem__, kinds)]
+        pairs += [
+            Pair.of(*[round(side.points / side.games, 9) for side in one.pair])
+            for played in self._played.values()
+            for one in played.values()
+        ]
+        return sum([pair in both for pair in pairs]), len(pairs)
 
     def in_first_seat(self, entry: int) -> tuple[float, int]:
         """Return the points and the number of games of an entry in the first seat."""
         orders = [order for (first, _), order in self._orders.items() if first == entry]
         return sum(order.points for order in orders), sum(order.games for order in orders)
 
-    def rankings(self) -> Rankings:
-        """Return the games of three or more entries, by group of entries, and within a group by position."""
-        return {group: list(clusters.values()) for group, clusters in self._rankings.items()}
+    @property
+    def ranked(self) -> frozenset[frozenset[int]]:
+        """The groups of entries that met in games with three or more seats."""
+        return frozenset([frozenset(seats) for seats, _ in self._rankings])

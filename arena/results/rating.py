@@ -1,22 +1,17 @@
 """Computes the strength of the agents of a board from its games: ratings in Elo, with intervals."""
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, islice
-from math import ceil
+from dataclasses import dataclass
+from math import ceil, inf
 from typing import TYPE_CHECKING, ClassVar
 
-from arena.errors import ArenaError
-from arena.identity import Stream
-from arena.results.pairs import Entries, PairedGames, Rankings
+from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.stats.cycles import beats, cycles
-from arena.stats.elo import ELO
-from arena.stats.observations import Pair
+from arena.stats.observations import GameResults, Pairings
 
 if TYPE_CHECKING:
-    from arena.stats.intervals import Ratings
+    from arena.stats.ratings import Ratings
 
 MAX_INTERVAL_ELO = 300
 """A rating is shown only if both bounds of its 95 % interval are at most this far from it, in Elo."""
@@ -32,23 +27,18 @@ class Strengths:
     MAX_ENTRIES: ClassVar = 200
     """The maximum number of entries of a rated board. The size of the matrices grows with the square of this number."""
     elo: Mapping[int, tuple[float | None, float | None, float | None]]
-    """The rating and its bounds; None for a missing value. All are None until an entry has two distinct pairs of games."""
+    """The rating and its bounds; None for an unknown value."""
     level: dict[int, tuple[int, ...]]
     """For each entry, the other entries whose intervals overlap with its interval."""
-    method: str
-    """How the intervals were computed: `bootstrap` or `sandwich`."""
     cycles: tuple[tuple[int, ...], ...]
     """Intransitive cycles: each agent is significantly better than the next one, and the last one than the first."""
     superiority: tuple[tuple[float | None, ...], ...]
     """The likelihood of superiority of each entry (row) over every other entry (column), by their indices."""
     anchor: int | None
-    """The entry whose rating is 0; None if the mean rating is 0."""
-    favour: float = 0.0
-    """The standard deviation of the advantage that openings give to a seat, in Elo; 0 if the games show no advantage."""
+    """The entry whose rating is 0; None if the mean rating of the entries in `zero` is 0."""
+    zero: tuple[int, ...] = ()
     pairing_spread: float = 0.0
     """The standard deviation, in Elo, of leads around the differences of ratings; 0 if chance alone may explain it."""
-    own_spreads: dict[int, float] = field(default_factory=dict)
-    """This standard deviation for each entry whose leads deviate more than the leads of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +47,7 @@ class UnknownRatings:
 
     entries: frozenset[int]
     swept: tuple[int, ...]
-    """Those entries that won or lost every game. Their intervals have only one bound as long as this is so."""
+    """Entries whose intervals have only one bound, because all games between stronger and weaker agents went one way."""
     decisive: int
     """The number of decided pairs on the whole board: pairs of games in which one side won more points."""
     needed: int | None
@@ -66,7 +56,7 @@ class UnknownRatings:
     def describe(self, labels: Sequence[str]) -> Iterator[str]:
         """Yield remarks for the board that say which further matches would make the ratings known."""
         if self.entries - set(self.swept):
-            line = f"? : no rating yet, because the 95 % interval is wider than ±{MAX_INTERVAL_ELO} Elo."
+            line = f"? : no rating yet, because the 95 % interval is missing or wider than ±{MAX_INTERVAL_ELO} Elo."
             if self.needed is not None:
                 pairs = f"{self.decisive:,}" if self.decisive else "none"
                 about = "at least" if self.swept else "about"
@@ -75,7 +65,7 @@ class UnknownRatings:
             yield line
         if self.swept:
             names = ", ".join([labels[entry] for entry in self.swept])
-            why = "an agent that won or lost every game has an interval with only one bound"
+            why = "all games between stronger and weaker agents went one way, so the interval has only one bound"
             yield f"? for {names}: {why}; a game with another result would give the other bound."
 
 
@@ -88,7 +78,8 @@ def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int
     bounds = {entry: rated.elo[entry][1:] for entry in played if entry != rated.anchor}
     swept = tuple([entry for entry, (low, high) in bounds.items() if (low is None) != (high is None)])
     halves = {entry: (high - low) / 2 for entry, (low, high) in bounds.items() if low is not None and high is not None}
-    unknown = frozenset([entry for entry in bounds if halves.get(entry, float("inf")) > MAX_INTERVAL_ELO])
+    # Rounded, so that of two entries with equal results, both are shown or none is.
+    unknown = frozenset([entry for entry in bounds if round(halves.get(entry, inf), 6) > MAX_INTERVAL_ELO])
     pairs = [pair for found in games.pairings().values() for pair in found]
     decisive = sum([pair.score != 0.5 for pair in pairs])
     factor = max([half / MAX_INTERVAL_ELO for half in halves.values()], default=0.0)
@@ -96,50 +87,38 @@ def unknown_ratings(rated: Strengths, games: PairedGames, played: Collection[int
     return UnknownRatings(unknown, swept, decisive, needed if pairs else None)
 
 
-def strengths(
-    sheet: BoardInfo,
-    pairings: Mapping[Entries, Sequence[Pair]],
-    rankings: Rankings | None = None,
-    rounds: Sequence[Mapping[Entries, Pair]] | None = None,
-) -> Strengths | None:
-    """Rate a board from the pairs of every two entries that met, or from games of three or more if there are no pairs.
+def strengths(sheet: BoardInfo, results: GameResults[int], pairings: Pairings[int] | None = None) -> Strengths | None:
+    """Rate a board. `pairings` has the same games as `results`, if cycles are wanted.
 
-    Returns None if there is nothing to rate, or if there are more than MAX_ENTRIES entries. `rounds` has the pairs of each round
-    if the games of a round share dice and deals; if it is None, pairs are treated as independent.
+    Returns None if there is nothing to rate, or if there are more than MAX_ENTRIES entries.
     """
     entries = range(len(sheet.labels))
-    if len(entries) > Strengths.MAX_ENTRIES or not (pairings or rankings):
+    if len(entries) > Strengths.MAX_ENTRIES or not results.rows:
         return None
-    anchor = sheet.labels.index(sheet.anchor) if sheet.anchor in sheet.labels else None
-    played = [seats for seats, pairs in pairings.items() for _ in islice(filter(None, (pair.games for pair in pairs)), 2)]
-    if pairings and max(Counter(chain(*played)).values(), default=0) < 2:  # every interval is missing
-        level = {entry: tuple([other for other in entries if other != entry]) for entry in entries}
-        elo = {entry: (0.0 if entry == anchor else None, None, None) for entry in entries}
-        return Strengths(elo, level, "sandwich", (), ((None,) * len(entries),) * len(entries), anchor)
-    from arena.stats.intervals import overlapping, rate
-    from arena.stats.plackett_luce import rate_rankings
+    from arena.stats.ratings import rate
 
-    try:
-        if pairings:
-            rng = Stream(f"bootstrap/{sheet.title}")
-            ratings = rate(pairings, entries, rng=rng, anchor=anchor, rounds=rounds, openings=sheet.has_openings)
-        else:
-            ratings = rate_rankings(rankings or {}, entries, anchor=anchor)
-    except ArenaError:
-        return None
-    rows = ratings.rows
-    level = overlapping([replace(row, low=0.0, high=0.0) if row.agent == anchor else row for row in rows])
+    anchor = sheet.labels.index(sheet.anchor) if sheet.anchor in sheet.labels else None
+    ratings = rate(results, entries, anchor=anchor)
+    bounds = {row.agent: (row.elo, row.low, row.high) for row in ratings.rows}
     return Strengths(
-        {row.agent: (row.elo, row.low, row.high) for row in rows},
-        {entry: tuple(sorted(others)) for entry, others in level.items()},
-        ratings.method,
-        cycles(beats(pairings)) if pairings else (),
-        _superiority(ratings, len(rows)),
+        bounds,
+        _overlapping({entry: (0.0, 0.0, 0.0) if entry == anchor else row for entry, row in bounds.items()}),
+        cycles(beats(pairings or {})),
+        _superiority(ratings, len(entries)),
         anchor,
-        ratings.fit.spread * ELO,
-        ratings.differences.spread * ELO,
-        {entry: spread * ELO for entry, spread in ratings.differences.own_spreads.items()},
+        ratings.zero,
+        ratings.find_spread(),
     )
+
+
+def _overlapping(bounds: Mapping[int, tuple[float | None, float | None, float | None]]) -> dict[int, tuple[int, ...]]:
+    """Return, for each entry, the others whose intervals overlap with its own. An open end overlaps everything beyond it."""
+
+    def apart(one: int, two: int) -> bool:
+        orders = (bounds[one][1], bounds[two][2]), (bounds[two][1], bounds[one][2])
+        return any(low is not None and high is not None and high < low for low, high in orders)
+
+    return {one: tuple([two for two in sorted(bounds) if two != one and not apart(one, two)]) for one in bounds}
 
 
 def _superiority(ratings: "Ratings[int]", entries: int) -> tuple[tuple[float | None, ...], ...]:
@@ -147,7 +126,7 @@ def _superiority(ratings: "Ratings[int]", entries: int) -> tuple[tuple[float | N
     found: list[list[float | None]] = [[None] * entries for _ in range(entries)]
     for i in range(entries):
         for j in range(i):
-            likelihood = ratings.superiority(i, j)
+            likelihood = ratings.difference(i, j).superiority
             if likelihood is not None:
                 found[i][j], found[j][i] = likelihood, 1 - likelihood
     return tuple(map(tuple, found))

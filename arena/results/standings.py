@@ -1,7 +1,7 @@
 """Standings during a tournament: the results so far, counted match by match, and the ratings computed from them.
 
-Memory does not grow with the matches of a puzzle, nor with games in which a seat used random numbers (see `arena.results.pairs`).
-Games with three or more seats are counted but not rated.
+Memory does not grow with the matches of a puzzle; a pair of games takes a few bytes (see `arena.results.pairs`). Games with three
+or more seats are counted but not rated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,14 @@ from math import inf
 
 from arena.format import Pairing
 from arena.results.board_rows import Row, per
-from arena.results.pairs import Entries, PairedGames
+from arena.results.pairs import PairedGames
 from arena.results.rating import strengths
 from arena.results.tally import ResultCount
 from arena.schedule.board_info import BoardInfo
 from arena.spec import Board
-from arena.stats.observations import Pair
+from arena.stats.observations import GameResults
 from arena.stats.solved_share import wilson
 
-Pairings = Mapping[Entries, Sequence[Pair]]
 NO_RATING = (None, None, None)
 MAX_ENTRIES_RATED_LIVE = 32
 """Boards with more entries are not rated during the run, because this would delay the end of the run."""
@@ -55,16 +54,13 @@ class Standings:
         if len(pairing.seats) == 2 and len(counts) <= MAX_ENTRIES_RATED_LIVE:
             self._games[board].add(pairing.round, pairing.seats, returns, play_hash or 0, play_hash is None)
 
-    def pairings(self, board: int) -> Pairings:
-        """Return the current pairs of a board, as input for `rate`."""
-        return self._games[board].pairings()
+    def results(self, board: int) -> GameResults[int]:
+        """Return the results of a board so far, as input for `rate`."""
+        return self._games[board].results()
 
-    def rate(self, board: int, pairings: Pairings) -> None:
-        """Rate a board from pairs that `pairings` returned, as if they were independent. `of` shows these ratings from then on.
-
-        Rating may take a second.
-        """
-        found = strengths(BoardInfo.of(self._boards[board]), pairings)
+    def rate(self, board: int, results: GameResults[int]) -> None:
+        """Rate a board from results that `results` returned. `of` shows these ratings from then on. Rating may take a second."""
+        found = strengths(BoardInfo.of(self._boards[board]), results)
         if found is not None:
             self._elo[board] = found.elo
 

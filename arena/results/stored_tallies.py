@@ -1,8 +1,8 @@
 """Computes the tallies (counts for leaderboards) of the boards in a store. The database adds up the counts.
 
-Memory does not grow with the matches of puzzles, nor with games with two seats in which a seat used random numbers. It does grow
-with the distinct pairs without random numbers, with the results if the format has its own ranking, and with the rankings from
-games with three or more seats (see `arena.results.pairs`).
+Memory does not grow with the matches of puzzles. It grows by a few bytes with each pair of games, and more with the distinct
+pairs without random numbers, with the results if the format has its own ranking, and with the rankings from games with three or
+more seats (see `arena.results.pairs`).
 """
 
 import json

@@ -219,7 +219,7 @@ class Tally:
         self.fallbacks = 0
         self.distinct: int | None = None
         """The number of distinct games that a store has counted; None if matches are counted one by one."""
-        self.matches = PairedGames(shared=sheet.has_chance)
+        self.matches = PairedGames()
         self.returns = MeanReturns(len(sheet.labels))
         self.claims = Claims(sheet)
         self._plays: set[tuple[tuple[int, ...], int]] = set()

@@ -1,7 +1,7 @@
 """The Elo of a match with its 95 % interval and the likelihood of superiority, from games or from pairs of games."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from arena.errors import ArenaError
@@ -14,7 +14,7 @@ GAME_SCORES = (0.0, 0.5, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class EloEstimate:
-    """A score with its interval, also in Elo. Elo is None for scores of 0 and 100 %, intervals for fewer than two outcomes."""
+    """A score with its interval, also in Elo. Elo is None for scores of 0 and 100 %, intervals for fewer than three outcomes."""
 
     PAIR_SCORES: ClassVar = PAIR_SCORES
     """The possible scores of a pair, in the order of pentanomial counts."""
@@ -49,6 +49,25 @@ class EloEstimate:
         Raises ArenaError unless there are five counts, none of them negative.
         """
         return _estimate(EloEstimate.check_counts(counts), PAIR_SCORES, games=2)
+
+    @staticmethod
+    def of_results(results: Iterable[tuple[float, float, int]]) -> "EloEstimate":
+        """Return the estimate from the results of pairs of games: the share of the points, the number of games, and how many
+        pairs had this result.
+
+        The score counts all games. The interval counts pairs, and leaves out games whose pair is incomplete. If a pair was
+        repeated, so that it has more than two games, it has a larger weight. The effective number of pairs (L. Kish, Survey
+        Sampling, 1965) is smaller than their real number if some were repeated more often than others.
+        """
+        found = list(results)
+        whole = [(score, games, times) for score, games, times in found if games > 1]
+        total, squares = (sum(times * games**power for _, games, times in whole) for power in (1, 2))
+        weights = [0.0] * len(PAIR_SCORES)
+        for score, games, times in whole:
+            weights[PAIR_SCORES.index(round(score * 4) / 4)] += times * games * total / squares
+        played = sum(times * games for _, games, times in found)
+        share = sum(times * games * score for score, games, times in found) / played if played else 0.5
+        return replace(EloEstimate.of_pairs(weights), games=played, score=share, elo=elo_difference(share))
 
     @staticmethod
     def check_counts(counts: Sequence[float]) -> Sequence[float]:

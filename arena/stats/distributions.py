@@ -4,6 +4,7 @@ Leading factors are written with the remainder of Stirling's formula (C. Loader,
 probabilities, 2000), because differences of the logarithms of large gamma functions would lose their digits.
 """
 
+from functools import lru_cache
 from math import copysign, erfc, exp, inf, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
 
@@ -24,6 +25,7 @@ def student_cdf(freedom: float, t: float) -> float:
     return tail if t < 0 else 1 - tail
 
 
+@lru_cache(1024)
 def student_quantile(freedom: float, probability: float) -> float:
     """Return the value that Student's t with these degrees of freedom exceeds with a probability of `1 - probability`.
 

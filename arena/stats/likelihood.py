@@ -12,6 +12,8 @@ from statistics import NormalDist
 
 from arena.stats.distributions import student_quantile
 
+MIN_OUTCOMES = 3
+"""The fewest independent outcomes (pairs of games, or rounds) with which an interval is computed."""
 ONE_IN_TWENTY = log(20)
 """If all outcomes are equal, their probability at a one-sided 95 % bound is 1/20; this is minus its logarithm."""
 
@@ -64,7 +66,7 @@ def tilt(counts: Sequence[float], values: Sequence[float], mean: float) -> float
 
 
 def mean_interval(counts: Sequence[float], values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean, within the range of the values; None if there are fewer than two outcomes.
+    """Return the 95 % interval of the mean, within the range of the values; None if there are fewer than MIN_OUTCOMES.
 
     The interval consists of the means that a likelihood-ratio test does not reject. Because there may be few outcomes, the test
     uses the squared quantile of Student's t instead of chi-squared. If every outcome was the least or the largest possible value,
@@ -76,7 +78,7 @@ def mean_interval(counts: Sequence[float], values: Sequence[float]) -> tuple[flo
 @lru_cache(4096)
 def _mean_interval(counts: tuple[float, ...], values: tuple[float, ...]) -> tuple[float, float] | None:
     total = sum(counts)
-    if total < 2:
+    if total < MIN_OUTCOMES:
         return None
     low, high = min(values), max(values)
     middle = sum(n * v for n, v in zip(counts, values, strict=True)) / total

@@ -1,4 +1,4 @@
-"""The forms in which statistics count games: pairs of games, rankings of three or more, and tables of wins, draws and losses.
+"""The forms in which statistics count games: pairs of games, rankings of three or more, and results by round.
 
 A pair is two games from one position, with seats swapped. The two games are correlated, because the better side of a lopsided
 opening tends to win both. So for intervals and tests, the independent observation is the pair and not the game. If two
@@ -7,9 +7,14 @@ competitors play exactly the same games again, these are not another pair; the r
 A competitor is any hashable value that is not None.
 """
 
+from array import array
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias, TypeVar
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import combinations
+from math import comb
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+from arena.errors import ArenaError
 
 Competitor = TypeVar("Competitor", bound=Hashable)
 
@@ -82,30 +87,11 @@ ONE_GAME = {1: WinDrawLoss(wins=1), 0.5: WinDrawLoss(draws=1), 0: WinDrawLoss(lo
 Pairings: TypeAlias = Mapping[tuple[Competitor, Competitor], Sequence[Pair]]
 """The pairs of every two competitors that met. There is only one key for two competitors."""
 
-Table: TypeAlias = Mapping[tuple[Competitor, Competitor], WinDrawLoss]
-"""The games of every two competitors, for each order of seats. In a key, the competitor in the first seat comes first."""
-
 Ranking: TypeAlias = Sequence[Sequence[Competitor]]
 """The competitors of a game, the best first; tied ones stand together, as in [["a"], ["b", "c"]]. No competitor occurs twice."""
 
-
-def pentanomial(scores: Iterable[float]) -> tuple[int, int, int, int, int]:
-    """Return the numbers of pairs with 0, 0.5, 1, 1.5 and 2 points; `scores` are shares of 0, 0.25, 0.5, 0.75 or 1.
-
-    >>> pentanomial([0.5, 1, 0.5, 0])
-    (1, 0, 2, 0, 1)
-    """
-    counts = [0, 0, 0, 0, 0]
-    for score in scores:
-        counts[PAIR_SCORES.index(score)] += 1
-    return counts[0], counts[1], counts[2], counts[3], counts[4]
-
-
-class CountedPairs(list[Pair]):
-    """Pairs that have already been counted."""
-
-    kinds: list[tuple[Pair, int]]
-    """The distinct pairs with their multiplicities."""
+MAX_TIED = 12
+"""The largest number of competitors that may tie. The average over their orders visits every subset of them."""
 
 
 def kinds_of(pairs: Sequence[Pair]) -> list[tuple[Pair, int]]:
@@ -113,43 +99,56 @@ def kinds_of(pairs: Sequence[Pair]) -> list[tuple[Pair, int]]:
 
     They are counted by identity, because hashing half a million nested tuples takes ten times as long.
     """
-    if isinstance(pairs, CountedPairs):
-        return pairs.kinds
     kinds = {id(pair): pair for pair in pairs}
     return [(kinds[kind], count) for kind, count in Counter(map(id, pairs)).items()]
 
 
-def share_equal(pairings: Pairings[Competitor]) -> dict[tuple[Competitor, Competitor], Sequence[Pair]]:
-    """Return the same pairings with one object for all equal pairs, counted in advance."""
-    known: dict[Pair, Pair] = {}
-    found: dict[tuple[Competitor, Competitor], Sequence[Pair]] = {}
-    for seats, pairs in pairings.items():
-        counted = CountedPairs([known.setdefault(pair, pair) for pair in pairs])
-        counted.kinds = kinds_of(list(counted))
-        found[seats] = counted
-    return found
+class GameResults(Generic[Competitor]):
+    """The results of games by round, which `rate` turns into ratings.
 
+    Every result divides points among some competitors. In games with two seats, these are the points of both. A ranking is a
+    sequence of choices, the best of all first, then the best of the rest, and so on; the chosen competitor gets the point.
 
-def weigh(
-    pairings: Pairings[Competitor], weight: Callable[[tuple[Competitor, Competitor]], float]
-) -> dict[tuple[Competitor, Competitor], Sequence[Pair]]:
-    """Return the same pairings, with the games of each multiplied by its weight."""
-    found: dict[tuple[Competitor, Competitor], Sequence[Pair]] = {}
-    for seats, pairs in pairings.items():
-        found[seats], share = (own := CountedPairs()), weight(seats)
-        own.kinds = [(Pair(pair.forward.times(share), pair.backward.times(share)), count) for pair, count in kinds_of(pairs)]
-        own += [pair for pair, count in own.kinds for _ in range(count)]
-    return found
+    >>> games: GameResults[str] = GameResults()
+    >>> games.add_pair(0, "ada", "bob", 1.5)
+    >>> games.add_ranking(1, [["ada"], ["bob", "eve"]])
+    >>> list(games.rows)
+    [('ada', 'bob'), ('ada', 'bob', 'eve'), ('bob', 'eve')]
+    """
 
+    def __init__(self) -> None:
+        self.rows: dict[tuple[Competitor, ...], tuple[array[int], array[float]]] = {}
+        """For each group of competitors, the number of the round of each result, and the points of all of them in each result."""
+        self.paired = True
+        """Whether all results are from games with two seats."""
 
-def table_of(pairings: Pairings[Competitor]) -> dict[tuple[Competitor, Competitor], WinDrawLoss]:
-    """Return the games of all pairs, added up for each order of seats. Keys without games are left out."""
-    table: dict[tuple[Competitor, Competitor], WinDrawLoss] = {}
-    for (one, two), pairs in pairings.items():
-        for pair, count in kinds_of(pairs):
-            table[one, two] = table.get((one, two), WinDrawLoss()).plus(pair.forward.times(count))
-            table[two, one] = table.get((two, one), WinDrawLoss()).plus(pair.backward.times(count))
-    return {seats: counts for seats, counts in table.items() if counts.games}
+    def add_pair(self, round_: int, one: Competitor, two: Competitor, points: float, games: float = 2) -> None:
+        """Add the games of two competitors in one round: the points of `one`, where a draw is half a point.
+
+        Games that repeat the games of another round move by move are added to that round.
+        """
+        self._add(round_, (one, two), (points, games - points))
+
+    def add_ranking(self, round_: int, ranking: Ranking[Competitor]) -> None:
+        """Add a game with three or more seats. If some competitors tie, all their possible orders count in equal shares.
+
+        Raises ArenaError if more than MAX_TIED competitors tie.
+        """
+        self.paired = False
+        for k, level in enumerate(ranking):
+            if len(level) > MAX_TIED:
+                raise ArenaError(f"ratings: expected at most {MAX_TIED} agents to tie in one game, got {len(level)}")
+            below = tuple([one for later in ranking[k + 1 :] for one in later])
+            for left in range(1, len(level) + 1):  # if k tie, any `left` of them hold the last places with the same probability
+                for tied in combinations(level, left):
+                    if below or left > 1:
+                        share = 1 / comb(len(level), left) / left
+                        self._add(round_, (*tied, *below), (*[share] * left, *[0.0] * len(below)))
+
+    def _add(self, round_: int, group: tuple[Competitor, ...], points: Sequence[float]) -> None:
+        rounds, shares = self.rows.get(group) or self.rows.setdefault(group, (array("q"), array("d")))
+        rounds.append(round_)
+        shares.extend(points)
 
 
 def ranking_of(returns: Mapping[Competitor, float]) -> tuple[tuple[Competitor, ...], ...]:

@@ -179,20 +179,23 @@ class TrialBoard:
 
 def place(board: Leaderboard, label: str) -> str:
     """Return the place as text such as `place 2 of 6`; `shared` is added if another entry has the same place. A failed entry has
-    no place.
+    no place, and entries that have not played do not count.
     """
-    row = row_of(board, label)
+    row, played = row_of(board, label), [other for other in board.rows if other.get("games", other.get("attempts"))]
+    if row not in played:
+        return "no place, because it has not played"
     if row.get("failures"):
         matches = row["games"] if board.kind == "versus" else row["attempts"]
         what = "game" if board.kind == "versus" else "attempt"
         return f"no place, because it failed in {row['failures']:,} of {matches:,} {what}{'s' * (matches != 1)}"
-    shared = sum(other["rank"] == row["rank"] for other in board.rows) > 1
-    return f"place {row['rank']} of {len(board.rows)}{', shared' if shared else ''}"
+    shared = sum(other["rank"] == row["rank"] for other in played) > 1
+    return f"place {row['rank']} of {len(played)}{', shared' if shared else ''}"
 
 
 def against_each(tried: Tried, label: str) -> str:
     """Return a sentence with the scores of an entry. The sentence says which entries this entry beats, which it loses to, and
-    which cannot be distinguished from it. If there are too few pairs, it has only the scores.
+    which cannot be distinguished from it. If there are too few pairs, it has only the scores; if it has played a single game
+    against each, not even these.
 
     These statements are based on the 95 % interval of the share of the points, which is computed from game pairs as in `arena
     compare`.
@@ -206,6 +209,8 @@ def against_each(tried: Tried, label: str) -> str:
             groups[_compare(tried, label, other)].append(f"{other} ({percent(score)})")
     results = "; ".join([f"{word} {', '.join(names)}" for word, names in groups.items() if names])
     games = row_of(board, label)["games"] // max(1, sum(score is not None for score in scores))
+    if games < 2:
+        return "has played too few games for scores"
     number, unit = (games // 2, "pair") if tried.pairs and games > 1 else (games, "game")
     games_each = f"{number} {unit}{'s' * (number != 1)}{' of games' * (unit == 'pair')}"
     return f"{results}; the percentages are its scores in {games_each} against each agent"

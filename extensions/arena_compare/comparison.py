@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from arena.api.match import Stream
 from arena.api.results import BoardInfo, PairedGames, Tally
 from arena.api.store import Store
 from arena.stats import EloEstimate, Pair
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
     from arena.stats import Difference
 
 MAX_EXACT_PAIRS = 40
-"""The largest number of game pairs for which an exact test is used. About the same number decides whether the intervals of
-ratings come from a bootstrap (`MIN_BOOTSTRAP_PAIRS` in `arena.stats.intervals`).
-"""
+"""The largest number of game pairs for which an exact test is used."""
 Entry = tuple[str, int]
 """An entry: its label and its number."""
 
@@ -43,7 +40,9 @@ class GamesComparison:
     the likelihood ratio of the score.
     """
     table: "Difference | None"
-    """The difference of the ratings in Elo, computed from all games of the board."""
+    """The difference of the ratings in Elo, computed from all games of the board. If the board has no other entries, this is the
+    Elo of `worth`.
+    """
     games: int = 0
     """The number of games, including repeated games and incomplete pairs."""
     distinct: int = 0
@@ -72,23 +71,22 @@ def comparisons(
         return [compare_attempts(pair, met, optima, board) for pair, met in both if met[0].keys() & met[1].keys()]
     if sheet.kind == "score":
         return list(compare_means([(name, tally.returns.by_round(entry)) for name, entry in here], repeated=False))
-    return list(_at_tables(here, sheet, tally) if tally.matches.rankings() else _of_games(here, sheet, tally, distinct))
+    return list(_of_games(here, sheet, tally, distinct))
 
 
 def _of_games(here: Sequence[Entry], sheet: BoardInfo, tally: Tally, distinct: Counter[frozenset[int]]) -> Iterator[Comparison]:
-    pairings = tally.matches.pairings()
-    if not pairings:
-        return
     from arena.stats import rate
 
-    rng = Stream(f"bootstrap/{sheet.title}")
-    rounds, openings = tally.matches.rounds(), sheet.has_openings
-    ratings = rate(pairings, range(len(sheet.labels)), rng=rng, rounds=rounds, openings=openings)
+    pairings, groups = tally.matches.pairings(), tally.matches.ranked
+    ratings = rate(tally.matches.results(), range(len(sheet.labels)))
     for (one, i), (other, j) in combinations(here, 2):
-        pairs = pairings.get((min(i, j), max(i, j)), [])
+        pairs, difference = pairings.get((min(i, j), max(i, j)), []), ratings.difference(i, j)
         if pairs:
             games = pairs if i < j else list(map(Pair.swapped, pairs))
-            yield compare_games((one, other), games, ratings.difference(i, j), distinct[frozenset((i, j))])
+            yield compare_games((one, other), games, difference, distinct[frozenset((i, j))])
+        elif any({i, j} <= group for group in groups):  # games of three or more players are compared by their ratings alone
+            sure = 0.5 if difference.superiority is None else difference.superiority
+            yield GamesComparison(one, other, None, None, _two_sided(sure), difference)
 
 
 def compare_games(names: tuple[str, str], pairs: list[Pair], table: "Difference | None", distinct: int) -> GamesComparison:
@@ -101,19 +99,6 @@ def compare_games(names: tuple[str, str], pairs: list[Pair], table: "Difference 
         leads = [pair.games * (2 * pair.score - 1) for pair in pairs if pair.forward.games and pair.backward.games]
         p_value = flip_signs([round(lead) for lead in leads])
     return GamesComparison(*names, counts, worth, p_value, table, round(worth.games), distinct)
-
-
-def _at_tables(here: Sequence[Entry], sheet: BoardInfo, tally: Tally) -> Iterator[Comparison]:
-    """Compare entries in games of three or more players. Such entries are compared by their ratings alone."""
-    from arena.stats import rate_rankings
-
-    rankings = tally.matches.rankings()
-    ratings = rate_rankings(rankings, range(len(sheet.labels)))
-    for (one, i), (other, j) in combinations(here, 2):
-        if any({i, j} <= set(group) for group in rankings):
-            found = ratings.difference(i, j)
-            sure = 0.5 if found.superiority is None else found.superiority
-            yield GamesComparison(one, other, None, None, _two_sided(sure), found)
 
 
 def _two_sided(superiority: float) -> float:

@@ -179,7 +179,7 @@ class Domain:
         for number in sorted(self.one.keys() & self.other.keys()):
             mine, theirs = self.one[number], self.other[number]
             lead = mine - theirs if least is None else round(log(max(mine, least) / max(theirs, least)), ROUNDING_DIGITS)
-            leads.append(float((lead > 0) - (lead < 0)) if self.by_sign else lead)
+            leads.append(float(lead > 0) - float(lead < 0) if self.by_sign else lead)
         return leads
 
 

@@ -103,16 +103,18 @@ def _games(found: GamesComparison, p_value: float, said: str, sheet: BoardInfo) 
         shares = [f"{points} ({count:,})" for points, count in zip(("0", "1/2", "1", "1 1/2", "2"), found.counts, strict=True)]
         lines.append(f"Points of {found.one} per pair of games (number of pairs): {', '.join(shares)}.")
         if worth.score_low is None and worth.score_high is None:
-            few = "Fewer than two pairs that differ" if pairs < 2 else "Nearly all games repeat one pair"
+            few = "Fewer than three pairs that differ" if pairs < 3 else "Nearly all games repeat one pair"
             more = "openings with more plies" if sheet.has_openings else "openings"
             lines.append(f"{few}: no interval. Agents without randomness repeat their games; try {more}.")
         elif 2 * pairs < found.games - 1:
             lines.append(f"The score counts all {found.games:,} games; the interval uses the {pairs:,} pairs that differ.")
     if difference is not None and (worth is None or (not alone and _bounds(difference))):
         where = f"{found.one} is at {figures.elo(difference.elo)} Elo against {found.other}{_bounds(difference)}"
+        if difference.elo is None:
+            where = f"the difference between {found.one} and {found.other} is unknown"
         sure = difference.superiority
         if worth is not None:
-            lines.append(f"By the ratings of the whole leaderboard, which take draws and the first seat into account, {where}.")
+            lines.append(f"By the ratings of the whole leaderboard, {where}.")
         else:
             likely = "" if sure is None else f"; likelihood of superiority {figures.likelihood(sure)}"
             lines.append(f"By the ratings of the whole leaderboard {where}{likely}.")
@@ -137,7 +139,7 @@ def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, 
     names = list(dict.fromkeys([name for pair in pairs for name in (pair.one, pair.other)]))
     cells = {name: dict.fromkeys(names, figures.NONE) for name in names}
     for pair in pairs:
-        if pair.table is not None and pair.table.superiority is not None:
+        if pair.table is not None and pair.table.elo is not None and pair.table.superiority is not None:
             lead, sure = pair.table.elo, pair.table.superiority
             cells[pair.one][pair.other] = f"{figures.elo(lead)} ({figures.likelihood(sure)})"
             cells[pair.other][pair.one] = f"{figures.elo(-lead)} ({figures.likelihood(1 - sure)})"
@@ -163,10 +165,10 @@ def matrix_cells(found: Comparison, p_value: float) -> tuple[Cell, Cell]:
     The `p_value` may be corrected for several comparisons.
     """
     if isinstance(found, GamesComparison):
-        if found.table is None or found.table.superiority is None:
+        if found.table is None or found.table.elo is None or found.table.superiority is None:
             return Cell(figures.NONE, "", 0), Cell(figures.NONE, "", 0)
         elo, sure = found.table.elo, found.table.superiority
-        lead = (sure >= 1 - SIGNIFICANCE_LEVEL / 2) - (sure <= SIGNIFICANCE_LEVEL / 2)
+        lead = int(sure >= 1 - SIGNIFICANCE_LEVEL / 2) - int(sure <= SIGNIFICANCE_LEVEL / 2)
         likely = [figures.likelihood(one).replace("above", ">").replace("below", "<") for one in (sure, 1 - sure)]
         row, column = (figures.elo(elo), likely[0]), (figures.elo(-elo), likely[1])
     elif isinstance(found, MeanComparison):
@@ -176,7 +178,7 @@ def matrix_cells(found: Comparison, p_value: float) -> tuple[Cell, Cell]:
         lead = _sign(found.difference) if p_value <= SIGNIFICANCE_LEVEL else 0
         ratio = None if found.nodes is None else found.nodes.estimate
         if not lead and ratio is not None and ratio.low is not None and ratio.high is not None:
-            lead = (ratio.high < 1) - (ratio.low > 1)
+            lead = int(ratio.high < 1) - int(ratio.low > 1)
         nodes = ["", ""] if ratio is None else [f"x {figures.figure(value)}" for value in (ratio.value, 1 / ratio.value)]
         points = [percentage_points(found.difference * side) for side in (1, -1)]
         row, column = zip(points, nodes, strict=True)
@@ -200,7 +202,7 @@ def matrix_legend(found: Comparison, measure: str | None) -> str:
 
 
 def _sign(value: float) -> int:
-    return (value > 0) - (value < 0)
+    return int(value > 0) - int(value < 0)
 
 
 # Elo

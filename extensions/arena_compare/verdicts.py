@@ -35,7 +35,7 @@ def games_verdict(found: GamesComparison, p_value: float, said: str) -> str:
     The `p_value` may be corrected for several comparisons; `said` is its text.
     """
     worth, table = found.worth, found.table
-    lead = worth.score - 0.5 if worth is not None else 0.0 if table is None else table.elo
+    lead = worth.score - 0.5 if worth is not None else 0.0 if table is None else table.elo or 0.0
     ahead, behind = (found.one, found.other) if lead >= 0 else (found.other, found.one)
     measure = f"{figures.elo(abs(lead))} Elo by the ratings of the leaderboard"
     if worth is not None:
@@ -59,7 +59,7 @@ def advice(found: GamesComparison, p_value: float) -> str | None:
 
     Return None if the two results agree, or if one of them is missing.
     """
-    if found.worth is None or found.table is None:
+    if found.worth is None or found.table is None or found.table.elo is None:
         return None
     direct, board = found.worth.score - 0.5, found.table.elo
     low, high = found.table.low, found.table.high

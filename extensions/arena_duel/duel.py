@@ -345,9 +345,9 @@ def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
     pairs = f"{sum(state.counts):,} pairs of games: {won} won, {drawn} level, {lost} lost"
     failed = [f"{label} lost {number} games by a fault of its own." for label, number in found.failures.items()]
     again = [] if played else ["All games of this duel had been played before; nothing was left to play."]
-    test, unit = state.test, "Elo" if state.test.model == "logistic" else "normalised Elo"
+    test = state.test
     ratio = (
-        f"The test compares a difference of {test.elo0:+g} with one of {test.elo1:+g} {unit}. Its log-likelihood ratio is "
+        f"The test compares a difference of {test.elo0:+g} with one of {test.elo1:+g} {test.unit}. Its log-likelihood ratio is "
         f"{state.llr:+.2f}; it decides for {test.elo1:+g} at {test.upper:.2f}, for {test.elo0:+g} at {test.lower:.2f}"
     )
     return [

@@ -1,4 +1,4 @@
-"""Chooses the most informative games: sequential A-optimal design for the Bradley-Terry model with draws.
+"""Chooses the most informative games: sequential A-optimal design for the Bradley-Terry model.
 
 A pair of games between i and j adds w (e_i - e_j)(e_i - e_j)' to the information about the ratings. Here, e_i is the unit vector
 of competitor i, and w is the variance of the score of the pair under the fit. The anchor is the competitor whose rating is 0. Let
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.stats import Fit
+from arena.stats import Ratings
 
 Array = NDArray[np.float64]
 MAX_SEAT_SHARE = 0.5
@@ -33,8 +33,12 @@ FLOOR_PAIRS = 2
 """The minimum number of pairs of games between any two competitors, even when the ratings hardly depend on these games."""
 
 
+VIRTUAL_DRAW = 0.25
+"""The information of a drawn game between equals."""
+
+
 def pairs_below_floor(
-    fit: Fit[Any],
+    ratings: Ratings[Any],
     played: Mapping[tuple[int, int], int],
     wanted: Collection[int],
     playing: Sequence[int],
@@ -46,17 +50,17 @@ def pairs_below_floor(
 
     Games between equals give the most information about ratings. But if strengths are intransitive (A beats B, B beats C, and C
     beats A), a rating from games against a few opponents is valid only for these opponents, and differences between pairings
-    cannot be seen. The arguments `fit`, `wanted`, `playing`, `count` and `exhausted` are the same as in `next_pairs`. If two
+    cannot be seen. The arguments `ratings`, `wanted`, `playing`, `count` and `exhausted` are the same as in `next_pairs`. If two
     pairs have equally few games, the pair with closer ratings comes first.
     """
     barred = {(min(both), max(both)) for both in exhausted}
     pairs = [both for both in combinations(sorted(playing), 2) if both not in barred and not set(wanted).isdisjoint(both)]
-    least = [(played.get(both, 0), abs(fit.ratings[both[0]] - fit.ratings[both[1]]), both) for both in pairs]
+    least = [(played.get(both, 0), abs(ratings.strengths[both[0]] - ratings.strengths[both[1]]), both) for both in pairs]
     return [both for times, _, both in sorted(least)[:count] if times < FLOOR_PAIRS]
 
 
 def next_pairs(
-    fit: Fit[Any],
+    ratings: Ratings[Any],
     anchor: int,
     wanted: Collection[int],
     playing: Sequence[int],
@@ -65,18 +69,16 @@ def next_pairs(
 ) -> list[tuple[int, int]]:
     """Return the `count` pairs of competitors whose games most reduce the summed variance of leads over the anchor.
 
-    `wanted` are the competitors whose leads count. Competitors are indices in the fit. Both competitors of a pair are in
+    `wanted` are the competitors whose leads count. Competitors are indices in the ratings. Both competitors of a pair are in
     `playing`, and the smaller index comes first. Each pair is chosen as if the pairs before it had been played. If possible, no
     competitor is in more than half of the pairs. `exhausted` pairs are skipped, because their games give no new information. The
     result is empty if nothing is left to learn.
     """
     if len(playing) < 2 or not wanted:
         return []
-    covariance = _leads(fit, anchor)
-    ratings = np.array(fit.ratings)
-    leads = ratings[:, None] - ratings[None, :]
-    # The information that a pair of games, one in each seat order, gives about the lead of one competitor over another:
-    weights = _variance(leads + fit.first_mover, fit.log_draws) + _variance(leads - fit.first_mover, fit.log_draws)
+    covariance = _leads(ratings, anchor)
+    # The information that a pair of games gives about the lead of one competitor over another:
+    weights = 1 / (2 * np.cosh((ratings.strengths[:, None] - ratings.strengths[None, :]) / 2) ** 2)
     active = np.array(sorted(playing))
     rows = np.array(sorted(wanted))
     most = max(1, int(count * MAX_SEAT_SHARE)) if len(playing) > 2 else count
@@ -104,25 +106,15 @@ def next_pairs(
     return chosen
 
 
-def _leads(fit: Fit[Any], anchor: int) -> Array:
-    """Return the covariance of the leads over the anchor, in natural units. The row and column of the anchor are zero."""
-    agents = len(fit.agents)
-    others = [k for k in range(len(fit.information)) if k != anchor]
-    inverse = np.linalg.inv(fit.information[np.ix_(others, others)])
-    found = np.zeros((agents, agents))
-    kept = [k for k in range(agents) if k != anchor]
-    found[np.ix_(kept, kept)] = inverse[: agents - 1, : agents - 1]
-    return found
+def _leads(ratings: Ratings[Any], anchor: int) -> Array:
+    """Return the covariance of the leads over the anchor, in natural units. The row and column of the anchor are zero.
 
-
-def _variance(leads: Array, log_draws: float | None) -> Array:
-    """Return the variance of half the difference of wins and losses in one game. This variance is the information that the game
-    gives about the lead.
+    Each competitor also has a virtual draw with the anchor, so that the covariance is finite before the first game.
     """
-    exponents = np.stack([leads / 2, np.full_like(leads, -np.inf if log_draws is None else log_draws), -leads / 2])
-    chances = np.exp(exponents - exponents.max(axis=0))
-    wins, _, losses = chances / chances.sum(axis=0)
-    found: Array = (wins + losses - (wins - losses) ** 2) / 4
+    agents = len(ratings.agents)
+    kept = [k for k in range(agents) if k != anchor]
+    found = np.zeros((agents, agents))
+    found[np.ix_(kept, kept)] = np.linalg.inv(ratings.information[np.ix_(kept, kept)] + VIRTUAL_DRAW * np.eye(agents - 1))
     return found
 
 

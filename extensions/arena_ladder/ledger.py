@@ -655,14 +655,14 @@ class Ledger(Database):
 
     def plan(self, pairs: Iterable[tuple[int, str, str]]) -> list[Plan]:
         """Store the pairs that play next, each given by a board and two labels, and return their plans. Each plan is a round that
-        the two agents have not played yet.
+        neither of the two agents has played yet: a rating is as precise as the number of rounds of its agent allows.
         """
         with self._writing() as write:
             number = 1 + (-1 if (last := self._value("SELECT max(number) FROM ladder_plan")) is None else last)
             for board, *labels in pairs:
                 one, other = sorted(labels)
-                met = "SELECT coalesce(max(round) + 1, 0) FROM ladder_plan WHERE board = ? AND one = ? AND other = ?"
-                round_ = self._value(met, board, one, other)
+                met = "SELECT coalesce(max(round) + 1, 0) FROM ladder_plan WHERE board = ? AND (one IN (?, ?) OR other IN (?, ?))"
+                round_ = self._value(met, board, one, other, one, other)
                 write.execute("INSERT INTO ladder_plan VALUES (?, ?, ?, ?, ?)", (number, board, one, other, round_))
                 number += 1
             first = -1 if last is None else last

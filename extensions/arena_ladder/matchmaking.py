@@ -4,14 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from arena import ArenaError
-from arena.api.match import Stream
 from arena.api.results import Strengths, versus_row
-from arena.stats import table_of
 from arena_ladder.season import Season
 
 if TYPE_CHECKING:  # numpy is loaded only for rating
-    from arena.stats import Fit, Ratings
+    from arena.stats import Ratings
 
 MAX_REPEATS = 5
 """The games of two agents may repeat earlier games move by move. If the rounds that are such repeats outnumber the other rounds
@@ -36,8 +33,8 @@ class BoardStandings:
     """
     wanted: tuple[int, ...] = ()
     """The numbers of the agents in play whose intervals are still too wide; for a puzzle, none."""
-    fit: "Fit[int] | None" = None
-    """The fit of all agents that have played or are in play; None for a puzzle."""
+    ratings: "Ratings[int] | None" = None
+    """The ratings of all agents that have played or are in play; None for a puzzle."""
     anchor: int = 0
     kind: Literal["versus", "puzzle"] = "versus"
 
@@ -65,40 +62,29 @@ def standings(season: Season, board: int, interval: float, anchor: str | None) -
     """Rate a board. The matches of all agents count, but only agents in play are shown. `interval` is the largest half-width that
     counts as settled.
     """
-    from arena.stats import fit, rate
+    from arena.stats import rate
 
     tally, labels, playing = season.tallies[board], season.labels(board), season.playing(board)
     zero = labels.index(anchor) if anchor in labels else 0
-    pairings = tally.matches.pairings()
-    found: Ratings[int] | None = None
-    try:
-        if pairings:
-            rounds, openings = tally.matches.rounds(), tally.sheet.has_openings
-            entries = range(len(labels))
-            found = rate(pairings, entries, rng=Stream("ladder"), anchor=zero, rounds=rounds, openings=openings)
-    except ArenaError:
-        found = None
-    bounds: dict[int, tuple[float, float | None, float | None]] = dict.fromkeys(range(len(labels)), (0.0, None, None))
-    if found is not None:
-        bounds |= {row.agent: (row.elo, row.low, row.high) for row in found.rows}
+    ratings = rate(tally.matches.results(), range(len(labels)), anchor=zero)
+    bounds = {row.agent: (row.elo, row.low, row.high) for row in ratings.rows}
+    merits = {entry: found[0] or 0.0 for entry, found in bounds.items()}
     wanted = []
     for entry in playing:
         _, low, high = bounds[entry]
         if entry != zero and (low is None or high is None or (high - low) / 2 > interval):
             wanted.append(entry)
-    fitted = fit(table_of({}), range(len(labels))) if found is None else found.fit
-    unknown = tuple([(None,) * len(labels)] * len(labels))
-    rated = Strengths(bounds, {}, "" if found is None else found.method, (), unknown, zero)
-    order = sorted(playing, key=lambda entry: (-bounds[entry][0], entry))
-    merits = [bounds[entry][0] for entry in order]
+    rated = Strengths(bounds, {}, (), tuple([(None,) * len(labels)] * len(labels)), zero)
+    order = sorted(playing, key=lambda entry: (-merits[entry], entry))
+    sorted_merits = [merits[entry] for entry in order]
     rows = [
-        {**versus_row(merits.index(bounds[entry][0]) + 1, entry, tally, rated, ()), "settled": entry not in wanted}
+        {**versus_row(sorted_merits.index(merits[entry]) + 1, entry, tally, rated, ()), "settled": entry not in wanted}
         for entry in order
     ]
     for row in rows:  # the standings of a ladder do not have these keys
         row.pop("superiority", None)
         row.pop("level_with", None)
-    return BoardStandings(season.run.boards[board].title, tuple(rows), tuple(wanted), fitted, zero)
+    return BoardStandings(season.run.boards[board].title, tuple(rows), tuple(wanted), ratings, zero)
 
 
 def plan_size(playing: Sequence[int]) -> int:
@@ -120,7 +106,7 @@ def pairs_to_meet(
     """
     from arena_ladder.design import next_pairs, pairs_below_floor
 
-    assert found.fit is not None
+    assert found.ratings is not None
     labels = season.labels(board)
     playing, wanted = ([entry for entry in one if labels[entry] not in gone] for one in (season.playing(board), found.wanted))
     exhausted = list(barred)
@@ -129,6 +115,6 @@ def pairs_to_meet(
         if sum(pair.games for pair in pairs) / 2 > 2 * len(pairs) + MAX_REPEATS:  # deterministic agents mostly repeat rounds
             exhausted.append(entries)
     size, met = plan_size(playing), {entries: len(pairs) for entries, pairs in pairings.items()}
-    least = pairs_below_floor(found.fit, met, wanted, playing, size // FLOOR_SHARE, exhausted)
-    chosen = next_pairs(found.fit, found.anchor, wanted, playing, size - len(least), exhausted) + least
+    least = pairs_below_floor(found.ratings, met, wanted, playing, size // FLOOR_SHARE, exhausted)
+    chosen = next_pairs(found.ratings, found.anchor, wanted, playing, size - len(least), exhausted) + least
     return [(board, labels[one], labels[other]) for one, other in chosen]

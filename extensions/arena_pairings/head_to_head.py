@@ -106,7 +106,7 @@ class HeadToHead(Format):
         test = self.sprt
         likely = [(elo, expected_pairs(test, elo)) for elo in (test.elo0, (test.elo0 + test.elo1) / 2, test.elo1)]
         listed = ", ".join([f"{pairs:,.0f} for a lead of {elo:+g}" for elo, pairs in likely])
-        return f"expected number of pairs of games ({test.model} Elo): {listed}"
+        return f"expected number of pairs of games ({test.unit}): {listed}"
 
     def status(self, outcomes: Outcomes) -> str | None:
         """Return the state of the test and, while it is undecided, the expected number of pairs."""

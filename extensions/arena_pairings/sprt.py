@@ -78,26 +78,30 @@ class Sprt:
             return "H1"
         return "H0" if llr <= self.lower else None
 
+    @property
+    def unit(self) -> str:
+        """Return the unit of the hypotheses."""
+        return "normalised Elo" if self.model == "normalized" else "Elo"
+
     def describe(self) -> str:
         """Return the two hypotheses and the unit of their Elo values."""
-        unit = "normalised Elo" if self.model == "normalized" else "Elo"
         null, alternative = (f"{lead:+g}" if lead else "0" for lead in (self.elo0, self.elo1))
-        return f"H0: {null}, H1: {alternative} {unit}"
+        return f"H0: {null}, H1: {alternative} {self.unit}"
 
     def explain(self, verdict: Verdict, one: str, other: str) -> str:
         """Return the conclusion about `one`: the hypothesis that was not accepted is false, except for the risk of the test.
 
         >>> Sprt(0, 30).explain("H0", "d3", "d2")
-        'd3 is not 30 Elo better than d2 (at most 5 % risk)'
+        'd3 is not 30 normalised Elo better than d2 (at most 5 % risk)'
         """
         accepted = verdict == "H1"
         edge, risk = (self.elo0, self.alpha) if accepted else (self.elo1, self.beta)
         if edge == 0:
             words = f"is better than {other}" if accepted else f"is not as good as {other}"
         elif (edge > 0) == accepted:
-            words = f"is more than {abs(edge):g} Elo {'better' if accepted else 'worse'} than {other}"
+            words = f"is more than {abs(edge):g} {self.unit} {'better' if accepted else 'worse'} than {other}"
         else:
-            words = f"is not {abs(edge):g} Elo {'worse' if accepted else 'better'} than {other}"
+            words = f"is not {abs(edge):g} {self.unit} {'worse' if accepted else 'better'} than {other}"
         return f"{one} {words} (at most {100 * risk:g} % risk)"
 
 

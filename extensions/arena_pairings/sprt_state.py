@@ -51,9 +51,9 @@ class SprtState:
             said += f", {self.forecast.describe()}"
         worth = self.worth
         strength = (
-            "No logistic Elo"
+            "No Elo"
             if worth.elo is None
-            else f"Logistic Elo {figures.elo(worth.elo, 1)}{figures.elo_interval(worth.elo_low, worth.elo_high)}"
+            else f"Elo {figures.elo(worth.elo, 1)}{figures.elo_interval(worth.elo_low, worth.elo_high)}"
         )
         bias = (
             " It exaggerates the difference on average, because the test stops as soon as it can decide."

@@ -20,6 +20,8 @@ class PlayedGame(NamedTuple):
     seats: tuple[int, ...]
     returns: tuple[float, ...]
     solved: bool | None
+    play_hash: int
+    used_rng: bool
 
 
 @dataclass(slots=True)
@@ -87,10 +89,17 @@ def _boards_of(store: Store, label: str) -> list[tuple[int, BoardInfo]]:
 
 def _games(store: Store, board: int) -> list[PlayedGame]:
     where = "p.board = ? AND r.termination <> 'void' ORDER BY r.number, p.number"
-    question = f"SELECT p.round, p.seats, r.returns, r.solved {PLACED} WHERE {where}"
+    question = f"SELECT p.round, p.seats, r.returns, r.solved, r.play, r.drew {PLACED} WHERE {where}"
     return [
-        PlayedGame(round_, Store.seats_of(seats), Store.returns_of(returns), None if solved is None else bool(solved))
-        for round_, seats, returns, solved in store.query(question, [board])
+        PlayedGame(
+            round_,
+            Store.seats_of(seats),
+            Store.returns_of(returns),
+            None if solved is None else bool(solved),
+            played,
+            "1" in drew,
+        )
+        for round_, seats, returns, solved, played, drew in store.query(question, [board])
     ]
 
 

@@ -92,7 +92,7 @@ def test_a_worse_agent_fails_the_job(clone: Path) -> None:
     assert gate.code == 4, gate.messages
     assert gate.outputs["verdict"] == "worse"
     assert gate.summary.startswith("## `arena duel`: worse\n")
-    assert "    edge v2 is not 200 Elo better than edge v1" in gate.summary
+    assert "    edge v2 is not 200 normalised Elo better than edge v1" in gate.summary
     assert "The exit code of the duel is 4. This step fails." in gate.summary
     assert [*(clone / gate.outputs["folder"] / "games").glob("*.db")]
     assert (clone / gate.outputs["bundle"]).is_file()

@@ -37,6 +37,9 @@ class MatchSummary(NamedTuple):
     cost: float | None
     effort: Effort
     """The resources that the first seat used. A puzzle has no other seat."""
+    play_hash: int
+    used_rng: bool
+    """Whether any seat used random numbers."""
 
     @property
     def positions(self) -> int:
@@ -118,6 +121,8 @@ def findings(store: Store) -> Findings:
                 moves,
                 cost,
                 Effort(used[0], used[1], used[2] / Store.NANOSECONDS),
+                used[3] or 0,
+                "1" in (used[4] or ""),
             )
         )
     if not matches:
@@ -135,6 +140,6 @@ def read(path: str | Path) -> Findings:
 
 _MATCHES = """
 SELECT p.board, p.number, p.round, p.seats, r.returns, r.termination, r.seat, r.solved, r.moves, r.cost,
-       r.decisions_0, r.nodes_0, r.nanoseconds_0
+       r.decisions_0, r.nodes_0, r.nanoseconds_0, r.play, r.drew
 FROM place p JOIN record r ON r.number = p.record ORDER BY r.number, p.number
 """

@@ -31,12 +31,11 @@ def ratings_plot(board: Leaderboard) -> Plot | None:
     if board.unrated:
         note = f" If the leaderboard shows a ?, the interval is too wide to place the agent.{note}"
     shown = [rated[k] for k in kept]
-    zero = "the mean of all agents" if board.anchor is None else board.anchor
-    source = "" if board.method is None else f" ({board.method})"
+    zero = board.zero
     return Plot(
         "ratings",
         "Ratings",
-        f"Elo 0 is {zero}. Lines are 95 % intervals from pairs of games{source}. An arrow marks a side without a bound, and a "
+        f"Elo 0 is {zero}. Lines are 95 % intervals from rounds of games. An arrow marks a side without a bound, and a "
         f"hollow dot marks an agent without an interval.{note}",
         ("Agent", "Elo", "From", "To"),
         tuple([(row["agent"], row["rating"], row["rating_low"], row["rating_high"]) for row in rated]),

@@ -12,6 +12,8 @@ from tabulate import tabulate_formats
 from arena import run
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
+from arena.results.tally import Facts, Tally
+from arena.schedule.board_info import BoardInfo
 from arena.tournament.results import Results
 
 VERSUS_KEYS = ["rank", "agent", "rating", "rating_low", "rating_high", "level_with", "games", "wins", "draws", "losses", "score",
@@ -147,10 +149,12 @@ def test_the_overall_board_has_the_result_of_each_agent_on_each_board(results: R
 
 
 def test_ratings_stand_beside_scores(results: Results) -> None:
-    """About a mean of 0, ordered as scores in a full round-robin, each within its interval; superiority adds up to one."""
+    """About a mean of 0 of those that took points from each other, ordered as scores in a full round-robin, each within its
+    interval; superiority adds up to one.
+    """
     board = Leaderboard.of_results(results)[0]
     ratings = {row["agent"]: row["rating"] for row in board.rows}
-    assert sum(ratings.values()) == pytest.approx(0, abs=1e-6)
+    assert sum(ratings[agent] for agent in board.facts.get("zero", ratings)) == pytest.approx(0, abs=1e-6)
     assert list(ratings.values()) == sorted(ratings.values(), reverse=True)
     for row in board.rows:
         assert row["rating_low"] is None or row["rating_low"] < row["rating"]
@@ -167,6 +171,22 @@ def test_an_anchor_has_the_rating_nought() -> None:
     plain = {row["agent"]: row for row in Leaderboard.of_results(run({**spec, "anchor": None}))[0].rows}
     assert (rows["random"]["rating"], rows["random"]["rating_low"]) == (0, None)
     assert rows["greedy"]["rating"] == pytest.approx(plain["greedy"]["rating"] - plain["random"]["rating"])
+
+
+def test_agents_without_games_have_no_rank() -> None:
+    """They come last, below the one that lost everything, as long as the format does not say otherwise."""
+    tally = Tally(BoardInfo("half", {}, "versus", ("idle", "loser", "winner"), 6, exact=True))
+    for number, seats in enumerate([(1, 2), (2, 1)]):
+        returns = (-1.0, 1.0) if seats == (1, 2) else (1.0, -1.0)
+        tally.count(Facts(seats, returns, "normal", None, None))
+        tally.add_game(0, seats, returns, number, True, None)
+    (board,) = Leaderboard.of_tallies([tally], finished=False)
+    assert [(row["agent"], row["rank"], row["rating"] is None) for row in board.rows] == [
+        ("winner", 1, False),
+        ("loser", 2, False),
+        ("idle", None, True),
+    ]
+    assert [cells[0].split()[0] for cells in board.table().cells] == ["1", "2", "-"]
 
 
 def test_under_two_distinct_pairs_there_is_no_interval() -> None:
@@ -207,7 +227,7 @@ def test_json_has_the_keys_of_the_contract_and_no_nan(results: Results) -> None:
     assert list(document) == ["name", "seed", "boards"]
     assert (document["name"], document["seed"]) == ("Both kinds", 3)
     versus, puzzle = document["boards"]
-    assert list(versus) == ["game", "kind", "distinct_games", "cross", "rows", "unrated"]
+    assert list(versus) == ["game", "kind", "distinct_games", "cross", "rows", "zero", "unrated"]
     assert list(puzzle) == ["game", "kind", "distinct_games", "cross", "rows"]
     assert versus["game"] == {"name": "tic-tac-toe", "rows": 3, "columns": 3, "in_a_row": 3}
     assert puzzle["game"] == {"name": "sliding-tiles", "rows": 3, "columns": 3, "shuffle": 12, "goal": "blank-last"}

@@ -1,37 +1,53 @@
-"""Remarks and marks of boards: how much openings favour a seat, which order is not certain, which ratings are not shown."""
+"""Remarks and marks of boards: positions that decide, circles, which order is not certain, which ratings are not shown."""
 
 import random
-from itertools import combinations
+import re
+from collections import Counter
+from itertools import permutations
+from math import log
 
 import pytest
 
 import arena
 from arena.results.cells import board_table
-from arena.results.leaderboard import Leaderboard, _describe_ratings
-from arena.results.pairs import PairedGames
-from arena.results.rating import strengths
+from arena.results.leaderboard import Leaderboard
+from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
 
-LOPSIDED = {
-    "game": {"name": "connect-four", "columns": 5, "rows": 4},
-    "openings": {"plies": 6},
-    "rounds": 30,
-    "agents": ["greedy", {"agent": "alpha-beta", "depth": 1}, {"agent": "alpha-beta", "depth": 3}],
-}
 
-
-def test_a_board_says_how_much_its_openings_favour_a_seat() -> None:
-    """Random openings of six plies decide many games of connect four; without openings nothing is said."""
-    [board] = Leaderboard.of_results(arena.run(LOPSIDED))
-    favour = board.as_dict()["openings_favour"]
-    assert 200 < favour < 800
-    said = f"Random openings give one of the seats an advantage, by {favour:.0f} Elo (standard deviation)."
-    assert any(line.startswith(said) for line in board.explanations)
-    assert board.method == "sandwich"
-    few = {name: value for name, value in LOPSIDED.items() if name != "openings"} | {"rounds": 4}
+def test_a_board_says_if_positions_all_but_decide_the_games() -> None:
+    """Of two alike agents that draw nothing, the same seat wins both games of every pair, or none does."""
+    alike = [{"agent": "alpha-beta", "depth": 1, "label": name} for name in ("one", "two")]
+    spec = {"game": {"name": "connect-four", "columns": 5, "rows": 4}, "openings": {"plies": 4}, "rounds": 20, "agents": alike}
+    results = arena.run(spec)
+    [board] = Leaderboard.of_results(results)
+    won = Counter((pairing.round, record.returns) for _, _, pairing, record in results.played)
+    decided = sum(count == 2 and returns != (0.0, 0.0) for (_, returns), count in won.items())
+    pairs = len({(record.position, tuple(record.actions)) for *_, record in results.played})
+    said = [remark for remark in board.remarks if "the same seat won both" in remark]
+    assert decided >= 0.8 * pairs >= 8
+    assert len(said) == 1
+    few = {**spec, "rounds": 5}
     [plain] = Leaderboard.of_results(arena.run(few))
-    assert "openings_favour" not in plain.as_dict()
-    assert not any("advantage" in remark for remark in plain.explanations)
+    assert not any("the same seat won both" in remark for remark in plain.remarks)
+
+
+def test_a_circle_is_named_with_its_scores() -> None:
+    """Three that beat each other in a circle, three quarters of the games: ratings are equal, and the remark has the size."""
+    tally = Tally(BoardInfo("circle", {}, "versus", ("rock", "paper", "scissors"), 240, exact=True))
+    rng = random.Random(2)
+    for number in range(40):
+        for one, two in permutations(range(3), 2):
+            better = (one - two) % 3 == 1
+            won = 1.0 if rng.random() < (0.75 if better else 0.25) else -1.0
+            tally.count(Facts((one, two), (won, -won), "normal", None, None))
+            tally.add_game(number, (one, two), (won, -won), rng.randrange(10**9), True, None)
+    [board] = Leaderboard.of_tallies([tally], finished=True)
+    assert [set(circle) for circle in board.facts["cycles"]] == [{"rock", "paper", "scissors"}]
+    [said] = [remark for remark in board.remarks if "a circle that is unlikely to be chance" in remark]
+    scores = [int(share) for share in re.findall(r"\((\d+) %\)", said)]
+    assert len(scores) == 3
+    assert all(65 <= share <= 85 for share in scores)
 
 
 def test_a_solver_whose_interval_overlaps_is_marked() -> None:
@@ -79,22 +95,20 @@ def test_times_that_have_the_way_to_another_process_are_marked() -> None:
     assert "*" not in str(board_table(alike).cells)
 
 
-def test_a_board_names_the_agent_whose_pairings_differ() -> None:
+def test_a_board_says_how_far_leads_are_from_the_ratings() -> None:
     """Twelve equals, of which one wins 90 % of its games with a half of the others and 10 % with the rest."""
-    rng, games = random.Random(1), PairedGames()
+    rng = random.Random(1)
+    tally = Tally(BoardInfo("equals", {}, "versus", ("odd", *[f"agent {number}" for number in range(1, 12)]), 2640, exact=True))
     for number in range(20):
-        for one, two in combinations(range(12), 2):
-            for places in ((one, two), (two, one)):
-                share = 0.5 if one else 0.9 if (two % 2) == (places[0] == one) else 0.1
-                won = 1.0 if rng.random() < share else -1.0
-                games.add(number, places, (won, -won), rng.randrange(10**9), True)
-    labels = ("odd", *[f"agent {number}" for number in range(1, 12)])
-    sheet = BoardInfo("equals", {}, "versus", labels, 0, exact=True)
-    rated = strengths(sheet, games.pairings())
-    assert rated is not None
-    facts, _, explained = _describe_ratings(sheet, rated, None, by_returns=False)
-    assert "pairing_spread" not in facts
-    spread = facts["pairing_spread_of"]["odd"]
-    assert 250 < spread < 550  # odds of 9 are 382 Elo
-    words = f"than their ratings predict: by {spread:.0f} Elo in games of odd (standard deviation), more than chance explains."
-    assert words in explained[-1]
+        for one, two in permutations(range(12), 2):
+            odd, other = min(one, two), max(one, two)
+            share = 0.5 if odd else 0.9 if (other % 2) == (one == odd) else 0.1
+            won = 1.0 if rng.random() < share else -1.0
+            tally.count(Facts((one, two), (won, -won), "normal", None, None))
+            tally.add_game(number, (one, two), (won, -won), rng.randrange(10**9), True, None)
+    [board] = Leaderboard.of_tallies([tally], finished=True)
+    spread = board.facts["pairing_spread"]
+    deviation = 0.4 * 4 * 400 / log(10)  # 40 % more points than expected, at the slope of equals
+    assert spread == pytest.approx(deviation * (11 / 66) ** 0.5, rel=0.2)
+    words = f"than their ratings predict: by {spread:.0f} Elo (standard deviation), more than chance explains."
+    assert any(words in line for line in board.explanations)

@@ -184,9 +184,11 @@ def test_a_board_by_returns_marks_what_overlaps_in_returns(plugin: str) -> None:
 
 def test_where_chance_moves_rounds_are_the_sample() -> None:
     """All pairings of a round share its dice, and nobody counts repeats of what was thrown."""
-    results = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 2, "agents": ["random", "hold-at"]})
+    results = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 3, "agents": ["random", "hold-at"]})
     text = render(results, [board.explained() for board in Leaderboard.of_results(results)], "text")
-    assert "\n4 games.\n" in text
+    assert "\n6 games.\n" in text
     assert "95 % intervals are computed from rounds:" in text
-    once = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 1, "agents": ["random", "hold-at"]})
-    assert "openings" not in render(once, Leaderboard.of_results(once), "text")
+    twice = arena.run({"game": {"name": "pig", "target": 10}, "rounds": 2, "agents": ["random", "hold-at"]})
+    text = render(twice, Leaderboard.of_results(twice), "text")
+    assert "No intervals yet: they need three rounds" in text
+    assert "openings" not in text

@@ -10,7 +10,6 @@ from arena.errors import ArenaError
 from arena.stats.calculator import EloEstimate
 from arena.stats.elo import elo_difference, expected_score, normalized_elo
 from arena.stats.likelihood import mean_interval
-from arena.stats.observations import Pair, WinDrawLoss, pentanomial, table_of
 
 
 def test_a_long_match_by_the_textbook() -> None:
@@ -98,10 +97,3 @@ def test_elo_and_score_are_inverse(elo: float) -> None:
     assert 0 <= expected_score(elo * 1e6) <= 1
     assert elo_difference(0) is elo_difference(1) is None
     assert normalized_elo(0.7, 0) is None
-
-
-def test_pairs_are_counted_from_one_side() -> None:
-    """Winning both games is the best pair, losing both the worst; the table has either order of seats."""
-    pairs = [Pair.of(1, 0), Pair.of(1, 1), Pair.of(0.5, 0), Pair.of(0, 1)]
-    assert pentanomial(pair.score for pair in pairs) == (1, 0, 1, 1, 1)
-    assert table_of({("a", "b"): pairs}) == {("a", "b"): WinDrawLoss(2, 1, 1), ("b", "a"): WinDrawLoss(2, 0, 2)}

@@ -95,6 +95,21 @@ def test_an_agent_that_fails_has_no_place(failures: int, said: str) -> None:
     assert place(replace(board, rows=rows), "b") == "place 1 of 2, shared"
 
 
+def test_agents_that_have_not_played_have_no_place_and_do_not_count() -> None:
+    rows = tuple(
+        [{"agent": name, "rank": rank, "games": games} for name, rank, games in (("a", 1, 8), ("b", 2, 8), ("c", None, 0))]
+    )
+    board = replace(tried([], 4, {}).board, rows=rows)
+    assert place(board, "b") == "place 2 of 2"
+    assert place(board, "c") == "no place, because it has not played"
+
+
+def test_a_single_game_against_each_gives_no_scores() -> None:
+    """The first round was not finished: one game each."""
+    board = tried([None, 0.0, 1.0], 1, {"b": [Pair.of(0, 1)], "c": []})
+    assert against_each(board, "a") == "has played too few games for scores"
+
+
 WON, LOST = Pair.of(1, 0), Pair.of(0, 1)
 
 

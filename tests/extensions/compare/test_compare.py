@@ -196,7 +196,7 @@ def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) ->
     distinct = {(record.labels, record.position, record.actions) for record in own}
     assert (found["games"], found["distinct"]) == (60, len(distinct))
     assert f"in 30 pairs of games{f' (60 games, {len(distinct)} different)' if len(distinct) < 60 else ''}. Elo" in text
-    assert "By the ratings of the whole leaderboard, which take draws and the first seat into account, greedy is at +" in text
+    assert "By the ratings of the whole leaderboard, greedy is at +" in text
     lines = called("compare", str(path)).output.splitlines()
     assert lines[2].split() == ["random", "greedy", "lookahead"]
     cells = [re.findall(r"([+-]\d+) \((?:above |below )?([\d.]+) %\)", line) for line in lines[4:7]]
@@ -241,6 +241,39 @@ def arena_agents():
 """
 
 
+def test_board_compare_stats_and_python_give_one_number(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
+    """Of a board of two: the Elo of the score with its interval, everywhere. Of a larger board: its difference of ratings."""
+    spec = {**GAME, "agents": ["random", "greedy"]}
+    arena.run(spec, store=tmp_path / "two.db")
+    ((told,),) = [board["pairs"] for board in json.loads(called("compare", str(tmp_path / "two.db"), "--format", "json").output)]
+    counts = [str(count) for count in told["counts"]]
+    stats = json.loads(called("stats", "--pentanomial", *counts, "--format", "json").output)
+    (board,) = Leaderboard.load(tmp_path / "two.db")
+    rows = {row["agent"]: row for row in board.rows}
+    sign = 1 if told["one"] == "random" else -1
+    for key, rating in (("elo", "rating"), ("elo_low", "rating_low"), ("elo_high", "rating_high")):
+        assert told["worth"][key] == pytest.approx(stats[key])
+        assert told["table"][key.removeprefix("elo_")] == pytest.approx(stats[key], abs=1e-6)
+        mirrored = rating if sign > 0 or key == "elo" else "rating_high" if key == "elo_low" else "rating_low"
+        assert rows["random"][mirrored] == pytest.approx(sign * stats[key] / 2, abs=1e-6)
+    path, _ = game
+    (larger,) = Leaderboard.load(path)
+    ratings = {row["agent"]: row["rating"] for row in larger.rows}
+    for pair in json.loads(called("compare", str(path), "--format", "json").output)[0]["pairs"]:
+        assert pair["table"]["elo"] == pytest.approx(ratings[pair["one"]] - ratings[pair["other"]], abs=1e-6)
+
+
+def test_a_page_of_comparisons_is_written_whatever_the_board(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
+    """Six agents whose pairings differ, of which some have open intervals, and a board with three."""
+    agents = ["random", "greedy", *[{"agent": "alpha-beta", "depth": depth} for depth in (1, 2, 3, 4)]]
+    arena.run({"game": "tic-tac-toe", "openings": {"plies": 1}, "rounds": 12, "agents": agents}, store=tmp_path / "six.db")
+    for store in (tmp_path / "six.db", game[0]):
+        written = called("compare", str(store), "-o", str(tmp_path / "page.html"))
+        assert (written.exit_code, written.exception) == (0, None)
+        assert "comparisons" in written.output
+        assert "Colours mark differences" in (tmp_path / "page.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("agent", "counted", "folded"),
     [
@@ -255,7 +288,7 @@ def test_what_is_counted_is_said(agent: Any, counted: str, folded: bool, tmp_pat
     results = arena.run(spec, store=tmp_path / "twice.db")
     text = called("compare", str(tmp_path / "twice.db")).output
     assert counted in text
-    assert ("Fewer than two pairs that differ" in text) == folded
+    assert ("Fewer than three pairs that differ" in text) == folded
     assert "By the ratings of the whole leaderboard" not in text  # there are only these two
     remarks = render(results, Leaderboard.of_results(results))
     assert "40 games, 2 different." in remarks

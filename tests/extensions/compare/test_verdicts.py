@@ -17,8 +17,8 @@ import arena
 from arena.cli import cli
 from arena.results.leaderboard import Leaderboard
 from arena.stats.calculator import EloEstimate
-from arena.stats.intervals import Difference
 from arena.stats.observations import Pair
+from arena.stats.ratings import Difference
 from arena_compare.comparison import GamesComparison, compare_games
 from arena_compare.verdicts import advice, games_verdict, p_value_text, percentage_points
 

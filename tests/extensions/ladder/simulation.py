@@ -1,21 +1,21 @@
-"""A simulated ladder of agents with known strengths. Games follow Davidson's model, with 20 % draws between equal agents."""
+"""A simulated ladder of agents with known strengths in Elo, which are expected points. 20 % of the games of equals are drawn."""
 
 import math
 import random
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from arena.stats.bradley_terry import fit
-from arena.stats.elo import ELO
-from arena.stats.intervals import rate
-from arena.stats.observations import Pair, table_of
+from arena.stats.elo import ELO, expected_score
+from arena.stats.observations import GameResults
+from arena.stats.ratings import rate
 from arena_ladder.design import next_pairs, pairs_below_floor
 from arena_ladder.matchmaking import FLOOR_SHARE
 
-DRAWS = 0.5
-"""The weight of draws. Between equal agents, their share is 0.5 / 2.5 = 20 %."""
+DRAWS = 0.2
+"""The share of draws between equal agents. In general it is proportional to the variance of a game without draws, E (1 - E)."""
 
 
 class Course(NamedTuple):
@@ -34,39 +34,44 @@ def strengths(agents: int, seed: int, deviation: float = 200.0) -> Any:
     return np.array([drawn[middle], *np.delete(drawn, middle)]) - drawn[middle]
 
 
-def chances(lead: float) -> tuple[float, float, float]:
-    """Return the probabilities of a win, a draw and a loss for a lead in Elo."""
-    win, loss = math.exp(lead / ELO / 2), math.exp(-lead / ELO / 2)
-    total = win + loss + DRAWS
-    return win / total, DRAWS / total, loss / total
-
-
 def play(rng: random.Random, lead: float) -> float:
-    """Play a game, and return the points of the first seat."""
-    win, draw, _ = chances(lead)
+    """Play a game, and return the points of the first agent, which leads by so many Elo."""
+    expected = expected_score(lead)
+    draw = DRAWS * 4 * expected * (1 - expected)
     drawn = rng.random()
-    return 1.0 if drawn < win else 0.5 if drawn < win + draw else 0.0
+    return 1.0 if drawn < expected - draw / 2 else 0.5 if drawn < expected + draw / 2 else 0.0
 
 
-def pair(rng: random.Random, lead: float) -> Pair:
-    """Play a game in each order of the seats. `lead` is the lead of the first agent."""
-    return Pair.of(play(rng, lead), play(rng, -lead))
+class Played:
+    """The pairs of games of a ladder so far."""
+
+    def __init__(self) -> None:
+        self.results: GameResults[int] = GameResults()
+        self.met: Counter[tuple[int, int]] = Counter()
+        self._rounds: Counter[int] = Counter()
+        """The next round of each agent."""
+
+    def add(self, rng: random.Random, one: int, other: int, lead: float) -> None:
+        """Play a game in each order of the seats. `lead` is the lead of the first agent."""
+        number = max(self._rounds[one], self._rounds[other])
+        self.results.add_pair(number, one, other, play(rng, lead) + play(rng, lead))
+        self._rounds[one] = self._rounds[other] = number + 1
+        self.met[one, other] += 1
 
 
 def ladder(truth: Any, interval: float, seed: int, *, pairs: int = 8, most: int = 10**6) -> Course:
     """Play as a ladder does until every half-width is at most `interval`, or `most` games are played."""
     rng, agents = random.Random(seed), len(truth)
-    pairings: dict[tuple[int, int], list[Pair]] = {}
+    played = Played()
     wanted: Sequence[int] = range(1, agents)
     games, widths, covered = 0, dict.fromkeys(range(1, agents), math.inf), 0
     while wanted and games < most:
-        found = fit(table_of(pairings), range(agents))
-        met = {both: len(played) for both, played in pairings.items()}
-        least = pairs_below_floor(found, met, wanted, range(agents), pairs // FLOOR_SHARE)
+        found = rate(played.results, range(agents), anchor=0)
+        least = pairs_below_floor(found, played.met, wanted, range(agents), pairs // FLOOR_SHARE)
         for one, other in next_pairs(found, 0, wanted, range(agents), pairs - len(least)) + least:
-            pairings.setdefault((one, other), []).append(pair(rng, truth[one] - truth[other]))
+            played.add(rng, one, other, truth[one] - truth[other])
             games += 2
-        rows = {row.agent: row for row in rate(pairings, range(agents), rng=random.Random(1), anchor=0).rows}
+        rows = {row.agent: row for row in rate(played.results, range(agents), anchor=0).rows}
         bounds = {k: (rows[k].low, rows[k].high) for k in range(1, agents)}
         widths = {k: math.inf if low is None or high is None else (high - low) / 2 for k, (low, high) in bounds.items()}
         covered = sum(low is not None and high is not None and low <= truth[k] <= high for k, (low, high) in bounds.items())
@@ -77,13 +82,13 @@ def ladder(truth: Any, interval: float, seed: int, *, pairs: int = 8, most: int 
 def round_robin(truth: Any, interval: float, seed: int) -> int:
     """Return the games of a round robin until every half-width is at most `interval`. This is checked after every round."""
     rng, agents = random.Random(seed), len(truth)
-    pairings: dict[tuple[int, int], list[Pair]] = {}
+    played = Played()
     for rounds in range(1, 1000):
         for one in range(agents):
             for other in range(one + 1, agents):
-                pairings.setdefault((one, other), []).append(pair(rng, truth[one] - truth[other]))
+                played.add(rng, one, other, truth[one] - truth[other])
         if rounds > 2:
-            rows = rate(pairings, range(agents), rng=random.Random(1), anchor=0, samples=200).rows
+            rows = rate(played.results, range(agents), anchor=0).rows
             bounds = [(row.low, row.high) for row in rows if row.agent]
             if all(low is not None and high is not None and (high - low) / 2 <= interval for low, high in bounds):
                 break
@@ -97,11 +102,9 @@ def ideal(truth: Any, interval: float, steps: int = 20_000) -> tuple[float, floa
     weights that follow the largest variance. The lower bound follows from the convexity of the criterion.
     """
     agents, tau = len(truth), (interval / 1.959964 / ELO) ** 2
-    leads = (truth[:, None] - truth[None, :]) / ELO
-    win, loss = np.exp(leads / 2), np.exp(-leads / 2)
-    total = win + loss + DRAWS
+    expected = 1 / (1 + np.exp((truth[None, :] - truth[:, None]) / ELO))
     above = np.triu_indices(agents, 1)
-    information = ((win + loss) / total - ((win - loss) / total) ** 2)[above] / 4
+    information = (expected * (1 - expected))[above] / (1 - DRAWS)
     share, weights = np.full(len(information), 1 / len(information)), np.full(agents - 1, 1 / (agents - 1))
     best, bound = math.inf, 0.0
     for step in range(steps):

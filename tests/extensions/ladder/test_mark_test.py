@@ -22,7 +22,6 @@ from arena_ladder.mark_test import (
     log_capital,
     version_share,
 )
-from tests.extensions.ladder.simulation import DRAWS
 
 BASELINES = (-100.0, 0.0, 150.0)
 DEVIATION = 150.0
@@ -30,6 +29,8 @@ MARGIN, ERROR = 20.0, 0.05
 LOOKS_PER_DOUBLING = 16
 """A simulated class looks after one pair at first, and later each time the pairs of a test have grown by one part in so many."""
 CLASSES_AT_ONCE = 25
+DRAWS = 0.5
+"""The weight of draws. Between equal agents, their share is 0.5 / 2.5 = 20 %."""
 
 
 def pair_chances(leads: Any) -> Any:

@@ -23,7 +23,7 @@ def match(place: int, kind: str, moves: int, pairing: int) -> MatchSummary:
     returns = (0.0, 0.0) if kind == "drawn" else (1.0, -1.0)
     reason = {"fault": "exception", "void": "void", "unsolved": "gave-up"}.get(kind, "normal")
     cost = None if solved is None or kind == "answered" else 1.0
-    return MatchSummary(place, place, (pairing,), returns, reason, None, solved, moves, cost, ())  # type: ignore[arg-type]
+    return MatchSummary(place, place, (pairing,), returns, reason, None, solved, moves, cost, (), 0, False)  # type: ignore[arg-type]
 
 
 @given(PLAYED, st.integers(0, 70), st.integers(0, 6000))

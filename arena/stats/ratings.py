@@ -1,0 +1,452 @@
+"""Ratings with 95 % intervals: Elo that means expected points, from the games of a whole field at once.
+
+A competitor that leads another one by d Elo is expected to get the share 1 / (1 + 10^(-d / 400)) of the points; a draw is half a
+point. The ratings are those for which everybody's expected points are the points they got (R. A. Bradley and M. E. Terry, Rank
+Analysis of Incomplete Block Designs, 1952). In games with three or more seats, the winner is chosen from all with probabilities
+proportional to exp(rating), the second from the rest, and so on (R. L. Plackett, The Analysis of Permutations, 1975).
+
+**What is bounded.** A difference is finite only if points were taken both ways, perhaps by way of others (L. R. Ford, Solution of
+a Ranking Problem from Binary Comparisons, 1957). Competitors between which this holds are a *tier*: a strongly connected
+component of the graph "took a point from". If only one of two tiers took points from the other, their difference has no bound on
+the side of the winner; if none did, it is unknown.
+
+**Intervals.** The games of a round share a position, dice and deals, so a round is one observation. Within a tier, the covariance
+is the sandwich clustered by round (K.-Y. Liang and S. L. Zeger, Longitudinal data analysis using generalized linear models,
+1986), with Student's t and one degree of freedom less than there are rounds. A tier of two has the interval of their score,
+transformed to Elo. Between tiers, the bound is the lead at which the better one would win everything with a probability of 1 in
+20. There are no intervals below three rounds.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from math import hypot, inf, isnan, log, nan, sqrt
+from statistics import NormalDist
+from typing import Any, Generic, NamedTuple, TypeAlias
+
+import numpy as np
+
+from arena.errors import ArenaError
+from arena.stats.calculator import EloEstimate
+from arena.stats.distributions import chi_squared_tail, student_cdf, student_quantile
+from arena.stats.elo import ELO
+from arena.stats.likelihood import MIN_OUTCOMES, ONE_IN_TWENTY
+from arena.stats.observations import Competitor, GameResults
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Places: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
+MIN_SCATTER = 1.0
+"""A variance is at least what it would be if this many rounds varied as the fitted model says, and the others not at all. So an
+interval has a width even if all rounds had the same result."""
+MIN_ROUNDS_OF_SPREAD = 10
+"""The fewest rounds of every pairing with which the spread between pairings is estimated."""
+MAX_CHANCE = 0.05
+"""If chance alone makes pairings differ this much with at least this probability, there is no spread between them."""
+MAX_LAST_STEP = 1e-9
+"""The largest last step of a lead in natural units. The error is about the square of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rated(Generic[Competitor]):
+    """A rating in Elo; None if it is unknown. One bound is None if the interval is open on that side, and both are None without
+    an interval.
+    """
+
+    agent: Competitor
+    elo: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The lead of one rating over another in Elo, with its 95 % interval and the likelihood of superiority.
+
+    All are None if the difference is unknown. One bound is None if the interval is open on that side.
+    """
+
+    elo: float | None
+    low: float | None
+    high: float | None
+    superiority: float | None
+
+
+UNKNOWN = Difference(None, None, None, None)
+
+
+def rate(
+    games: GameResults[Competitor], agents: Iterable[Competitor] | None = None, *, anchor: Competitor | None = None
+) -> "Ratings[Competitor]":
+    """Return the ratings of all competitors from all their games.
+
+    `agents` sets the order, and may include competitors without games; the default is all competitors in the games, in their
+    order. Ratings are relative to the `anchor`, otherwise to the mean of the largest tier, or to the mean of all competitors if
+    no two of them took points from each other. Raises ArenaError for an anchor or a competitor that is not in `agents`.
+
+    >>> games: GameResults[str] = GameResults()
+    >>> for round_, points in enumerate([2, 1.5, 1, 2, 0.5, 1.5, 2, 1.5]):
+    ...     games.add_pair(round_, "ada", "bob", points)
+    >>> lead = rate(games).difference("ada", "bob")
+    >>> round(lead.elo), round(lead.low), round(lead.high)
+    (191, 35, 462)
+    """
+    names = tuple(dict.fromkeys(chain.from_iterable(games.rows)) if agents is None else agents)
+    for name in chain(chain.from_iterable(games.rows), () if anchor is None else (anchor,)):
+        if name not in names:
+            raise ArenaError(f"ratings: expected an agent that is rated, one of {', '.join(map(str, names))}; got {name!r}")
+    return Ratings(names, anchor, games)
+
+
+class _Choices(NamedTuple):
+    """Points that were divided among competitors. Each row is a choice among some of them."""
+
+    members: Places
+    """The indices of the competitors. An index that is too large stands for none."""
+    points: Array
+    bonus: Array
+    """What is added to the ratings of the competitors, in natural units."""
+
+
+class _Crossings(NamedTuple):
+    """The games between two tiers of which one took all points."""
+
+    pairs: Places
+    """For each of these results, the better and the other tier."""
+    leads: Array
+    """The lead within the mean ratings of the two tiers, in natural units."""
+    weights: Array
+    """The weights of the results. Those of two tiers add up to the number of their independent observations."""
+    counts: Array
+    """The number of observations, with a row for the better tier and a column for the other one."""
+
+
+class Ratings(Generic[Competitor]):
+    """The ratings of a field; see `rate`."""
+
+    def __init__(self, agents: tuple[Competitor, ...], anchor: Competitor | None, games: GameResults[Competitor]) -> None:
+        self.agents, self.anchor = agents, anchor
+        self._places = {agent: k for k, agent in enumerate(agents)}
+        self._paired, size = games.paired, len(agents)
+        width = max(map(len, games.rows), default=2)
+        members = np.full((len(games.rows), width), size, dtype=np.intp)
+        counts = [len(numbers) for numbers, _ in games.rows.values()]
+        self._rows, row = np.zeros((sum(counts), width)), 0
+        for k, (group, (numbers, shares)) in enumerate(games.rows.items()):
+            members[k, : len(group)] = [self._places[agent] for agent in group]
+            self._rows[row : row + len(numbers), : len(group)] = np.frombuffer(shares).reshape(-1, len(group))
+            row += len(numbers)
+        rounds = np.frombuffer(b"".join([numbers.tobytes() for numbers, _ in games.rows.values()]), np.int64)
+        self._round_of_row = np.unique(rounds, return_inverse=True)[1]
+        self._group_of_row = np.repeat(np.arange(len(members)), counts)
+        self._members, points = members, np.zeros(members.shape)
+        np.add.at(points, self._group_of_row, self._rows)
+        takers = np.nonzero(points > 0)
+        took = np.eye(size + 1, dtype=bool)
+        took[members[takers][:, None], members[takers[0]]] = True
+        reach = _close(took[:size, :size])
+        tops, self._tiers = np.unique((reach & reach.T).argmax(axis=1) if size else [], return_inverse=True)
+        self._reach: Any = reach[np.ix_(tops, tops)]
+        """For every two tiers, whether the first took points from the second, perhaps by way of others."""
+        self._connected = _close(self._reach | self._reach.T).argmax(axis=1) if size else self._tiers
+        """For each tier, the first tier to which it is connected by games."""
+        tiers = np.append(self._tiers, -1)
+        self._winners = tiers[members[np.arange(len(members)), points.argmax(axis=1)]]
+        self._inside = _Choices(np.where(tiers[members] == self._winners[:, None], members, size), points, np.zeros(points.shape))
+        self._within = _climb(self._inside, self._tiers)
+        self.strengths: Array = self._within + self._offsets()[self._tiers]
+        """The ratings in natural units, up to a common number. Between tiers, they are those with which the better tier would win
+        everything with a probability of about one half; competitors that are not connected by games have the same mean."""
+        self.zero: tuple[int, ...] = self._find_zero()
+        """The indices of the competitors whose mean rating is 0."""
+
+    @cached_property
+    def rows(self) -> tuple[Rated[Competitor], ...]:
+        """All competitors, the best first. Equal competitors stay in their order, and those without a rating come last."""
+        found = [self._lead(place, self.zero) for place in range(len(self.agents))]
+        rated = [Rated(agent, one.elo, one.low, one.high) for agent, one in zip(self.agents, found, strict=True)]
+        return tuple(sorted(rated, key=lambda row: float("inf") if row.elo is None else -row.elo))
+
+    def difference(self, agent: Competitor, other: Competitor) -> Difference:
+        """Return the lead of `agent` over `other`. Raises ArenaError for an unknown competitor."""
+        for one in (agent, other):
+            if one not in self._places:
+                raise ArenaError(
+                    f"ratings: expected an agent that is rated, one of {', '.join(map(str, self.agents))}; got {one!r}"
+                )
+        return self._lead(self._places[agent], (self._places[other],))
+
+    @cached_property
+    def information(self) -> Array:
+        """Minus the second derivatives of the log-likelihood of all games at `strengths`, in natural units."""
+        return _information(_Choices(self._members, self._inside.points, self._inside.bonus), self.strengths)
+
+    def find_spread(self) -> float:
+        """Return the standard deviation of leads about the differences of ratings, in Elo; 0 if chance may explain them.
+
+        Strengths that are not transitive have such a spread. It is estimated from the pairings within tiers, as the variance
+        between studies is in a meta-analysis (R. DerSimonian and N. Laird, Meta-analysis in clinical trials, 1986).
+        """
+        if not self._paired:
+            return 0.0
+        residuals, groups, played = self._residuals()[:, 0], len(self._members), self._pair_counts
+        known = (self._inside.members < len(self.agents)).all(axis=1)
+        if not known.any() or played[known].min() < MIN_ROUNDS_OF_SPREAD:
+            return 0.0
+        freedom = int(known.sum()) - len(np.unique(self._inside.members[known])) + len(np.unique(self._winners[known]))
+        chance = _chances(self._inside, self._within)[:, 0]
+        information = (self._inside.points.sum(axis=1) * chance * (1 - chance))[known]
+        played = played[known]
+        scatter = np.bincount(self._group_of_row, residuals**2, groups)[known] * played / (played - 1)
+        scatter = np.maximum(scatter, MIN_SCATTER * information / played)
+        excess = float((np.bincount(self._group_of_row, residuals, groups)[known] ** 2 / scatter).sum())
+        if freedom < 1 or chi_squared_tail(freedom, excess) > MAX_CHANCE:
+            return 0.0
+        return sqrt((excess / freedom - 1) / float((information**2 / scatter).mean())) * ELO
+
+    def _find_zero(self) -> tuple[int, ...]:
+        if self.anchor is not None:
+            return (self._places[self.anchor],)
+        played = np.unique(self._members[self._members < len(self.agents)])
+        if not len(played):
+            return ()
+        sizes = np.bincount(self._tiers)
+        games = np.bincount(self._winners, self._inside.points.sum(axis=1), len(sizes))
+        largest = max(range(len(sizes)), key=lambda tier: (sizes[tier], games[tier]))
+        return tuple((np.flatnonzero(self._tiers == largest) if sizes[largest] > 1 else played).tolist())
+
+    def _lead(self, one: int, others: Sequence[int]) -> Difference:
+        """Return the lead of a competitor over the mean of others."""
+        contrast = np.zeros(len(self.agents))
+        contrast[one] = 1
+        contrast[[*others]] -= 1 / max(1, len(others))
+        if not contrast.any():
+            return Difference(0.0, None, None, None)
+        masses = np.bincount(self._tiers, contrast)
+        own = self._tiers[one]
+        rest = [int(tier) for tier in np.flatnonzero(masses < -1e-9) if tier != own]
+        related = self._connected[rest] == self._connected[own]
+        if len(rest) == 1:
+            related = self._reach[own, rest] | self._reach[rest, own]
+        if not others or not related.all():
+            return UNKNOWN
+        elo = float(contrast @ self.strengths) * ELO
+        named = [one, *others] if len(others) == 1 else [one]
+        if min(self._round_counts[0][k] for k in named) < MIN_OUTCOMES:
+            return Difference(elo, None, None, None)
+        below, above, surety = self._reach_of(contrast, named)
+        if not rest:
+            low, high = elo - below, elo + above
+            return Difference(elo, None, None, None) if isnan(below) else Difference(elo, low, high, surety)
+        leads, counts = self._bounds
+        middle = float(contrast @ self._within) * ELO
+        bound = [float(-masses[rest] @ found) * ELO for found in (leads[own, rest], leads[rest, own])]
+        if isnan(below) or max(bound) == -inf:
+            return Difference(elo, None, None, None)
+        if bound[0] > -inf:
+            count = counts[own, rest].min()
+            return Difference(elo, min(elo, middle + bound[0] - below), None, _sweep_superiority(count))
+        count = counts[rest, own].min()
+        return Difference(elo, None, max(elo, middle - bound[1] + above), 1 - _sweep_superiority(count))
+
+    def _reach_of(self, contrast: Array, named: Sequence[int]) -> tuple[float, float, float]:
+        """Return how far the interval of a contrast reaches below and above it within tiers, in Elo; NaN if that is unknown.
+
+        The third value is the likelihood that the contrast is above 0 if all competitors are of one tier.
+        """
+        below = above = 0.0
+        surety = 0.5
+        for tier in {self._tiers[k] for k in named}:
+            inside = np.flatnonzero(self._tiers == tier)
+            weights = contrast[inside]
+            if np.ptp(weights) < 1e-12:
+                continue
+            if len(inside) == 2 and self._paired:
+                found, share = self._duel(*inside.tolist()), float(weights[0] - weights[1]) / 2
+                if found.elo is None or found.elo_low is None or found.elo_high is None:
+                    return nan, nan, nan
+                down, up = (found.elo - found.elo_low) * abs(share), (found.elo_high - found.elo) * abs(share)
+                down, up, surety = (down, up, found.superiority) if share > 0 else (up, down, 1 - found.superiority)
+            else:
+                rounds = min([self._round_counts[1][k] for k in named if self._tiers[k] == tier])
+                if rounds < MIN_OUTCOMES:
+                    return nan, nan, nan
+                used, weights = inside[weights != 0], weights[weights != 0]
+                inverse, covariance = [float(weights @ one[used][:, used] @ weights) for one in self._covariances]
+                error = sqrt(max(covariance * rounds / (rounds - 1), inverse * MIN_SCATTER / rounds))
+                down = up = student_quantile(rounds - 1, 0.975) * error * ELO
+                surety = student_cdf(rounds - 1, float(contrast @ self._within) / error)
+            below, above = hypot(below, down), hypot(above, up)
+        return below, above, surety
+
+    def _duel(self, one: int, two: int) -> EloEstimate:
+        """Return the score of the first of two competitors against the second."""
+        results: list[tuple[float, float, int]] = []
+        for seats, place in (((one, two), 0), ((two, one), 1)):
+            rows = self._rows[(self._members == seats).all(axis=1)[self._group_of_row]]
+            results += [(float(row[place] / row.sum()), float(row.sum()), 1) for row in rows]
+        return EloEstimate.of_results(results)
+
+    def _residuals(self) -> Array:
+        """Return, for each row, by how much the points of its members exceed the expected points."""
+        expected = _chances(self._inside, self._within)[self._group_of_row]
+        residuals: Array = self._rows - expected * self._rows.sum(axis=1, keepdims=True)
+        return residuals
+
+    @cached_property
+    def _pair_counts(self) -> Array:
+        """The effective number of pairs of each pairing: repeats of a pair add games to it, and not pairs (after L. Kish)."""
+        games = self._rows.sum(axis=1)
+        sums, squares = [np.bincount(self._group_of_row, games**power, len(self._members)) for power in (1, 2)]
+        counts: Array = sums**2 / squares
+        return counts
+
+    @cached_property
+    def _varying(self) -> Any:
+        """Whether a row says how results vary: it does unless it is the only pair of its pairing, over and over again."""
+        alone = np.bincount(self._group_of_row, minlength=len(self._members)) == 1
+        return ~(alone[self._group_of_row] & (self._rows.sum(axis=1) > 2))
+
+    @cached_property
+    def _round_counts(self) -> tuple[Array, Array]:
+        """For each competitor, the effective number of rounds in which it has played, and in which it has played in its tier."""
+        size, counts = len(self.agents), []
+        inside = self._inside.members < size
+        games = self._rows.sum(axis=1, keepdims=True) * self._varying[:, None]
+        for members in (self._members, np.where(inside & (inside.sum(axis=1, keepdims=True) > 1), self._inside.members, size)):
+            played = np.zeros((size + 1, self._round_of_row.max(initial=0) + 1))
+            np.add.at(played, (members[self._group_of_row], self._round_of_row[:, None]), games)
+            played = played[:size] if self._paired else (played[:size] > 0).astype(float)
+            counts.append(played.sum(axis=1) ** 2 / np.maximum((played**2).sum(axis=1), 1e-300))
+        return counts[0], counts[1]
+
+    @cached_property
+    def _covariances(self) -> tuple[Array, Array]:
+        """The inverse of the information within tiers, and the sandwich: the covariance of ratings relative to their tier."""
+        size, rounds = len(self.agents), self._round_of_row.max(initial=0) + 1
+        scores, played = np.zeros((size + 1, rounds)), np.zeros((size + 1, rounds), dtype=bool)
+        places = self._inside.members[self._group_of_row[self._varying]], self._round_of_row[self._varying][:, None]
+        np.add.at(scores, places, self._residuals()[self._varying])
+        played[places] = True
+        scores -= played * (scores.sum(axis=1) / np.maximum(played.sum(axis=1), 1))[:, None]
+        level = _level(self._tiers)
+        inverse = np.linalg.inv(_information(self._inside, self._within) + level) - level
+        influence = inverse @ scores[:size]
+        return inverse, influence @ influence.T
+
+    @cached_property
+    def _crossings(self) -> _Crossings:
+        size, tiers = len(self.agents), np.append(self._tiers, -1)
+        count = len(self._reach)
+        crossing = (self._members < size) & (self._inside.members == size)
+        row, column = np.nonzero(crossing)
+        logits = np.where(self._inside.members < size, np.append(self._within, 0.0)[self._inside.members], -np.inf)
+        leads = (
+            np.logaddexp.reduce(logits, axis=1, initial=-np.inf)[row] - np.append(self._within, 0.0)[self._members[row, column]]
+        )
+        codes = np.where(crossing, self._winners[:, None] * count + tiers[self._members], -1)
+        weights, keys = self._pair_counts[row], codes[row, column]
+        counts: Array = np.bincount(keys, weights, count**2).astype(float)
+        if not self._paired:
+            rounds, of_rows = self._round_of_row.max(initial=0) + 1, codes[self._group_of_row]
+            met = np.unique((of_rows * rounds + self._round_of_row[:, None])[of_rows >= 0])
+            weights = weights / counts[keys]
+            counts = np.bincount(met // rounds, minlength=count**2).astype(float)
+            weights *= counts[keys]
+        return _Crossings(np.stack([keys // count, keys % count], axis=1), leads, weights, counts.reshape(count, count))
+
+    def _offsets(self) -> Array:
+        """Return the mean ratings of tiers. One that took all points has an even chance of that."""
+        found = self._crossings
+        share = 0.5 ** (1 / found.counts[tuple(found.pairs.T)])
+        points = found.weights[:, None] * np.stack([share, 1 - share], axis=1)
+        return _climb(_Choices(found.pairs, points, np.stack([found.leads, 0 * found.leads], axis=1)), self._connected)
+
+    @cached_property
+    def _bounds(self) -> tuple[Array, Array]:
+        """The lower bounds of the leads of tiers over others, in natural units; -inf if there is none. The second matrix has the
+        number of observations that they come from.
+
+        A bound is the lead at which the probability of a clean sweep is 1 in 20. Bounds on a way from tier to tier are added up;
+        the sum is wrong only if one of them is, and of several ways the highest sum counts, since every way was swept.
+        """
+        pairs, leads, weights, counts = self._crossings
+        size = len(self._reach)
+        codes = pairs[:, 0] * size + pairs[:, 1]
+        total = np.bincount(codes, weights, size * size)
+        bounds = -(np.bincount(codes, weights * leads, size * size) + ONE_IN_TWENTY) / np.maximum(total, 1e-300)
+        for _ in range(100):  # Newton's method for a convex decreasing function, from the left
+            odds = np.exp(-np.logaddexp(0, leads + bounds[codes]))
+            excess = np.bincount(codes, weights * np.logaddexp(0, -leads - bounds[codes]), size * size) - ONE_IN_TWENTY
+            step = excess / np.maximum(np.bincount(codes, weights * odds, size * size), 1e-300)
+            bounds += np.where(total > 0, step, 0.0)
+            if np.abs(step[total > 0]).max(initial=0.0) < MAX_LAST_STEP:
+                break
+        found = np.where(total > 0, bounds, -np.inf).reshape(size, size)
+        counts = counts.copy()
+        for tier in range(size):
+            found = np.maximum(found, found[:, tier, None] + found[None, tier])
+            counts = np.maximum(counts, np.minimum(counts[:, tier, None], counts[None, tier]))
+        return found, counts
+
+
+def _sweep_superiority(count: float) -> float:
+    """Return the likelihood of superiority of who won this many observations and lost none, by the likelihood ratio."""
+    return NormalDist().cdf(sqrt(2 * log(2) * count))
+
+
+def _close(relation: Any) -> Any:
+    """Return the transitive closure of a reflexive relation, a Boolean matrix."""
+    while True:
+        further = (relation.astype(np.float32) @ relation.astype(np.float32)) > 0
+        if (further == relation).all():
+            return relation
+        relation = further
+
+
+def _level(blocks: Places) -> Array:
+    """Return the matrix that replaces the ratings of each block by their mean. It makes the information regular."""
+    same: Array = (blocks[:, None] == blocks[None]).astype(float)
+    same /= np.maximum(same.sum(axis=1, keepdims=True), 1)
+    return same
+
+
+def _chances(choices: _Choices, ratings: Array) -> Array:
+    """Return the probability with which each member is chosen."""
+    logits = np.where(choices.members < len(ratings), np.append(ratings, 0.0)[choices.members] + choices.bonus, -np.inf)
+    weights = np.exp(logits - logits.max(axis=1, initial=-np.inf, keepdims=True))
+    chances: Array = weights / weights.sum(axis=1, keepdims=True)
+    return chances
+
+
+def _information(choices: _Choices, ratings: Array) -> Array:
+    """Return minus the second derivatives of the log-likelihood."""
+    chances, size = _chances(choices, ratings), len(ratings) + 1
+    weighted = choices.points.sum(axis=1, keepdims=True) * chances
+    information = np.zeros((size, size))
+    np.add.at(information, (choices.members, choices.members), weighted)
+    np.add.at(
+        information, (choices.members[:, :, None], choices.members[:, None, :]), -weighted[:, :, None] * chances[:, None, :]
+    )
+    return information[:-1, :-1]
+
+
+def _climb(choices: _Choices, blocks: Places) -> Array:
+    """Return the ratings with the largest likelihood, which must exist. Within each block, their mean is 0.
+
+    Newton's method. A step that changes leads by x is shortened to ln(1 + x), with which the method converges from everywhere
+    (T. Sun and Q. Tran-Dinh, Generalized self-concordant functions, 2019).
+    """
+    ratings, level = np.zeros(len(blocks)), _level(blocks)
+    taken = choices.members < len(ratings)
+    for _ in range(1000):
+        surplus = choices.points - choices.points.sum(axis=1, keepdims=True) * _chances(choices, ratings)
+        gradient = np.bincount(choices.members[taken], surplus[taken], len(ratings))
+        step = np.linalg.solve(_information(choices, ratings) + level, gradient)
+        moves = np.append(step, 0.0)[choices.members]
+        largest = np.where(taken, moves, -np.inf).max(axis=1) - np.where(taken, moves, np.inf).min(axis=1)
+        change = float(largest.max(initial=0.0))
+        ratings += step * (np.log1p(change) / change if change else 0.0)
+        if change < MAX_LAST_STEP:
+            break
+    return ratings
