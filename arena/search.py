@@ -237,14 +237,15 @@ class Search:
 
         `depth` is the number of plies searched, a whole number from 0 to 10^15. `value` is any number, from the point of view of
         the seat that decides; infinite values and nan are not stored. Raises ValueError for anything else. `line` holds the
-        expected actions. `exact=True` means that no deeper search can change the value. If `exact` is None, `depths` guesses.
+        expected actions. `exact=True` means that the value is proven: no deeper search can change it. Then 1 or 1 - n * 1e-6 is a
+        win, after n plies, and the record keeps the claim. If `exact` is None, `depths` guesses.
         """
         self._last = Report(
             best,
             None if value is None else normalize_value(value),
             None if depth is None else normalize_depth(depth),
             tuple(line),
-            exact,
+            None if exact is None else bool(exact),
         )
 
     def spend(self, **amounts: float) -> None:

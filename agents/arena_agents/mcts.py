@@ -88,6 +88,8 @@ class GameTree:
         self._least, self._greatest = inf, -inf
         self._returns = scaled_returns(game)
         self._chance = gives(game, "chance_outcomes")
+        self._estimated = False
+        """Whether the tree has states beyond the cutoff. Their estimated values count as proven, but prove nothing."""
         self._place = 0
         """The index of the last drawn outcome."""
         self.idle = 0
@@ -134,7 +136,7 @@ class GameTree:
         try:
             loop(root.state, self._search.rng, self._squared, self._longest, rollouts)
         finally:
-            listed, best, root.proven = loop.children(root.state)
+            listed, best, root.proven, self._estimated = loop.children(root.state)
             root.children = [_child(one) for one in listed]
             root.best = None if best is None else _child(best)
 
@@ -193,6 +195,7 @@ class GameTree:
         if mover == CHANCE:
             return ChanceNode(action, state, game)
         if ply >= self._longest:
+            self._estimated = True
             return Node(action, state, 0, [], self._cut_off(state))
         return Node(action, state, mover, list(game.actions(state)))
 
@@ -247,7 +250,8 @@ class GameTree:
         """Report the current choice, if there is one."""
         chosen = self.choice()
         if chosen is not None:
-            self._search.report(chosen.action, value=reported(self._value(chosen), self._largest))
+            exact = True if self._root.proven is not None and not self._estimated else None
+            self._search.report(chosen.action, value=reported(self._value(chosen), self._largest), exact=exact)
 
     def _value(self, child: Node) -> float:
         """Return the known value of a child of the root for the deciding seat."""

@@ -6,6 +6,7 @@ Rediscovering *-Minimax Search, 2004.
 
 from collections.abc import Sequence
 from itertools import accumulate
+from math import inf
 from typing import ClassVar, NamedTuple
 
 from arena import CHANCE, Action, Agent, Game, Search, State
@@ -103,12 +104,15 @@ class _Star2Search:
         low, high = -self.most, self.most
         probed: list[_Outcome] = []
         for action, odds in self.game.chance_outcomes(state):
-            below, above = low + odds * self.most, high - odds * self.most
             child = self.game.result(state, action)
+            if self.most == OPEN_RETURN:  # it would swallow the returns in these sums
+                probed.append(self._probe(child, odds, seat, ply, -inf, inf))
+                continue
+            below, above = low + odds * self.most, high - odds * self.most
             outcome = self._probe(child, odds, seat, ply, (alpha - above) / odds, (beta - below) / odds)
             probed.append(outcome)
             low, high = below + odds * outcome.low, above + odds * outcome.high
-            if self.most < OPEN_RETURN and (low >= beta or high <= alpha):
+            if low >= beta or high <= alpha:
                 return low if low >= beta else high
         return self._search_outcomes(probed, seat, ply, alpha, beta)
 

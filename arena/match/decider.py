@@ -76,8 +76,10 @@ class Decider:
         "used",
     )
 
-    used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int]
-    """The amounts for the last decision: nodes, evaluations, seconds, depth, value, other amounts, and unmetered states."""
+    used: tuple[int, int, float, int | None, float | None, Mapping[str, float] | None, int, bool]
+    """The amounts for the last decision: nodes, evaluations, seconds, depth, value, other amounts, unmetered states, and whether
+    the value is proven.
+    """
 
     def __init__(
         self,
@@ -103,7 +105,7 @@ class Decider:
         self.ran_compiled: bool | None = None
         """Whether the last decision ran such a loop; None if the agent did not request one."""
         self._make = make
-        self.used = (0, 0, 0.0, None, None, None, 0)
+        self.used = (0, 0, 0.0, None, None, None, 0, False)
         self.exchanges: tuple[str, ...] = ()
         """Texts that the agent has added to the transcript of the match, as JSON."""
 
@@ -163,7 +165,8 @@ class Decider:
             self.ran_compiled = served.ran
             self.engine_use = (self.engine_use or EngineUse()).add(seconds, compiled=served.ran, reason=served.failure)
         last = search._last  # noqa: SLF001 - saves two calls per decision
-        self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, search.spent, seen.states)
+        exact = last.exact is True and last.value is not None
+        self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, search.spent, seen.states, exact)
         if search.exchanges:
             self.exchanges += search.exchanges
         return choice if stopped is None else self._after(stopped, search, legal)

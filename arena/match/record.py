@@ -52,14 +52,18 @@ class Decision(NamedTuple):
     """Other amounts that the agent reported, by name, such as `tokens`; None if it reported none."""
     unmetered: int = 0
     """The number of generated states that were not counted as nodes, as far as noticed; see `arena.unmetered`."""
+    exact: bool = False
+    """Whether the agent reported that the value is proven. A value of 1 is a win only if it is."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the decision as plain values; `spent` and `unmetered` are left out if they are None or 0."""
+        """Return the decision as plain values; `spent`, `unmetered` and `exact` are left out if they are None, 0 or false."""
         plain = self._asdict()
         if self.spent is None:
             del plain["spent"]
         if not self.unmetered:
             del plain["unmetered"]
+        if not self.exact:
+            del plain["exact"]
         return plain
 
 

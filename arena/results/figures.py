@@ -10,8 +10,10 @@ NONE = "-"
 """The text for a missing figure."""
 MIN_PLAIN_MAGNITUDE = Decimal("1e-7")
 """The smallest magnitude that is written without an exponent."""
-MIN_PLIES_NOT_TOLD = 2000
-"""If a win takes at least this many plies, its value is shown as a number."""
+MAX_WIN_PLIES = 2000
+"""If a win takes more plies, its value is shown as a number."""
+WIN_ROUNDING = 1e-9
+"""A proven value that differs by less from 1 or -1 is a win or a loss."""
 EVERY_DIGIT = Context(prec=400)
 """Enough digits to write every float exactly."""
 
@@ -51,10 +53,14 @@ def duration(seconds: float | None) -> str:
     return f"{_rounded(seconds, 2)} s" if seconds < 100 else f"{_rounded(seconds, 0):,} s"
 
 
-def worth(value: float) -> str:
-    """Return the value that a search reports, as text. A win in n plies has the value 1 - n * 1e-6."""
-    plies = floor((1 - abs(value)) * 1e6 + 0.5)
-    if abs(value) <= 1 and plies < MIN_PLIES_NOT_TOLD:
+def worth(value: float, *, exact: bool) -> str:
+    """Return the value that a search reports, as text. Only a value that is proven (`exact`) is called a win or a loss.
+
+    A win in n plies has exactly the value 1 - n * 1e-6. Other returns, which searches discount far less, are numbers.
+    """
+    size = abs(value)
+    plies = floor((1 - size) * 1e6 + 0.5)
+    if exact and 0 <= plies <= MAX_WIN_PLIES and (size == 1 - plies * 1e-6 or 1 - size < WIN_ROUNDING):
         return f"{'win' if value > 0 else 'loss'}{f' in {plies}' if plies else ''}"
     return figure(value, 4)
 

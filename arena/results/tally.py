@@ -281,7 +281,7 @@ class Tally:
         self.add_game(pairing.round, seats, record.returns, played, any(record.drew), record.adjusted)
         if record.fallbacks:
             self.add_fallbacks(fallback_counts(self.sheet, seats, record.fallbacks, record.drew, record.decisions))
-        for seat, nodes, _, seconds, _, _, spent, unmetered in record.decisions:
+        for seat, nodes, _, seconds, _, _, spent, unmetered, _ in record.decisions:
             count = self.counts[seats[seat]]
             count.decisions += 1
             count.nodes += nodes

@@ -115,7 +115,7 @@ def decisions_of(text: str) -> tuple[Decision, ...]:
     found = []
     for one in text.split(";") if text else ():
         seat, nodes, evaluations, spent, *more = one.split(",")
-        depth, value, unmetered, *_ = *more, *("", "", "0")[len(more) :]
+        depth, value, unmetered, exact, *_ = *more, *("", "", "0", "")[len(more) :]
         found.append(
             Decision(
                 int(seat),
@@ -125,6 +125,7 @@ def decisions_of(text: str) -> tuple[Decision, ...]:
                 int(depth) if depth else None,
                 float(value) if value else None,
                 unmetered=int(unmetered),
+                exact=exact == "1",
             )
         )
     return tuple(found)
@@ -135,18 +136,19 @@ def _decisions(record: Record) -> tuple[str, list[list[int]], dict[int, int]]:
     totals = [[0, 0, 0] for _ in record.labels]
     past: dict[int, int] = {}
     texts = []
-    for seat, nodes, evaluations, seconds, depth, value, _, unmetered in record.decisions:
+    for seat, nodes, evaluations, seconds, depth, value, _, unmetered, exact in record.decisions:
         spent = round(seconds * NANOSECONDS)
         total = totals[seat]
         total[0] += 1
         total[1] += nodes
         total[2] += spent
         text = f"{seat},{nodes},{evaluations},{spent}"
+        if depth is not None or value is not None or unmetered:
+            text += f",{_or_nothing(depth)},{_or_nothing(value)}"
         if unmetered:
             past[seat] = past.get(seat, 0) + unmetered
-            text += f",{_or_nothing(depth)},{_or_nothing(value)},{unmetered}"
-        elif depth is not None or value is not None:
-            text += f",{_or_nothing(depth)},{_or_nothing(value)}"
+        if unmetered or exact:
+            text += f",{unmetered}{',1' if exact else ''}"
         texts.append(text)
     return ";".join(texts), [[min(total, MAX_INTEGER) for total in seat] for seat in totals], past
 

@@ -74,7 +74,7 @@ class MctsLoop(Loop):
         rows, width, words, players = self.levels, self.edition.width, self.edition.words, self.edition.players
         choices = rows * min(width, 8) + 2 * width
         return {
-            "registers": 15, "numbers": 1 + players, "twister": TWISTER_WORDS,
+            "registers": 16, "numbers": 1 + players, "twister": TWISTER_WORDS,
             "states": rows * words, "rows_of": rows * TREE_ROW_WORDS,
             "totals": rows, "values": rows * (players + 1), "choices": choices, "kids": choices, "path": rows + 2,
             "walk": words, "scratch": width,
@@ -91,7 +91,7 @@ class MctsLoop(Loop):
         registers = memory["registers"]
         for place, number in enumerate(self.edition.encode(state)):
             memory["states"][place] = number
-        registers[0], registers[4], registers[5], registers[14] = -1, 0, self.levels, len(memory["choices"])
+        registers[0], registers[4], registers[5], registers[14], registers[15] = -1, 0, self.levels, len(memory["choices"]), 0
         registers[10], registers[11] = MAX_COUNT if rollouts is None else rollouts, min(longest, MAX_COUNT)
         memory["numbers"][0] = squared
         try:
@@ -103,13 +103,14 @@ class MctsLoop(Loop):
             memory["rows_of"][5] = -1
             raise
 
-    def children(self, state: Any) -> tuple[list[Grown], Grown | None, list[float] | None]:
-        """Return the children of the root whose values are not proven, the best child with a proven value, and the value of the
-        root if it is proven.
+    def children(self, state: Any) -> tuple[list[Grown], Grown | None, list[float] | None, bool]:
+        """Return the children of the root whose values are not proven, the best child with a proven value, the value of the root
+        if it is proven, and whether states beyond the cutoff have an estimated value in the tree.
         """
         rows = self.memory["rows_of"]
         listed = [self._read_child(state, self.memory["kids"][number]) for number in range(rows[4])] if rows[6] or rows[4] else []
-        return listed, None if rows[5] < 0 else self._read_child(state, rows[5]), self._proven_values(0)
+        best = None if rows[5] < 0 else self._read_child(state, rows[5])
+        return listed, best, self._proven_values(0), self.memory["registers"][15] != 0
 
     def _proven_values(self, row: int) -> list[float] | None:
         players, values = self.edition.players, self.memory["values"]

@@ -232,7 +232,7 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer = seat.solve() if solves else seat.choose(request["played"], request.get("observation"))
     except AgentRaised as failed:
         answer = _describe_failure(failed)
-    nodes, evaluations, _, depth, value, spent, unmetered = decider.used
+    nodes, evaluations, _, depth, value, spent, unmetered, exact = decider.used
     said, decider.exchanges = decider.exchanges, ()
     plain = depth is None and value is None and spent is None and not (decider.fallback or unmetered or said)
     if plain and decider.ran_compiled is None and answer.get("action") is not None:
@@ -242,6 +242,8 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer["depth"] = depth
     if value is not None:
         answer["value"] = value
+    if exact:
+        answer["exact"] = True
     if spent is not None:
         answer["spent"] = spent
     if said:

@@ -50,6 +50,7 @@ class Used(NamedTuple):
     value: float | None
     spent: Mapping[str, float] | None
     unmetered: int
+    exact: bool
 
 
 def choose_line(played: Sequence[str]) -> bytes:
@@ -143,6 +144,7 @@ def read_used(message: Mapping[str, Any]) -> Used:
         _number(message, "value"),
         None if message.get("spent") is None else _amounts(message),
         _count(message, "unmetered"),
+        flag(message, "exact", default=False) and message.get("value") is not None,
     )
 
 

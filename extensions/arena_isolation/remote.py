@@ -252,7 +252,7 @@ class RemotePlayer:
         try:
             answer = self._host.ask(request, limit, margin=self._limits.margin, cpu_seconds=self._limits.cpu_seconds)
         except AgentLost as lost:
-            self.used = (0, 0, perf_counter() - began, None, None, None, 0)
+            self.used = (0, 0, perf_counter() - began, None, None, None, 0, False)
             raise self._lost(lost) from lost
         seconds = perf_counter() - began - self._host.abandoned
         if self._guest:
@@ -279,7 +279,7 @@ class RemotePlayer:
 
     def _note(self, answer: Mapping[str, Any], seconds: float) -> None:
         used = protocol.read_used(answer)
-        self.used = (used.nodes, used.evaluations, seconds, used.depth, used.value, used.spent, used.unmetered)
+        self.used = (used.nodes, used.evaluations, seconds, *used[2:])
         self.fallbacks += protocol.flag(answer, "fallback", default=False)
         self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
         if self._program.command is None and "compiled" in answer:

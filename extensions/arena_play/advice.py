@@ -66,8 +66,8 @@ def usage(used: Sequence[Any]) -> str:
     """Return, in words, the resources that a decision used and the value that it reports for the position."""
     if not used:
         return ""
-    nodes, _, seconds, depth, value, *_ = used
+    nodes, _, seconds, depth, value, _, _, exact = used
     said = [f"{nodes:,} nodes", figures.duration(seconds)]
     said += [] if depth is None else [f"depth {depth}"]
-    said += [] if value is None else [f"value {figures.worth(value)}"]
+    said += [] if value is None else [f"value {figures.worth(value, exact=exact)}"]
     return ", ".join(said)

@@ -67,6 +67,7 @@ class Situations:
             "evaluations": None,
             "depth": None,
             "value": None,
+            "exact": None,
             "seconds": None,
             "ply": ply,
             "chance": [] if self._hides else outcomes,

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+import arena
 from arena import CHANCE, Agent, Game
+from arena.returns import Returns
 from arena_agents.alpha_beta import AlphaBeta, TypeAPlus
 from arena_agents.full_width import Expectimax, Lookahead, Minimax, TypeA
 from arena_agents.mcts import MCTS
@@ -172,6 +174,58 @@ def test_the_chosen_action_has_the_best_expected_value(agent: Agent, limits: dic
     for game, values in trees(kind, chance=True):
         chosen = decide(agent, game, (), limits=limits).action
         assert float(values[chosen]) == pytest.approx(float(max(values)), rel=1e-12)
+
+
+BUDGETS = [{"nodes": nodes} for nodes in (1, 2, 5, 10, 20, 50, 200)]
+PROOFS = [
+    *[
+        (agent, False)
+        for agent in (Minimax(), AlphaBeta(), AlphaBeta(table=True), TypeA(depth=DEPTH), TypeAPlus(depth=DEPTH), MCTS())
+    ],
+    *[(agent, True) for agent in (Expectimax(depth=DEPTH), Star2(depth=DEPTH), MCTS())],
+]
+
+
+@pytest.mark.parametrize("kind", RANGES)
+@pytest.mark.parametrize(("agent", "chance"), PROOFS, ids=name_search)
+def test_a_value_that_is_reported_as_exact_is_the_true_value(agent: Agent, chance: bool, kind: str) -> None:
+    """Under budgets that end most searches too early, and with the heuristic of no game, whose values are 0."""
+    proven = 0
+    for game, values in trees(kind, chance=chance, number=30):
+        for limits in (*BUDGETS, {"nodes": 2_000, "depth": 2}):
+            decision = arena.play(game, [agent, agent], limits=limits).decisions[0]
+            if decision.exact:
+                proven += 1
+                assert decision.value is not None
+                assert Returns(game).unscale(decision.value) == pytest.approx(float(max(values)), abs=1e-5 * -game.min_return)
+    assert proven
+
+
+@pytest.mark.parametrize(("agent", "limits"), [one for one in SEARCHES if one[0].name != "lookahead"], ids=name_search)
+def test_a_search_of_the_whole_tree_is_exact(agent: Agent, limits: dict[str, int]) -> None:
+    for game, _ in trees("usual", chance=False):
+        decision = arena.play(game, [agent, agent], limits=limits).decisions[0]
+        assert decision.exact
+
+
+def test_a_mean_of_rollouts_is_no_win() -> None:
+    """In an unfinished game of othello, five rollouts prove nothing, even if all of them are won."""
+    firsts = [
+        arena.play("othello", [MCTS(rollouts=5), "random"], seed=seed, limits={"moves": 1}).decisions[0] for seed in range(60)
+    ]
+    assert any(first.value == 1.0 for first in firsts)
+    assert not any(first.exact for first in firsts)
+
+
+def test_a_state_at_the_cutoff_proves_nothing() -> None:
+    """The heuristic of a game without one gives 0 at every state at depth 1, where each line is in fact won."""
+    won = Inner(0, [Leaf(1.0), Leaf(1.0)])
+    game = Tree(Inner(0, [Inner(1, [won, won]), Inner(1, [won, won])]), -1.0, 1.0)
+    agents: list[Agent] = [MCTS(), Minimax(), AlphaBeta(), TypeA(depth=3), TypeAPlus(depth=3)]
+    for agent in agents:
+        assert [arena.play(game, [agent, agent], limits={"depth": depth}).decisions[0].exact for depth in (1, 2, 3)] == [
+            False, False, True
+        ]  # fmt: skip
 
 
 def test_one_choice_between_an_end_worth_1_and_one_worth_3(decide: Decide) -> None:

@@ -148,6 +148,7 @@ def info(words: list[str]) -> Message:
         value = _value(words)
         if value is not None:
             told["value"] = value
+            told["exact"] = "mate" in words
         if after.get("depth", "").isdigit():
             told["depth"] = int(after["depth"])
     return told

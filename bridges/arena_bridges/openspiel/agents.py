@@ -60,7 +60,9 @@ class OpenSpielMCTS(Agent):
             return legal[0]
         root = self._bot(state.text, search).mcts_search(state.spiel)
         best = root.best_child()
-        search.report(best.action, value=Returns(game).scale(best.total_reward / max(1, best.explore_count)))
+        solved = bool(root.outcome)
+        value = root.outcome[game.to_move(state)] if solved else best.total_reward / max(1, best.explore_count)
+        search.report(best.action, value=Returns(game).scale(value), exact=solved or None)
         search.count(min(root.explore_count, search.limits.nodes or root.explore_count))
         return best.action
 

@@ -31,7 +31,7 @@ MAX_POSITIONS = 200_000
 """The maximum number of positions in all contained matches; replaying so many takes some seconds."""
 MAX_CHARACTERS = 12_000_000
 """The maximum size of all packs together."""
-FRAME = ("number", "state", "rendered", "grid", "action", "seat", "nodes", "evaluations", "depth", "value", "seconds")
+FRAME = ("number", "state", "rendered", "grid", "action", "seat", "nodes", "evaluations", "depth", "value", "exact", "seconds")
 """The values of a frame in a pack, which are stored as a list in this order. The label is left out, because the seat determines
 it.
 """

@@ -237,7 +237,7 @@ async function advise() {
   try {
     const { frame: found } = await post("/api/move", { ...request(frame), agent });
     if (mine !== advice || line.frame !== frame) return;
-    const value = found.value === null ? "" : `, value ${worth(found.value)}`;
+    const value = found.value === null ? "" : `, value ${worth(found.value, found.exact)}`;
     hintText.textContent = `${agent.agent} would play ${found.action}${value} (${whole(found.nodes)} nodes, ${duration(found.seconds)})`;
     if (playing.agents[frame.to_move] === null) moves.show(frame.actions ?? [], found.action);
   } catch (error) {

@@ -43,6 +43,8 @@ class Frame:
     depth: int | None
     value: float | None
     """The value for the seat that played, as reported by its agent."""
+    exact: bool | None
+    """Whether the agent has proven this value."""
     seconds: float | None
 
 
@@ -204,7 +206,7 @@ def _view(
     )
 
 
-_USED = ("nodes", "evaluations", "depth", "value", "seconds")
+_USED = ("nodes", "evaluations", "depth", "value", "exact", "seconds")
 """The fields that a frame takes from a decision."""
 
 
@@ -214,7 +216,7 @@ def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str
     `game` has the name of the game.
     """
     text = "\n\n".join([record.position, " ".join(record.actions), *([record.answer] if record.answer else [])])
-    frame = Frame(0, record.position, text, None, None, None, None, None, None, None, None, None)
+    frame = Frame(0, record.position, text, *[None] * 10)
     return _view(record, {"name": game["name"], "parameters": {}, "colors": {}}, [frame], differences)
 
 

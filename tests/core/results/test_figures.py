@@ -37,18 +37,20 @@ def test_the_browser_writes_the_same(node: str, tmp_path: Path) -> None:
     values += [10.0**power * (1 + near) for power in range(-12, 16) for near in (-1e-3, -1e-4, -1e-12, 0, 1e-12)]
     times = [abs(value) for value in values if value is not None and abs(value) < 1e9] + [0, 5e-7, 0.0995, 0.99951, 99.995, 100.5]
     found = [sign * (1 - plies * 1e-6) for sign in (1, -1) for plies in (0, 1, 3, 1999, 2000, 5000)] + [0, 0.5, 1.5, -0.99, 1e-9]
+    found += [0.999 * (1 - 2.0**-44), -1 + 2.0**-40, 1 + 1e-12]
     (tmp_path / "figures.mjs").write_text(
         f"import {{ duration, figure, worth }} from {json.dumps(static_files()['dom.js'].as_uri())};\n"
         f"const values = {json.dumps(values)}, times = {json.dumps(times)}, found = {json.dumps(found)};\n"
         "const figures = [3, 4].map((digits) => values.map((value) => figure(value, digits)));"
-        "console.log(JSON.stringify([...figures, times.map(duration), found.map(worth)]));"
+        "const told = [false, true].map((exact) => found.map((value) => worth(value, exact)));"
+        "console.log(JSON.stringify([...figures, times.map(duration), told]));"
     )
     done = subprocess.run([str(node), str(tmp_path / "figures.mjs")], capture_output=True, text=True, check=True)
     *shown, told, said = json.loads(done.stdout)
     for digits, written in zip((3, 4), shown, strict=True):
         assert written == [figures.figure(value, digits) for value in values]
     assert told == [figures.duration(seconds) for seconds in times]
-    assert said == [figures.worth(value) for value in found]
+    assert said == [[figures.worth(value, exact=exact) for value in found] for exact in (False, True)]
 
 
 def test_times_and_values_are_told_in_words() -> None:
@@ -56,7 +58,7 @@ def test_times_and_values_are_told_in_words() -> None:
     assert [figures.duration(seconds) for seconds in (0, 4e-7, 0.00004, 0.0123, 0.5, 2, 1234.5)] == [
         "0 µs", "0.4 µs", "40 µs", "12.3 ms", "500 ms", "2.00 s", "1,235 s"
     ]  # fmt: skip
-    assert [figures.worth(value) for value in (1, 1 - 3e-6, -1 + 2e-6, 0.12345, -0.0)] == [
+    assert [figures.worth(value, exact=True) for value in (1, 1 - 3e-6, -1 + 2e-6, 0.12345, -0.0)] == [
         "win", "win in 3", "loss in 2", "0.1235", "0"
     ]  # fmt: skip
 
@@ -95,3 +97,9 @@ def test_a_figure_is_off_by_half_a_digit_at_most(value: float) -> None:
 def test_shares_and_elo(written: str, text: str) -> None:
     """Each kind of number has one form."""
     assert written == text
+
+
+def test_only_a_proven_value_is_a_win_or_a_loss() -> None:
+    """A mean of rollouts may be 1, and a return of 999 in a range of 1,000 is as large as a win in 1,000 plies."""
+    assert [figures.worth(value, exact=False) for value in (1, -1, 1 - 3e-6)] == ["1", "-1", "1"]
+    assert figures.worth(0.999 * (1 - 2.0**-44), exact=True) == "0.999"

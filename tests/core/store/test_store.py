@@ -34,6 +34,7 @@ from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
 from arena.store import Store, put_aside
+from arena.store.rows import decisions_of
 from arena.store.run import Run
 from arena_records.merger import StoreConflict, merge_stores
 from tests.eventually import eventually
@@ -76,6 +77,8 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
             Decision(1, 10**15, 0, 0.0, 3, None),
             Decision(0, 0, 10**15, 1.0, None, -1e-300),
             Decision(1, 0, 0, 0.25, 10**15, 1.7976931348623157e308),
+            Decision(0, 1, 0, 0.0, 5, 0.999997, exact=True),
+            Decision(0, 1, 0, 0.0, None, -1.0, unmetered=7, exact=True),
         ),
     )
     with Store.open(tmp_path / "odd.db", write=True) as store:
@@ -88,6 +91,13 @@ def test_a_record_keeps_every_field(tmp_path: Path) -> None:
     for kept, given in zip(found.decisions, odd.decisions, strict=True):
         assert kept.seconds == pytest.approx(given.seconds, abs=1e-9)
     assert place == Scheduled(first.number, first.board, first.pairing)
+
+
+def test_a_decision_without_the_flag_has_no_proven_value() -> None:
+    """The texts of stores that were written before decisions had the flag `exact`."""
+    assert [(one.value, one.unmetered, one.exact) for one in decisions_of("0,5,0,1000,3,1.0;1,5,0,1000,,-1.0,2;0,5,0,1000")] == [
+        (1.0, 0, False), (-1.0, 2, False), (None, 0, False)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("spec", ["versus", "puzzle", "faults"])

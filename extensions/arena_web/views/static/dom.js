@@ -56,11 +56,11 @@ export function duration(seconds) {
   return seconds < 100 ? `${seconds.toFixed(2)} s` : `${Math.round(seconds).toLocaleString("en")} s`;
 }
 
-// Return the value of a search as text; a win in n plies has the value 1 - n * 1e-6.
-export function worth(value) {
+// Return the value of a search as text. Only a proven (exact) value of 1 or 1 - n * 1e-6 is a win, in n plies.
+export function worth(value, exact) {
   if (value === null || value === undefined) return "-";
-  const plies = Math.round((1 - Math.abs(value)) * 1e6);
-  if (Math.abs(value) <= 1 && plies >= 0 && plies < 2000) {
+  const size = Math.abs(value), plies = Math.round((1 - size) * 1e6);
+  if (exact && plies >= 0 && plies <= 2000 && (size === 1 - plies * 1e-6 || 1 - size < 1e-9)) {
     return `${value > 0 ? "win" : "loss"}${plies > 0 ? ` in ${plies}` : ""}`;
   }
   return figure(value, 4);

@@ -155,7 +155,7 @@ export class Player {
 
   // Show what the decisions used; a column without known values is left out.
   #table() {
-    const columns = [["value", worth], ["depth", whole], ["nodes", whole], ["time", duration, "seconds"]]
+    const columns = [["value", (value, frame) => worth(value, frame.exact)], ["depth", whole], ["nodes", whole], ["time", duration, "seconds"]]
       .map(([name, shown, key = name]) => ({ name, shown, key }))
       .filter(({ key }) => this.frames.some((frame) => frame[key] !== null && frame[key] !== undefined));
     const body = this.frames.map((frame, place) => h(
@@ -164,7 +164,7 @@ export class Player {
       h("td", { class: "number dim" }, frame.number > 0 ? String(frame.number) : ""),
       h("td", { class: "who" }, frame.label ? h("span", { class: frame.seat === null ? "dim" : `seat seat-${frame.seat}`, title: frame.label }, frame.label) : ""),
       h("td", {}, this.#button(frame, place), dealt(frame)),
-      columns.map(({ key, shown }) => h("td", { class: "number" }, frame.action === null ? "" : shown(frame[key]))),
+      columns.map(({ key, shown }) => h("td", { class: "number" }, frame.action === null ? "" : shown(frame[key], frame))),
     ));
     const heads = [h("td"), h("th", { scope: "col", class: "who" }, "agent"), h("th", { scope: "col" }, "move")];
     const more = columns.map(({ name }) => h("th", { scope: "col", class: "number" }, name));
