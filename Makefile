@@ -9,11 +9,11 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The versions with which CI tests. `make lock` renews them, and `make test-latest` runs without them.
 LOCK   := .ci/constraints.txt
 PINNED  = $(addprefix --constraint ,$(LOCK))
-# If a test ends its worker, the test fails. Without --max-worker-restart 0, pytest-xdist may wait for ever for the other tests of
-# this worker. The plugins anyio and benchmark are switched off, because they look at every test and these tests do not use them.
+# If a test ends its worker, that test fails, and another worker runs the others. The plugins anyio and benchmark are switched off,
+# because they look at every test and these tests do not use them.
 # The order of the tests is fixed; RANDOM=1 draws one and prints its seed, and RANDOM=SEED repeats it.
 ORDER    = $(if $(RANDOM),-p randomly --randomly-dont-reset-seed $(if $(RANDOM:1=),--randomly-seed=$(RANDOM)))
-WORKERS  = -n logical --dist worksteal --max-worker-restart 0 -p no:anyio -p no:benchmark $(ORDER)
+WORKERS  = -n logical --dist worksteal --max-worker-restart 31 -p no:anyio -p no:benchmark $(ORDER)
 # A test that fails is run once more after all others, alone; if it passes then, it is named as flaky. Three are accepted.
 RETRY  := tests/retry.py
 TIERS  := process service sandbox compiled browser load
@@ -79,7 +79,7 @@ lock: ## Renew .ci/constraints.txt, the versions with which CI tests
 		--extra dev --extra browser --extra report --extra web --extra fast --extra axelrod pyproject.toml .ci/tools.txt --output-file $(LOCK)
 
 proofs: $(VENV)/.dev ## Simulations and exhaustive counts, with the results in docs/explanation/proofs.md
-	$(BIN)/python -m pytest -n auto --max-worker-restart 0 -m proof -o faulthandler_timeout=0 --proofs docs/explanation/proofs.md
+	$(BIN)/python -m pytest -n auto --max-worker-restart 31 -m proof -o faulthandler_timeout=0 --proofs docs/explanation/proofs.md
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
