@@ -12,9 +12,9 @@ def write_whole(place: Path, *parts: bytes, mode: int = 0o644) -> None:
     The `parts` are written one after the other, with `mode`, into a new file in the same folder, which is then renamed to
     `place`. If this fails, OSError is raised and the old file stays.
 
-    >>> place = Path(tempfile.mkdtemp()) / "table"
-    >>> write_whole(place, b"head ", b"body")
-    >>> place.read_bytes()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder) / "table", b"head ", b"body")
+    ...     (Path(folder) / "table").read_bytes()
     b'head body'
     """
     number, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:40]}.")

@@ -97,6 +97,7 @@ class ForkServer:
                 env=environment,
             )
         if self._socket.recv(1) != READY:
+            self.close()
             raise RuntimeError("the fork server has not started")
         atexit.register(self.close)
 

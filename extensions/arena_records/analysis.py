@@ -67,9 +67,9 @@ def open_store(path: str | Path) -> StoredResults:
 
     >>> import tempfile
     >>> import arena
-    >>> place = Path(tempfile.mkdtemp()) / "cup.db"
-    >>> _ = arena.run({"game": "pig", "agents": ["random", "hold-at"], "rounds": 2}, store=place)
-    >>> len(open_store(place).records)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = arena.run({"game": "pig", "agents": ["random", "hold-at"], "rounds": 2}, store=f"{folder}/cup.db")
+    ...     len(open_store(f"{folder}/cup.db").records)
     4
     """
     return StoredResults(Path(path))
