@@ -216,7 +216,7 @@ class Leaderboard:
             by = "return" if by_returns else "Elo" if by_rating and ranking is None else "score"
             ranked = [] if own else list(_describe_order(rows, by, folded=games.folded))
             remarks += _describe_scale(tally, rated, ranked, facts)
-            remarks += [*([] if unknown is None else unknown.describe(sheet.labels)), *_describe_positions(games)]
+            remarks += [*([] if unknown is None else unknown.describe(sheet.labels)), *_describe_positions(sheet, games)]
         if rated is not None:
             found, said, explained = _describe_ratings(tally, rated, unknown, by_returns=by_returns)
             facts |= found
@@ -339,11 +339,12 @@ def _describe_scale(tally: Tally, rated: Strengths | None, ranked: Sequence[str]
     return [" ".join([*ranked, f"Elo 0 is {zero}; a lead of 400 means 91 % of the points."])]
 
 
-def _describe_positions(games: PairedGames) -> Iterator[str]:
+def _describe_positions(sheet: BoardInfo, games: PairedGames) -> Iterator[str]:
+    what = "dice and deals" if sheet.has_chance else "positions"
     by_seat, pairs = games.count_decided_by_seat()
     if pairs >= MIN_PAIRS_OF_SEATS and by_seat >= MIN_SHARE_OF_SEATS * pairs:
         yield (
-            f"In {figures.share(by_seat / pairs, 0)} of {pairs:,} pairs of games, the same seat won both: the positions all but "
+            f"In {figures.share(by_seat / pairs, 0)} of {pairs:,} pairs of games, the same seat won both: the {what} all but "
             "decide the games, so all ratings lie close together."
         )
 

@@ -29,7 +29,7 @@ class Strengths:
     elo: Mapping[int, tuple[float | None, float | None, float | None]]
     """The rating and its bounds; None for an unknown value."""
     level: dict[int, tuple[int, ...]]
-    """For each entry, the other entries whose intervals overlap with its interval."""
+    """For each entry, the other entries from which its rating cannot be told apart."""
     cycles: tuple[tuple[int, ...], ...]
     """Intransitive cycles: each agent is significantly better than the next one, and the last one than the first."""
     superiority: tuple[tuple[float | None, ...], ...]
@@ -102,7 +102,7 @@ def strengths(sheet: BoardInfo, results: GameResults[int], pairings: Pairings[in
     bounds = {row.agent: (row.elo, row.low, row.high) for row in ratings.rows}
     return Strengths(
         bounds,
-        _overlapping({entry: (0.0, 0.0, 0.0) if entry == anchor else row for entry, row in bounds.items()}),
+        {one: tuple([two for two in entries if two != one and not ratings.is_apart(one, two)]) for one in entries},
         cycles(beats(pairings or {})),
         _superiority(ratings, len(entries)),
         anchor,
@@ -111,22 +111,12 @@ def strengths(sheet: BoardInfo, results: GameResults[int], pairings: Pairings[in
     )
 
 
-def _overlapping(bounds: Mapping[int, tuple[float | None, float | None, float | None]]) -> dict[int, tuple[int, ...]]:
-    """Return, for each entry, the others whose intervals overlap with its own. An open end overlaps everything beyond it."""
-
-    def apart(one: int, two: int) -> bool:
-        orders = (bounds[one][1], bounds[two][2]), (bounds[two][1], bounds[one][2])
-        return any(low is not None and high is not None and high < low for low, high in orders)
-
-    return {one: tuple([two for two in sorted(bounds) if two != one and not apart(one, two)]) for one in bounds}
-
-
 def _superiority(ratings: "Ratings[int]", entries: int) -> tuple[tuple[float | None, ...], ...]:
     """Return the likelihood of superiority of each entry over every other entry. Opposite values add up to 1."""
     found: list[list[float | None]] = [[None] * entries for _ in range(entries)]
     for i in range(entries):
         for j in range(i):
-            likelihood = ratings.difference(i, j).superiority
+            likelihood = ratings.superiority(i, j)
             if likelihood is not None:
                 found[i][j], found[j][i] = likelihood, 1 - likelihood
     return tuple(map(tuple, found))

@@ -146,6 +146,7 @@ class Ratings(Generic[Competitor]):
         took[members[takers][:, None], members[takers[0]]] = True
         reach = _close(took[:size, :size])
         tops, self._tiers = np.unique((reach & reach.T).argmax(axis=1) if size else [], return_inverse=True)
+        self._sizes = np.bincount(self._tiers)
         self._reach: Any = reach[np.ix_(tops, tops)]
         """For every two tiers, whether the first took points from the second, perhaps by way of others."""
         self._connected = _close(self._reach | self._reach.T).argmax(axis=1) if size else self._tiers
@@ -175,6 +176,27 @@ class Ratings(Generic[Competitor]):
                     f"ratings: expected an agent that is rated, one of {', '.join(map(str, self.agents))}; got {one!r}"
                 )
         return self._lead(self._places[agent], (self._places[other],))
+
+    def is_apart(self, agent: Competitor, other: Competitor) -> bool:
+        """Return whether the 95 % interval of the difference of two ratings leaves out 0."""
+        one, two = self._places[agent], self._places[other]
+        if self._tiers[one] == self._tiers[two] and self._sizes[self._tiers[one]] > 2:  # the same decision, but quicker
+            sure = self.superiority(agent, other)
+            return sure is not None and abs(sure - 0.5) > 0.475
+        found = self._lead(one, (two,))
+        return (found.low is not None and found.low > 0) or (found.high is not None and found.high < 0)
+
+    def superiority(self, agent: Competitor, other: Competitor) -> float | None:
+        """Return the likelihood that `agent` is better than `other`, as in `difference`, but quicker for a whole field."""
+        one, two = self._places[agent], self._places[other]
+        tier = self._tiers[one]
+        if tier != self._tiers[two] or self._sizes[tier] == 2:
+            return self._lead(one, (two,)).superiority
+        rounds = float(min(self._round_counts[1][one], self._round_counts[1][two]))
+        if one == two or rounds < MIN_OUTCOMES:
+            return None
+        inverse, covariance = [float(found[one, one] + found[two, two] - 2 * found[one, two]) for found in self._covariances]
+        return student_cdf(rounds - 1, float(self._within[one] - self._within[two]) / _error(inverse, covariance, rounds))
 
     @cached_property
     def information(self) -> Array:
@@ -210,7 +232,7 @@ class Ratings(Generic[Competitor]):
         played = np.unique(self._members[self._members < len(self.agents)])
         if not len(played):
             return ()
-        sizes = np.bincount(self._tiers)
+        sizes = self._sizes
         games = np.bincount(self._winners, self._inside.points.sum(axis=1), len(sizes))
         largest = max(range(len(sizes)), key=lambda tier: (sizes[tier], games[tier]))
         return tuple((np.flatnonzero(self._tiers == largest) if sizes[largest] > 1 else played).tolist())
@@ -268,12 +290,12 @@ class Ratings(Generic[Competitor]):
                 down, up = (found.elo - found.elo_low) * abs(share), (found.elo_high - found.elo) * abs(share)
                 down, up, surety = (down, up, found.superiority) if share > 0 else (up, down, 1 - found.superiority)
             else:
-                rounds = min([self._round_counts[1][k] for k in named if self._tiers[k] == tier])
+                rounds = float(min([self._round_counts[1][k] for k in named if self._tiers[k] == tier]))
                 if rounds < MIN_OUTCOMES:
                     return nan, nan, nan
                 used, weights = inside[weights != 0], weights[weights != 0]
                 inverse, covariance = [float(weights @ one[used][:, used] @ weights) for one in self._covariances]
-                error = sqrt(max(covariance * rounds / (rounds - 1), inverse * MIN_SCATTER / rounds))
+                error = _error(inverse, covariance, rounds)
                 down = up = student_quantile(rounds - 1, 0.975) * error * ELO
                 surety = student_cdf(rounds - 1, float(contrast @ self._within) / error)
             below, above = hypot(below, down), hypot(above, up)
@@ -388,6 +410,11 @@ class Ratings(Generic[Competitor]):
             found = np.maximum(found, found[:, tier, None] + found[None, tier])
             counts = np.maximum(counts, np.minimum(counts[:, tier, None], counts[None, tier]))
         return found, counts
+
+
+def _error(inverse: float, covariance: float, rounds: float) -> float:
+    """Return a standard error, given what the inverse of the information and the sandwich say of the variance."""
+    return sqrt(max(covariance * rounds / (rounds - 1), inverse * MIN_SCATTER / rounds))
 
 
 def _sweep_superiority(count: float) -> float:

@@ -430,3 +430,18 @@ def test_competitors_may_be_numbers_or_names() -> None:
         assert [(f"agent {row.agent}", row.elo, row.low, row.high) for row in numbers.rows] == [
             (row.agent, row.elo, row.low, row.high) for row in names.rows
         ]
+
+
+def test_the_likelihood_of_superiority_is_that_of_the_difference() -> None:
+    """In a tier of three, in a tier of two, and between tiers."""
+    rng = random.Random(9)
+    rounds = [{**{both: rng.choice(POINTS) for both in combinations("abc", 2)}, ("d", "e"): rng.choice(POINTS)} for _ in range(8)]
+    for results in rounds:
+        results |= {(one, two): 2 for one in "abc" for two in "de"}
+    ratings = rate(play(rounds))
+    for one, two in permutations("abcde", 2):
+        found = ratings.difference(one, two)
+        assert ratings.superiority(one, two) == pytest.approx(found.superiority)
+        low, high = -1.0 if found.low is None else found.low, 1.0 if found.high is None else found.high
+        assert ratings.is_apart(one, two) == (not low <= 0 <= high)
+    assert ratings.superiority("a", "a") is None
