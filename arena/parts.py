@@ -269,7 +269,8 @@ class SearchEngine(Part):
     `find_loop` gets the search of a decision, the name of a loop, such as `ida-star`, and its options, as an agent passes them to
     `Search.compiled`. It returns the loop, or None if the agent must run its own loop. The engine may keep an object in
     `search.served`. The method `finish()` of this object is called after every decision. Its attribute `ran` says whether a loop
-    has run, and `failure` says why no loop could be made (None if this was not tried). If a loop cannot go on, it raises
+    has run, `failure` says why no loop could be made (None if this was not tried), and `settled` says whether the spec and the
+    options of the run alone decided whether a loop runs, so that times can be compared. If a loop cannot go on, it raises
     `arena.api.search.GoPlain`. If a decision began without a loop and a loop becomes available, the engine may raise
     `arena.api.search.GoCompiled`. In both cases, the agent repeats the decision after `search.served.undo(reason)` has restored
     the random numbers; the reason is None for GoCompiled.

@@ -12,6 +12,8 @@ from arena.search import Search
 
 PLAIN = "ARENA_PLAIN"
 """The environment variable that is set to 1 if every search must run uncompiled."""
+COMPILE = "ARENA_COMPILE"
+"""The environment variable that is set to `always` if everything that can be compiled is compiled before the first match."""
 _engines: dict[str, SearchEngine] = {}
 _complete = False
 """Whether the installed plugins have been loaded."""
@@ -52,14 +54,26 @@ def find_loop(search: Search, loop: str, options: dict[str, Any]) -> Any:
     return None
 
 
+def compiles_first() -> bool:
+    """Return whether everything that can be compiled is compiled before the first match, so that no cache decides how it runs."""
+    return os.environ.get(COMPILE) == "always"
+
+
 @contextmanager
-def running_plain(*, wanted: bool) -> Iterator[None]:
-    """If `wanted` is true, use no search engine inside the block, in this process and in processes that it starts."""
-    before = os.environ.get(PLAIN)
-    if wanted:
+def running(*, plain: bool, compiled: bool) -> Iterator[None]:
+    """Run all searches `plain`, or compile all that can be compiled before the first match, inside the block.
+
+    This applies to this process and to processes that it starts. If both are false, the environment decides.
+    """
+    before = {name: os.environ.pop(name, None) for name in (PLAIN, COMPILE) if plain or compiled}
+    if plain:
         os.environ[PLAIN] = "1"
+    if compiled:
+        os.environ[COMPILE] = "always"
     try:
         yield
     finally:
-        if wanted and before is None:
-            del os.environ[PLAIN]
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value

@@ -13,8 +13,14 @@ if TYPE_CHECKING:
     from arena.results.leaderboard import Leaderboard as Leaderboard
     from arena.results.pairs import PairedGames as PairedGames
     from arena.results.rating import Strengths as Strengths
-    from arena.results.stored_tallies import tallies_of as tallies_of
-    from arena.results.tally import ResultCount as ResultCount, Tally as Tally
+    from arena.results.stored_tallies import read_ways as read_ways, tallies_of as tallies_of
+    from arena.results.tally import (
+        ResultCount as ResultCount,
+        Tally as Tally,
+        Way as Way,
+        describe_ways as describe_ways,
+        timed_way as timed_way,
+    )
     from arena.schedule.board_info import BoardInfo as BoardInfo
 else:
     __getattr__, __dir__ = pass_on(__name__)

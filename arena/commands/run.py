@@ -23,7 +23,7 @@ from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.schedule.fingerprint import Fingerprint
-from arena.search_engines import running_plain, search_engines
+from arena.search_engines import running, search_engines
 from arena.secret import Seed
 from arena.spec import Spec, limit_warnings, load_spec
 from arena.store import Run, Store, put_aside
@@ -58,6 +58,7 @@ class RunOptions:
     executor: tuple[Executor, str] | None = None
     """The executor and the value of its option; None if this machine plays."""
     plain: bool = False
+    compiled: bool = False
     explain: bool = False
     concurrency: int = CONCURRENCY
 
@@ -83,7 +84,7 @@ class RunOptions:
         words += [] if self.executor is None else [self.executor[0].option, self.executor[1]]
         words += [] if self.seed is None else ["--seed", str(self.seed)]
         words += [] if self.style == "simple" else ["--format", self.style]
-        words += [f"--{name}" for name in ("quiet", "plain", "explain") if getattr(self, name)]
+        words += [f"--{name}" for name in ("quiet", "plain", "compiled", "explain") if getattr(self, name)]
         words += [] if self.concurrency == CONCURRENCY else ["--concurrency", str(self.concurrency)]
         words += [word for plugin in self.plugins for word in ("--plugin", plugin)]
         words += [] if self.store is None else ["--store", self.store]
@@ -149,6 +150,7 @@ def _pair(executor: Executor, *call: Any) -> tuple[Executor, str] | None:
     help="Number of matches that one process plays at once, if agents wait for other programs, such as a server.",
 )
 @click.option("--plain", is_flag=True, help="Use no compiled code; the records are the same.")
+@click.option("--compiled", is_flag=True, help="Compile all searches that can be compiled before the first match.")
 @click.option(
     "--shard",
     metavar="I/N",
@@ -169,7 +171,9 @@ def run(**asked: Any) -> int:
         raise click.UsageError("--no-store cannot be used with --store, --fresh or --fresh-for")
     if options.fresh and options.fresh_for:
         raise click.UsageError("--fresh already plays all matches again; leave out --fresh-for")
-    with results_alone() as out, running_plain(wanted=options.plain):
+    if options.plain and options.compiled:
+        raise click.UsageError("--plain cannot be used with --compiled")
+    with results_alone() as out, running(plain=options.plain, compiled=options.compiled):
         with PercentLine(sys.stderr, quiet=options.quiet):
             asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
             kept = None if options.fresh else options.path

@@ -36,14 +36,19 @@ class EngineUse(NamedTuple):
     compiled_seconds: float = 0.0
     plain: int = 0
     plain_seconds: float = 0.0
+    unsettled: int = 0
+    """The decisions of which not the spec and the options decided how they ran, but the code that was available at that time."""
     reason: str | None = None
     """Why there was no loop, if the agent requested one."""
 
-    def add(self, seconds: float, *, compiled: bool, reason: str | None = None) -> "EngineUse":
+    def add(self, seconds: float, *, compiled: bool, settled: bool, reason: str | None = None) -> "EngineUse":
         """Return these counts with one more decision."""
+        unsettled = self.unsettled + (not settled)
         if compiled:
-            return self._replace(compiled=self.compiled + 1, compiled_seconds=self.compiled_seconds + seconds)
-        return self._replace(plain=self.plain + 1, plain_seconds=self.plain_seconds + seconds, reason=reason)
+            done = self.compiled_seconds + seconds
+            return self._replace(compiled=self.compiled + 1, compiled_seconds=done, unsettled=unsettled)
+        done = self.plain_seconds + seconds
+        return self._replace(plain=self.plain + 1, plain_seconds=done, unsettled=unsettled, reason=reason)
 
 
 class AgentRaised(Exception):
@@ -72,6 +77,7 @@ class Decider:
         "meter",
         "ran_compiled",
         "rng",
+        "settled",
         "start",
         "used",
     )
@@ -104,6 +110,8 @@ class Decider:
         """Its decisions with and without the loop of a search engine; None if it has not requested a loop."""
         self.ran_compiled: bool | None = None
         """Whether the last decision ran such a loop; None if the agent did not request one."""
+        self.settled = True
+        """Whether the spec and the options alone decided this."""
         self._make = make
         self.used = (0, 0, 0.0, None, None, None, 0, False)
         self.exchanges: tuple[str, ...] = ()
@@ -162,8 +170,10 @@ class Decider:
         if meter.paused:
             seconds, meter.paused = seconds - meter.paused, 0.0
         if served is not None:
-            self.ran_compiled = served.ran
-            self.engine_use = (self.engine_use or EngineUse()).add(seconds, compiled=served.ran, reason=served.failure)
+            self.ran_compiled, self.settled = served.ran, served.settled
+            self.engine_use = (self.engine_use or EngineUse()).add(
+                seconds, compiled=served.ran, settled=served.settled, reason=served.failure
+            )
         last = search._last  # noqa: SLF001 - saves two calls per decision
         exact = last.exact is True and last.value is not None
         self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, search.spent, seen.states, exact)

@@ -243,8 +243,9 @@ def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
     """Return the timing of a match: all values that depend on the clock, except the seconds of decisions.
 
     `overrun` has the seconds beyond a limit. All other values are lists with an entry for each seat: the number and seconds of
-    compiled and uncompiled decisions, the reason why decisions ran uncompiled, the seconds for the start, the processor time that
-    was used or lacking, and the overtime that was allowed because of this lack.
+    compiled and uncompiled decisions, the number of those of which a cache decided how they ran (`unsettled`), the reason why
+    decisions ran uncompiled, the seconds for the start, the processor time that was used or lacking, and the overtime that was
+    allowed because of this lack.
     """
     timing: dict[str, Any] = {}
     for player in players:
@@ -257,6 +258,8 @@ def _timing(match: Match, players: Sequence[Player]) -> dict[str, Any]:
             if any(getattr(use, way) for use in asked.values()):
                 for name in (way, f"{way}_seconds"):
                     timing[name] = [None if use is None else round(getattr(use, name), 6) for use in uses]
+        if any(use.unsettled for use in asked.values()):
+            timing["unsettled"] = [None if use is None else use.unsettled for use in uses]
         if any(use.reason for use in asked.values()):
             timing["plain_reason"] = [None if use is None else use.reason for use in uses]
     timed = [one for one in players if one.started is not None or one.lack_of_cpu or one.seat.limits.cpu_seconds is not None]

@@ -34,7 +34,7 @@ def versus_row(rank: int | None, entry: int, tally: Tally, rated: Strengths | No
         "failures": count.faults.total(),
         "failures_by_kind": dict(sorted(count.faults.items())),
         "fallback_share": _fallback_share(count),
-        **_effort(count),
+        **_effort(entry, tally),
         **_mean("mean_return", "return", tally, tally.returns.of(entry)),
         **_mean("adjusted", "adjusted", tally, tally.returns.adjusted(entry)),
     }
@@ -73,16 +73,20 @@ def score_row(rank: int | None, entry: int, tally: Tally) -> Row:
         **_mean("mean_return", "return", tally, tally.returns.of(entry)),
         "best": count.best,
         "moves": per(count.moves, count.moves_of),
-        **_effort(count),
+        **_effort(entry, tally),
         "failures": count.faults.total(),
         "failures_by_kind": dict(sorted(count.faults.items())),
         "fallback_share": _fallback_share(count),
     }
 
 
-def _effort(count: Count) -> Row:
-    seconds = count.mean_seconds(count.decisions)
-    return {"nodes_per_move": per(count.nodes, count.decisions), "ms_per_move": None if seconds is None else seconds * 1000}
+def _effort(entry: int, tally: Tally) -> Row:
+    count = tally.counts[entry]
+    seconds = 1000 * count.seconds if tally.is_timed(entry) else None
+    return {
+        "nodes_per_move": per(count.nodes, count.decisions),
+        "ms_per_move": None if seconds is None else per(seconds, count.decisions),
+    }
 
 
 def _mean(key: str, bounds: str, tally: Tally, found: ClusteredMean) -> Row:
@@ -91,12 +95,13 @@ def _mean(key: str, bounds: str, tally: Tally, found: ClusteredMean) -> Row:
     return {key: found.mean, f"{bounds}_low": low, f"{bounds}_high": high}
 
 
-def puzzle_row(rank: int | None, label: str, tally: Count) -> Row:
+def puzzle_row(rank: int | None, entry: int, whole: Tally) -> Row:
     """Return the row of an entry of a puzzle board."""
+    tally = whole.counts[entry]
     low, high = wilson(tally.solved, tally.games)
     return {
         "rank": rank,
-        "agent": label,
+        "agent": whole.sheet.labels[entry],
         "attempts": tally.games,
         "solved": per(tally.solved, tally.games),
         "solved_low": low if tally.games else None,
@@ -105,7 +110,7 @@ def puzzle_row(rank: int | None, label: str, tally: Count) -> Row:
         "mean_moves_failed": per(tally.moves_failed, tally.moves_failed_of),
         "mean_cost": per(tally.cost, tally.cost_of),
         "nodes_per_attempt": per(tally.nodes, tally.games),
-        "seconds_per_attempt": tally.mean_seconds(tally.games),
+        "seconds_per_attempt": per(tally.seconds, tally.games) if whole.is_timed(entry) else None,
         "failures": tally.faults.total(),
         "failures_by_kind": dict(sorted(tally.faults.items())),
         "fallback_share": _fallback_share(tally),

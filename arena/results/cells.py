@@ -103,7 +103,7 @@ def cell(column: Column, row: Row) -> str:
         warned = row.get("refuted") or row.get("fallback_share")
         marks = [mark for mark, is_marked in (("~", row.get("level_with")), ("!", warned)) if is_marked]
         return " ".join([figures.NONE if row[key] is None else str(row[key]), *marks])
-    return _TEXT[column.style](row.get(key)) + (" *" if key in _TIMES and row.get("apart") else "")
+    return _TEXT[column.style](row.get(key)) + (" *" if key in _TIMES and row.get(key) is not None and row.get("apart") else "")
 
 
 def kinds(found: dict[str, int] | None) -> str:

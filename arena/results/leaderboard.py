@@ -90,7 +90,7 @@ class Leaderboard:
     facts: dict[str, Any]
     """Keys that only some boards have in JSON. `cycles`: agents that beat each other in a circle, by more than chance. `zero`:
     the agents whose mean rating is 0, if these are not all. `unmetered`: for each agent, the number of generated states that were
-    not counted. `pairing_spread`: how much leads differ from the differences of ratings, as a standard deviation in Elo.
+    not counted. `untimed`: why times of agents are null. `pairing_spread`: how much leads differ from the differences of ratings, as a standard deviation in Elo.
     `unrated`: the agents with hidden ratings. `test` and `bracket`: see above. `finished` (false) and `size`: only if matches of
     the schedule are missing."""
 
@@ -221,8 +221,8 @@ class Leaderboard:
             found, said, explained = _describe_ratings(tally, rated, unknown, by_returns=by_returns)
             facts |= found
             remarks += said if tally.games else ()
-        if unmetered := {label: count.unmetered for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered}:
-            facts["unmetered"] = unmetered
+        unmetered = {label: count.unmetered for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered}
+        facts |= {key: fact for key, fact in (("unmetered", unmetered), ("untimed", tally.untimed)) if fact}
         if tally.games and any(row.get("level_with") for row in rows):
             of = "" if versus else " of the solved share"
             remarks.append(f"~ : the interval{of} overlaps with another agent's, so their order may be chance.")
@@ -403,7 +403,7 @@ def _rows(
         if kind == "versus":
             row = versus_row(rank, entry, tally, rated, level.get(entry, ()))
         else:
-            row = score_row(rank, entry, tally) if kind == "score" else puzzle_row(rank, labels[entry], tally.counts[entry])
+            row = score_row(rank, entry, tally) if kind == "score" else puzzle_row(rank, entry, tally)
         of_format: Mapping[str, Any] = {} if placings is None else placings[entry].values
         marks: Row = {"refuted": labels[entry] in refuted} if refuted else {}
         if 0 < len(tally.sheet.apart) < len(labels):
@@ -411,7 +411,7 @@ def _rows(
         if kind == "puzzle" and any(level.values()):
             marks["level_with"] = [labels[other] for other in level.get(entry, ())]
         if measured:
-            marks["cpu_per_move"] = cpu_per_move(tally.counts[entry])
+            marks["cpu_per_move"] = cpu_per_move(tally.counts[entry]) if tally.is_timed(entry) else None
         spent = tally.counts[entry].spent
         if paid:
             marks["spent"] = dict(sorted(spent.items()))
@@ -425,7 +425,8 @@ def _rows(
 def _merit(entry: int, tally: Tally, rated: Strengths | None) -> tuple[float, ...]:
     """Return the usual sort key of an entry, smallest first: the mean return if it ranks the board, else the rating or score.
 
-    Solvers are sorted by the solved share, then the mean cost (or moves), then the mean nodes (or seconds) of an attempt.
+    Solvers are sorted by the solved share, then the mean cost (or moves), then the mean nodes of an attempt. A format may ask for
+    the mean seconds instead, which count if they can be compared.
     """
     count = tally.counts[entry]
     if tally.sheet.kind == "score" or tally.ranked_by == "returns":
@@ -434,8 +435,9 @@ def _merit(entry: int, tally: Tally, rated: Strengths | None) -> tuple[float, ..
     if tally.sheet.kind == "versus":
         return (-((count.score if rated is None else rated.elo[entry][0]) or 0.0),)
     mean = per(count.cost, count.cost_of) if count.cost_of else per(count.moves, count.moves_of)
+    by_seconds = tally.ranked_by == "seconds" and all(map(tally.is_timed, range(len(tally.counts))))
     return (
         -(per(count.solved, count.games) or 0.0),
         float("inf") if mean is None else mean,
-        (count.mean_seconds(count.games) if tally.ranked_by == "seconds" else per(count.nodes, count.games)) or 0.0,
+        per(count.seconds if by_seconds else count.nodes, count.games) or 0.0,
     )

@@ -12,7 +12,7 @@ from arena.errors import Unavailable
 from arena.format import Pairing
 from arena.match.record import FAULTS
 from arena.results.fallbacks import stored_fallbacks
-from arena.results.tally import Facts, Tally
+from arena.results.tally import Facts, Tally, Way
 from arena.schedule.board_info import BoardInfo
 from arena.store import Store
 from arena.store.rows import NANOSECONDS, returns_of, seats_of, spending_decisions
@@ -48,6 +48,19 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
     return tallies
 
 
+def read_ways(store: Store, sheets: Sequence[BoardInfo]) -> list[list[Way]]:
+    """Return how the decisions of each entry ran, for every board of the last run. Times are compared only between equal ways."""
+    tallies = [Tally(sheet) for sheet in sheets]
+    _add_timings(store, tallies)
+    return [[count.way for count in tally.counts] for tally in tallies]
+
+
+def _add_timings(store: Store, tallies: Sequence[Tally]) -> None:
+    for rows in store.chunks(_TIMINGS):
+        for board, seats, timing in rows:
+            tallies[board].add_timing(seats_of(seats), json.loads(timing))
+
+
 def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
     for board, found in stored_fallbacks(store, [tally.sheet for tally in tallies]):
         tallies[board].add_fallbacks(found)
@@ -55,9 +68,7 @@ def _add_details(store: Store, tallies: Sequence[Tally]) -> None:
         tallies[board].unavailable = matches
     for board, entries, seat, states in store.unmetered():
         tallies[board].counts[entries[seat]].unmetered += states
-    for rows in store.chunks(_TIMINGS):
-        for board, seats, timing in rows:
-            tallies[board].add_timing(seats_of(seats), json.loads(timing))
+    _add_timings(store, tallies)
     for rows in store.chunks(_SPENT):
         for board, seats, decisions, spent in rows:
             for decision in spending_decisions(decisions, spent):

@@ -5,10 +5,10 @@ Counting one by one needs about 200 bytes for every distinct match.
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Literal
 
 from arena.errors import Unavailable
 from arena.format import Format, Outcomes, Pairing, RankedBy, Tie, ranks, result_points
@@ -47,8 +47,8 @@ class ResultCount:
 
 MAX_VOID_SHARE = 0.05
 """If a larger share of the matches of an entry is void, a remark on the board says so."""
-MIN_COMPILED_DECISIONS = 30
-"""If an entry has at least this many compiled decisions, its mean seconds leave out the uncompiled ones."""
+Way = Literal["compiled", "plain"] | None
+"""How all decisions of an entry ran. None if both occur, or if the cache of compiled code decided how they ran."""
 
 
 @dataclass(slots=True)
@@ -61,9 +61,10 @@ class Count(ResultCount):
     cpu: float | None = None
     """The processor time of its decisions, in seconds; None if it was not measured."""
     compiled: int = 0
-    """The number of compiled decisions. The next two: decisions that requested a compiled loop in vain, and their seconds."""
+    """The number of compiled decisions. The next two: decisions that requested a compiled loop in vain, and decisions of either
+    kind of which the cache decided how they ran."""
     plain: int = 0
-    plain_seconds: float = 0.0
+    unsettled: int = 0
     decisions: int = 0
     unmetered: int = 0
     """The number of generated states that were not counted as nodes, as far as this was noticed."""
@@ -87,15 +88,33 @@ class Count(ResultCount):
     met: Counter[int] = field(default_factory=Counter)
 
     @property
-    def left_out(self) -> int:
-        """The number of uncompiled decisions that its mean seconds leave out, because enough other decisions ran compiled."""
-        return self.plain if self.compiled >= MIN_COMPILED_DECISIONS else 0
+    def way(self) -> Way:
+        """How its decisions ran. Agents that never request a compiled loop run plain."""
+        if self.unsettled or (self.compiled and self.plain):
+            return None
+        return "compiled" if self.compiled else "plain"
 
-    def mean_seconds(self, times: int) -> float | None:
-        """Return the mean seconds of `times` decisions or attempts, without the decisions that `left_out` counts."""
-        left = times - self.left_out
-        seconds = self.seconds - (self.plain_seconds if self.left_out else 0.0)
-        return max(0.0, seconds) / left if left > 0 else None
+
+def timed_way(ways: Iterable[Way]) -> Way:
+    """Return how the decisions ran whose times are shown together: compiled, if all decisions of any entry did."""
+    return "compiled" if "compiled" in set(ways) else "plain"
+
+
+def describe_ways(ways: Mapping[str, Way]) -> str | None:
+    """Return why the times of some entries are left out, and what to do, in one line; None if all can be compared."""
+    unclear = [label for label, way in ways.items() if way is None]
+    slow = [label for label, way in ways.items() if way != timed_way(ways.values())]
+    if unclear:
+        return (
+            f"The times of {', '.join(unclear)} are left out, because the cache of compiled code may decide how their decisions "
+            "run. `arena run --compiled --fresh` compiles all that can be compiled before the first match."
+        )
+    if slow:
+        return (
+            f"The times of {', '.join(slow)} are left out, because their decisions ran uncompiled and those of others compiled. "
+            "`arena run --plain --fresh` runs all of them uncompiled."
+        )
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,12 +376,22 @@ class Tally:
         count.nodes += nodes
         count.seconds += seconds
 
+    @property
+    def untimed(self) -> str | None:
+        """Why the times of some entries are left out, and what to do; None if all can be compared."""
+        counts = zip(self.sheet.labels, self.counts, strict=True)
+        return describe_ways({label: count.way for label, count in counts if count.decisions})
+
+    def is_timed(self, entry: int) -> bool:
+        """Return whether the times of an entry can be compared with those of the other entries that are timed."""
+        return self.counts[entry].way == timed_way(count.way for count in self.counts if count.decisions)
+
     def add_timing(self, seats: Sequence[int], timing: Mapping[str, Any] | None) -> None:
         """Add the processor time and the number of compiled decisions of each seat of a match.
 
         Invalid amounts, which a node of a cluster may send, are left out.
         """
-        for key in (CPU_SECONDS, "compiled", "plain", "plain_seconds"):
+        for key in (CPU_SECONDS, "compiled", "plain", "unsettled"):
             amounts = None if timing is None else timing.get(key)
             for entry, amount in zip(seats, amounts if isinstance(amounts, list) else (), strict=False):
                 if isinstance(amount, (int, float)) and amount >= 0:
@@ -407,9 +436,8 @@ class Tally:
             ]
             if often:
                 yield f"More than one match in 20 is void: {', '.join(often)}. Their scores leave these matches out."
-        if left_out := sum(count.left_out for count in self.counts):
-            decisions = sum(count.compiled + count.plain for count in self.counts)
-            yield f"{left_out:,} of {decisions:,} decisions ran uncompiled; their times are left out of the seconds."
+        if (untimed := self.untimed) is not None:
+            yield untimed
         if self.adjudicated:
             were = "game was" if self.adjudicated == 1 else "games were"
             yield f"{self.adjudicated:,} {were} adjudicated: they ended early, by the values that the agents reported."

@@ -19,7 +19,7 @@ from arena_compare.api import ExplainedComparison
 from arena_compare.comparison import Comparison, GamesComparison, comparisons, corrected, distinct_of, without_refuted
 from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
 from arena_compare.measures import compare_means, gather_rounds
-from arena_compare.puzzle_comparison import attempts_of
+from arena_compare.puzzle_comparison import attempts_of, par2_limits
 from arena_compare.texts import comparison_text, matrix_cells, matrix_legend, matrix_text
 from arena_records.latex import STYLE as LATEX, escape
 from arena_records.report_key import measures_of
@@ -141,9 +141,9 @@ def _compare_across(
     for number, found in sorted(attempts.items()):
         labels = tallies[number].sheet.labels
         here = [name for name in met if name in labels]
-        budgets = [tallies[number].sheet.limits_of(labels.index(name)).get("nodes", 0) for name in here]
+        budget = par2_limits(tallies[number].sheet, found).get("nodes", 0)
         attempts_here = {name: found.get(labels.index(name), {}) for name in here}
-        solvers += describe_solvers(titles[number], attempts_here, budget=max(budgets, default=0))
+        solvers += describe_solvers(titles[number], attempts_here, budget=budget)
     if page is not None and writer is None:
         return _write_latex(page, across_text(met, pairs, solvers, LATEX, None))
     if page is not None and writer is not None:

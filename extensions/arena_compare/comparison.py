@@ -11,7 +11,7 @@ from arena.api.store import Store
 from arena.stats import EloEstimate, Pair
 from arena_compare.measures import MeanComparison, compare_means
 from arena_compare.paired import flip_signs, holm
-from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts
+from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts, par2_limits
 
 if TYPE_CHECKING:
     from arena.stats import Difference
@@ -67,8 +67,8 @@ def comparisons(
                 if attempt.solved and attempt.cost is not None:
                     optima[position] = min(attempt.cost, optima.get(position, attempt.cost))
         both = [((one, other), (attempts.get(i, {}), attempts.get(j, {}))) for (one, i), (other, j) in combinations(here, 2)]
-        board = [attempt for entry in attempts.values() for attempt in entry.values()]
-        return [compare_attempts(pair, met, optima, board) for pair, met in both if met[0].keys() & met[1].keys()]
+        limits = par2_limits(sheet, attempts)
+        return [compare_attempts(pair, met, optima, limits) for pair, met in both if met[0].keys() & met[1].keys()]
     if sheet.kind == "score":
         return list(compare_means([(name, tally.returns.by_round(entry)) for name, entry in here], repeated=False))
     return list(_of_games(here, sheet, tally, distinct))

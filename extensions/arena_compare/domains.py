@@ -102,12 +102,12 @@ class Solver:
     nodes: float | None
     """The geometric mean of its nodes on the positions that all entries solved."""
     par2: float | None
-    """PAR2 by nodes: the mean number of nodes per position, in which an unsolved position counts as twice the budget. The budget
-    is the largest limit of nodes for any entry, or the largest number of nodes in any attempt if that is more.
+    """PAR2 by nodes: the mean number of nodes per position, in which an unsolved position counts as twice the limit of nodes
+    in the spec, see `par2_limits`; None without a limit.
     """
     contribution: float | None
     """PAR2 of the virtual best solver (see VIRTUAL_BEST) without this entry, divided by its PAR2 with this entry; None for the
-    virtual best solver itself.
+    virtual best solver itself, and without PAR2.
     """
 
 
@@ -297,14 +297,13 @@ def describe_solvers(domain: str, attempts: Mapping[str, Mapping[int, Attempt]],
     """Return the figures of the entries of a puzzle board, and then those of the virtual best solver; an empty list without
     positions.
 
-    `attempts` has the attempts of each entry, by the number of the position. `budget` is the largest limit of nodes for any
-    entry; 0 if there are no limits.
+    `attempts` has the attempts of each entry, by the number of the position. `budget` is the limit of nodes for PAR2; 0 if there
+    is none.
     """
     played = list(attempts.items())
     positions = sorted(set.intersection(*[set(mine) for _, mine in played])) if played else []
     if not positions:
         return []
-    limit = max([budget, *[mine[position].nodes for _, mine in played for position in positions]])
     every = [position for position in positions if all(mine[position].solved for _, mine in played)]
 
     def spend(entries: Sequence[int]) -> list[float | None]:
@@ -313,7 +312,7 @@ def describe_solvers(domain: str, attempts: Mapping[str, Mapping[int, Attempt]],
         return [min([float(one.nodes) for one in some if one.solved], default=None) for some in each]
 
     def score(spent: Sequence[float | None]) -> float | None:
-        return par2(spent, limit) if limit > 0 else None
+        return par2(spent, budget) if budget > 0 else None
 
     found = []
     all_entries = range(len(played))

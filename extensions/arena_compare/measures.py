@@ -10,7 +10,8 @@ from math import isfinite
 from statistics import fmean
 
 from arena import ArenaError
-from arena.api.results import BoardInfo, Comparison, Measured
+from arena.api.cli import say
+from arena.api.results import BoardInfo, Comparison, Measured, describe_ways, read_ways, timed_way
 from arena.api.store import Store
 from arena.stats import clustered_mean
 from arena_compare.paired import mean_p_value
@@ -116,8 +117,20 @@ def read_nodes(store: Store) -> Iterator[Measured]:
 
 
 def read_seconds(store: Store) -> Iterator[Measured]:
-    """Yield the number of seconds that each seat has used."""
-    return _read_effort(store, "nanoseconds", Store.NANOSECONDS)
+    """Yield the number of seconds that each seat has used, for the entries of a board whose decisions ran the same way.
+
+    A note names the others. Raises ArenaError if the times of no two entries can be compared.
+    """
+    sheets = store.last().boards
+    ways = read_ways(store, sheets)
+    timed = [{entry for entry, way in enumerate(board) if way == timed_way(board)} for board in ways]
+    for sheet, board in zip(sheets, ways, strict=True):
+        reason = describe_ways(dict(zip(sheet.labels, board, strict=True)))
+        if reason is not None and max(map(len, timed)) < 2:
+            raise ArenaError(reason)
+        if reason is not None:
+            say(f"note: {sheet.title}: {reason}")
+    yield from (one for one in _read_effort(store, "nanoseconds", Store.NANOSECONDS) if one.entry in timed[one.board])
 
 
 def _read_first(store: Store, value: str, condition: str) -> Iterator[Measured]:

@@ -1,7 +1,7 @@
 """Compares two entries of a puzzle board on the positions that both have attempted."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
@@ -9,7 +9,7 @@ from statistics import fmean, geometric_mean
 from typing import NamedTuple
 
 from arena.api.match import Stream
-from arena.api.results import BoardInfo
+from arena.api.results import BoardInfo, Way, describe_ways, read_ways
 from arena.api.store import Store
 from arena_compare.paired import Estimate, Solved, difference_interval, mcnemar, paired_difference, paired_ratio
 from arena_records.budgets import optimality_gap, par2, share_at, solved_by_budget
@@ -34,6 +34,10 @@ class Attempt(NamedTuple):
     seconds: float
     stopped: bool
     """True if a limit ended the attempt without a solution, so that the result with a larger budget is unknown."""
+    decisions: int = 1
+    """The number of decisions; 1 for a solver."""
+    way: Way = "plain"
+    """How all decisions of the entry on this board ran: compiled or plain; None if this is not certain."""
 
 
 Attempts = dict[int, dict[int, Attempt]]
@@ -80,11 +84,11 @@ class PuzzleComparison:
     nodes: Means | None
     """The geometric mean of nodes on positions that both entries solved."""
     seconds: Means | None
-    """The same for seconds."""
+    """The same for seconds. All figures for seconds are unknown unless the decisions of both entries ran the same way."""
     par2_nodes: tuple[float, float] | None
     limit_nodes: float | None
     """The limit in PAR2, the mean nodes (or seconds) per position, in which an unsolved position counts as twice this limit. The
-    limit is the most that any entry used on any position of the board, so it is the same for all comparisons.
+    limit is that of the spec, see `par2_limits`, so it is the same for all comparisons. Without it, there is no PAR2.
     """
     par2_seconds: tuple[float, float] | None
     limit_seconds: float | None
@@ -99,15 +103,18 @@ class PuzzleComparison:
     seconds.
     """
     by_seconds: tuple[Budget, ...]
+    untimed: str | None
+    """Why seconds are not compared, and what to do; None if they are."""
 
 
 def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts]:
     """Return the attempts on every puzzle board of the last run, by the number of the board. Void attempts are left out."""
     found: dict[int, Attempts] = defaultdict(lambda: defaultdict(dict))
+    ways = read_ways(store, sheets)
     for board, round_, seats, solved, termination, moves, cost, decisions, nodes, nanoseconds in store.query(_ATTEMPTS):
         sheet, entry, seconds = sheets[board], Store.seats_of(seats)[0], nanoseconds / Store.NANOSECONDS
         cut = not solved and sheet.was_stopped(entry, termination, decisions, nodes, seconds)
-        found[board][entry][round_] = Attempt(bool(solved), moves, cost, nodes, seconds, cut)
+        found[board][entry][round_] = Attempt(bool(solved), moves, cost, nodes, seconds, cut, decisions, ways[board][entry])
     return {board: dict(attempts) for board, attempts in found.items()}
 
 
@@ -115,11 +122,11 @@ def compare_attempts(
     names: tuple[str, str],
     attempts: tuple[Mapping[int, Attempt], Mapping[int, Attempt]],
     optima: Mapping[int, float],
-    board: Collection[Attempt],
+    limits: Mapping[str, float],
 ) -> PuzzleComparison:
     """Compare two entries by their attempts; attempts are keyed by the number of the position.
 
-    `optima` has the known lowest costs. `board` has the attempts of all entries, which determine the limits for PAR2.
+    `optima` has the known lowest costs. `limits` are the limits for PAR2, with the keys `nodes` and `seconds`, if there are any.
     """
     shared = sorted(attempts[0].keys() & attempts[1].keys())
     met = [(attempts[0][position], attempts[1][position]) for position in shared]
@@ -138,6 +145,7 @@ def compare_attempts(
         return _means(values, geometric_mean, paired_ratio(values, rng, least=least))
 
     nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
+    untimed = describe_ways({name: attempt.way for pair in met for name, attempt in zip(names, pair, strict=True)})
     unlike = any(attempt.cost != attempt.moves for pair in both for attempt in pair)
     known = [position for position in shared if position in optima]
     return PuzzleComparison(
@@ -150,14 +158,29 @@ def compare_attempts(
         differ(lambda attempt: attempt.moves),
         differ(lambda attempt: attempt.cost) if unlike else None,
         ratio(lambda attempt: attempt.nodes, 1.0),
-        ratio(lambda attempt: attempt.seconds, MIN_SECONDS),
-        *_par2(nodes, max([attempt.nodes for attempt in board], default=0)),
-        *_par2(seconds, max([attempt.seconds for attempt in board], default=0.0)),
+        ratio(lambda attempt: attempt.seconds, MIN_SECONDS) if untimed is None else None,
+        *_par2(nodes, limits.get("nodes", 0)),
+        *(_par2(seconds, limits.get("seconds", 0.0)) if untimed is None else (None, None)),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
         len(known),
         _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes)),
-        _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds)),
+        _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds)) if untimed is None else (),
+        untimed,
     )
+
+
+def par2_limits(sheet: BoardInfo, attempts: Attempts) -> dict[str, float]:
+    """Return the limits for PAR2, by `nodes` and `seconds`: the largest ones in the spec, if every entry has one.
+
+    They apply to decisions, so an attempt with more than one may have used more. Then the limit is the largest of these amounts.
+    """
+    given = [sheet.limits_of(entry) for entry in range(len(sheet.labels))]
+    stepwise = [attempt for entry in attempts.values() for attempt in entry.values() if attempt.decisions > 1]
+    return {
+        unit: max([one[unit] for one in given] + [getattr(attempt, unit) for attempt in stepwise])
+        for unit in ("nodes", "seconds")
+        if all(unit in one for one in given)
+    }
 
 
 def _means(values: list[tuple[float, float]], mean: Callable[[list[float]], float], estimate: Estimate | None) -> Means | None:

@@ -46,6 +46,7 @@ def comparison_text(
             cells = [[f"{figures.figure(row.budget)}{unit}", figures.share(row.one), figures.share(row.other)] for row in rows]
             shown = TextTable([title.title(), found.one, found.other], cells).text(style, width)
             texts.append(f"Solved within a budget of {title}:\n\n{shown}")
+    texts += [] if found.untimed is None else [found.untimed]
     return "\n\n".join(texts)
 
 

@@ -1,7 +1,7 @@
 """Compiles the searches of a run before play, if the user wants that."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from arena import Game, Spec, tell_progress
 from arena.api.cli import install_command
@@ -29,8 +29,8 @@ def at_once() -> bool:
 
 
 def compile_boards(spec: Spec, note: Callable[[str], object]) -> None:
-    """Compile the engines for a spec that are not in the cache. `note` is called for each pair of an agent and a game that is not
-    compiled, with a line that gives the reason.
+    """Compile the engines for a spec that are not in the cache. `note` is called with a line for each reason why agents are not
+    compiled.
     """
     if wants_plain():
         return
@@ -39,11 +39,22 @@ def compile_boards(spec: Spec, note: Callable[[str], object]) -> None:
         for seat in board.seats:
             if seat.program is None or seat.program.command is None:
                 wanted[_name_of(seat), board.name] = board.game, seat
+    reasons: dict[tuple[str, str], str | None] = {}
     for number, ((agent, game), (rules, seat)) in enumerate(wanted.items()):
         tell_progress(f"compiling {agent} on {game}", number, len(wanted))
-        reason = _compile_seat(spec, rules, seat)
+        reasons[agent, game] = _compile_seat(spec, rules, seat)
+    for line in _describe_failures(reasons):
+        note(line)
+
+
+def _describe_failures(reasons: Mapping[tuple[str, str], str | None]) -> Iterator[str]:
+    """Yield a line for each game and reason. `reasons` says why agents on games are not compiled; None if they are."""
+    agents: dict[tuple[str, str], list[str]] = {}
+    for (agent, game), reason in reasons.items():
         if reason is not None:
-            note(f"{agent} on {game} is not compiled: {reason}")
+            agents.setdefault((game, reason), []).append(agent)
+    for (game, reason), named in agents.items():
+        yield f"{', '.join(named)} on {game} {'is' if len(named) == 1 else 'are'} not compiled: {reason}"
 
 
 def sum_up(uses: Iterable[SeatUse]) -> Iterator[str]:
@@ -63,11 +74,11 @@ def sum_up(uses: Iterable[SeatUse]) -> Iterator[str]:
     ]
     if compiled:
         yield f"compiled: {', '.join(compiled)}"
+    if not at_once():  # otherwise, this was said before the first match
+        yield from _describe_failures({key: use.failure for key, use in found.items()})
     for (agent, game), use in found.items():
         took = f"{agent} on {game} took {use.plain_seconds:,.0f} s uncompiled"
-        if use.failure is not None:
-            yield f"{agent} on {game} is not compiled: {use.failure}"
-        elif use.first_compiled is None and use.plain_seconds > LONG_PLAIN_SECONDS:
+        if use.failure is None and use.first_compiled is None and use.plain_seconds > LONG_PLAIN_SECONDS:
             reason = _why_plain(use)
             if reason == MISSING:
                 yield f"{took}; to compile it, run {install_command('fast')}"

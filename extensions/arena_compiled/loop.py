@@ -2,10 +2,13 @@
 that runs in time slices, and arrays that grow.
 """
 
+from array import array
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from arena import State
+from arena.api.errors import Interrupted, describe
 from arena.api.search import GoPlain, Meter
 from arena_compiled.edition import Edition
 from arena_compiled.loader import FAULT
@@ -111,6 +114,17 @@ class Loop:
     def sizes(self) -> dict[str, int]:
         """Return the lengths of the arrays for the current capacity, which is a number of levels."""
         raise NotImplementedError
+
+    def encode(self, state: State) -> "array[int]":
+        """Return a state as numbers. Raises GoPlain if that fails, so that the uncompiled search decides instead."""
+        try:
+            return array("q", self.edition.encode(state))
+        except Interrupted:
+            raise
+        except OverflowError:
+            raise GoPlain("the state does not fit into 64 bits") from None
+        except Exception as error:
+            raise GoPlain(f"encode raised {describe(error)}") from error
 
     def drive(self, registers: Any) -> int:
         """Run the kernel to its end and return its status."""

@@ -148,7 +148,7 @@ class FullWidthLoop(Loop):
         """
         memory = self.memory
         registers, numbers, states = memory["registers"], memory["numbers"], memory["states"]
-        for place, word in enumerate(self.edition.encode(state)):
+        for place, word in enumerate(self.encode(state)):
             states[place] = word
         depth = self.options["depth"]
         registers[0], registers[4], registers[5], registers[7] = -1, 0, self.levels, 0

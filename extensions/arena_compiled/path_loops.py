@@ -1,6 +1,5 @@
 """Loops for path searches: ida-star, best first, and searches without a heuristic."""
 
-from array import array
 from typing import Any, ClassVar
 
 from arena import Puzzle
@@ -46,7 +45,7 @@ class IdaStarLoop(Loop):
         memory, row = self.memory, self._row
         registers, numbers, rows = memory["registers"], memory["numbers"], memory["rows"]
         memory.lend({"costs": rows})
-        for place, word in enumerate(self.edition.encode(start)):
+        for place, word in enumerate(self.encode(start)):
             rows[place] = word
         memory.clear("slots")
         registers[0], registers[4], registers[5] = -1, 0, (self.levels - 1) * row
@@ -120,7 +119,7 @@ class AStarLoop(Loop):
         """Return the actions that lead to a goal; None if no states are left."""
         memory = self.memory
         registers, states = memory["registers"], memory["states"]
-        for place, word in enumerate(self.edition.encode(start)):
+        for place, word in enumerate(self.encode(start)):
             states[place] = word
         self.fit()
         registers[0], registers[5], registers[7] = -1, self.levels, -1
@@ -184,7 +183,7 @@ class ReachedLoop(Loop):
     def _run(self, start: Any, most: float) -> int:
         """Search from a state within `most` actions, and return the status of the kernel."""
         registers = self.memory["registers"]
-        self.memory["states"][: self.edition.words] = array("q", self.edition.encode(start))
+        self.memory["states"][: self.edition.words] = self.encode(start)
         self._empty_table()
         registers[0], registers[4], registers[5], registers[6], registers[7] = -1, 0, self.levels, clip_count(most), 0
         return self.drive(registers)

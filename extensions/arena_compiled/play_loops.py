@@ -89,7 +89,7 @@ class MctsLoop(Loop):
         """Grow a tree from a state. Afterwards the generator is in the same state as after the uncompiled search."""
         memory = self.memory
         registers = memory["registers"]
-        for place, number in enumerate(self.edition.encode(state)):
+        for place, number in enumerate(self.encode(state)):
             memory["states"][place] = number
         registers[0], registers[4], registers[5], registers[14], registers[15] = -1, 0, self.levels, len(memory["choices"]), 0
         registers[10], registers[11] = MAX_COUNT if rollouts is None else rollouts, min(longest, MAX_COUNT)
@@ -161,7 +161,7 @@ class RolloutLoop(Loop):
         memory, meter, nodes = self.memory, self.meter, self.meter.nodes
         registers = memory["registers"]
         try:
-            memory["walk"][:] = array("q", self.edition.encode(state))
+            memory["walk"][:] = self.encode(state)
         except OverflowError:
             raise GoPlain("the state does not fit into 64 bits") from None
         registers[4], registers[7], registers[8] = 0, ply, clip_count(longest)
@@ -225,10 +225,7 @@ class RandomLoop(Loop):
     def __call__(self, state: State, rng: random.Random, matches: int, most: int | None, *, keeps: bool) -> list[Playout]:
         """Play matches from a state. Raises GoPlain and leaves the generator unchanged if that is not possible."""
         memory, found = self.memory, list[Playout]()
-        try:
-            memory["start"][:] = array("q", self.edition.encode(state))
-        except OverflowError:
-            raise GoPlain("the state does not fit into 64 bits") from None
+        memory["start"][:] = self.encode(state)
         with numbers_of(rng, memory["twister"]):
             while len(found) < matches:
                 count = min(BATCH_MATCHES, matches - len(found))

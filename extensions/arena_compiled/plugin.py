@@ -6,8 +6,10 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -25,10 +27,11 @@ LONG_PLAIN_SECONDS = 10.0
 
 
 class UncompiledDecision:
-    """A decision that asked for compiled code in a process that cannot load compiled code."""
+    """A decision that asked for compiled code in a process that cannot or must not load compiled code."""
 
     ran = False
     failure = None
+    settled = True
 
     def finish(self) -> None:
         """Do nothing, because no code will be requested."""
@@ -38,13 +41,16 @@ def find_loop(search: Any, loop: str, options: dict[str, Any]) -> Any:
     """Return the compiled loop with this name for a decision; None if the agent should run its own loop.
 
     This function is called while the clock of an agent runs. The modules that look for compiled code take 60 ms to import, so a
-    process that can load no code does not import them.
+    process that can load no code does not import them, and in others the clock stops meanwhile.
     """
-    if _cannot_load():
-        plain = os.environ.get(PLAIN, "") not in ("", "0")
-        if search._meter.game is not None and not plain:  # noqa: SLF001 - Search.compiled calls this function
+    if os.environ.get(PLAIN, "") not in ("", "0") or _cannot_load():
+        if search._meter.game is not None:  # noqa: SLF001 - Search.compiled calls this function
             search.served = UncompiledDecision()
         return None
+    if "arena_compiled.seam" not in sys.modules:
+        began, used = perf_counter(), process_time()
+        import_module("arena_compiled.seam")
+        search._meter.pause(perf_counter() - began, process_time() - used)  # noqa: SLF001 - not charged to the agent
     from arena_compiled import seam
 
     return seam.find_loop(search, loop, options)
@@ -69,6 +75,8 @@ class CompiledSearches(SearchEngine):
         """Yield lines about the agents that ran compiled, and about the agents that took long and were not compiled, with the
         reason.
         """
+        if os.environ.get(PLAIN, "") not in ("", "0"):
+            return []
         used = list(uses)
         notable = [use for use in used if use.first_compiled is not None or use.failure is not None]
         if not notable and sum([use.plain_seconds for use in used]) <= LONG_PLAIN_SECONDS:  # then nothing is imported

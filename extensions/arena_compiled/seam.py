@@ -16,7 +16,7 @@ from arena import Game
 from arena.api.errors import Interrupted, describe
 from arena.api.games import Evaluation
 from arena.api.match import Stream
-from arena.api.search import PLAIN, GoCompiled, Meter
+from arena.api.search import PLAIN, GoCompiled, Meter, compiles_first
 from arena.compiled import NotCompilable
 from arena_compiled import cache
 from arena_compiled.background import MISSING, Compilation, request_code, unwatch, watch
@@ -34,6 +34,11 @@ MAX_REMEMBERED_LOOPS = 64
 UNFIT = "a number or an index did not fit"
 NOT_KEPT = f"its code is not in the cache, and {cache.COMPILE}=never"
 
+
+class CompilerFault(NotCompilable):
+    """An unexpected error of the compiler. The search runs plain, and a run names the error in one line."""
+
+
 Parts = tuple[Edition, Specialiser, Specialiser, Module]
 
 
@@ -47,8 +52,12 @@ class CompiledPair:
     loop: Loop | None = None
     reason: str | None = None
     """The reason why this pair will never run compiled; None if it runs compiled, or may do so later."""
+    unfit: bool = False
+    """Whether this reason lies in the code of the game or the heuristic alone, so that it holds in every run."""
     parts: Parts | None = None
     """The parts of the loop; None until the pair has been examined."""
+    fault: str | None = None
+    """The unexpected error that is this reason; None for other reasons."""
     key: str = ""
     """The key of the code in the cache, which is set when the pair is examined."""
     compilation: Compilation | None = None
@@ -67,9 +76,16 @@ class CompiledPair:
         """True if the code of the loop can be loaded now."""
         return cache.has(self.key)
 
+    @property
+    def failure(self) -> str | None:
+        """Why its compilation failed, or the unexpected error that prevents it; None without either."""
+        compilation = self.compilation
+        return self.fault if compilation is None or compilation.failure is None else str(compilation.failure)
+
     def fail(self, reason: NotCompilable) -> None:
         """Run uncompiled from now on."""
         self.reason, self.loop = str(reason if self.parts is None else _explain(reason, self.parts)), None
+        self.fault = self.reason if isinstance(reason, CompilerFault) else None
         self.parts = None
 
 
@@ -101,8 +117,12 @@ class Served:
         """Return the reason why the code of the pair could not be compiled; None if compilation was not tried or has
         not failed.
         """
-        compilation = None if self._pending is None else self._pending.compilation
-        return None if compilation is None or compilation.failure is None else str(compilation.failure)
+        return None if self._pending is None else self._pending.failure
+
+    @property
+    def settled(self) -> bool:
+        """Return True if no cache and no clock decided whether compiled code runs."""
+        return compiles_first() or (self._pending is not None and self._pending.unfit)
 
     def use(self, pair: CompiledPair) -> None:
         """Note that the loop of a pair is running."""
@@ -153,7 +173,7 @@ class Served:
         """Restore the random generator. If there is a `reason`, the pair has failed and runs uncompiled from now on."""
         if reason is not None:
             assert self._pair is not None
-            self._pair.fail(NotCompilable(reason))
+            self._pair.fail(CompilerFault(reason))
         kind, state = self._before
         self._rng.__class__ = kind
         if state is not None:
@@ -198,7 +218,7 @@ def note_plain(game: Game, evaluation: Evaluation | None, engine: str, seconds: 
     _plain_seconds[pair.use] += seconds
     if pair.reason is None and pair.compilation is None and _plain_seconds[pair.use] > COMPILE_AFTER_CPU_SECONDS:
         _request(pair)
-    return None if pair.compilation is None or pair.compilation.failure is None else str(pair.compilation.failure)
+    return pair.failure
 
 
 def wants_plain() -> bool:
@@ -228,7 +248,7 @@ def find_loop(search: Any, engine: str, options: Mapping[str, Any]) -> Any:
     for the agent.
     """
     meter = search._meter  # noqa: SLF001 - Search.compiled calls this function
-    if meter.game is None or wants_plain():
+    if meter.game is None:
         return None
     pair = _pair(meter.game, search._evaluation, engine)  # noqa: SLF001
     served = search.served
@@ -292,7 +312,11 @@ def _look_at(pair: CompiledPair) -> tuple[Parts, str]:
     if not is_installed("llvmlite"):
         raise NotCompilable(MISSING)
     require_loading()
-    parts = _assemble(pair.game, pair.evaluation, pair.engine)
+    try:
+        parts = _assemble(pair.game, pair.evaluation, pair.engine)
+    except NotCompilable:
+        pair.unfit = True
+        raise
     return parts, cache.key_of(parts[3].text, parts[3].kinds)
 
 
@@ -303,7 +327,7 @@ def _assemble(game: Game, evaluation: Evaluation | None, engine: str | type[Loop
     except (Interrupted, NotCompilable):
         raise
     except Exception as error:
-        raise NotCompilable(f"arena cannot translate its code: {describe(error)}") from error
+        raise CompilerFault(f"arena cannot translate its code: {describe(error)}") from error
 
 
 def find_unmetered_loop(game: Game, engine: str, rng: random.Random, spent: float = 0.0) -> Loop | None:
@@ -354,7 +378,7 @@ def _make_loop(parts: Parts, evaluation: Evaluation | None, engine: str | type[L
     except NotCompilable as refused:
         raise _explain(refused, parts) from refused
     except Exception as error:  # a broken library is treated like a missing one
-        raise NotCompilable(describe(error)) from error
+        raise CompilerFault(describe(error)) from error
     drive = Drive(call, tuple([argument(one) for one in module.fields]))
     loop = _kind(engine)(edition, estimate.words, module.memory, drive)
     loop.kept = module.fields
@@ -371,7 +395,7 @@ def _hold_to_game(parts: Parts, evaluation: Evaluation | None, engine: str | typ
     except (Interrupted, NotCompilable):
         raise
     except Exception as error:
-        raise NotCompilable(describe(error)) from error
+        raise CompilerFault(describe(error)) from error
 
 
 def _explain(refused: NotCompilable, parts: Parts) -> NotCompilable:

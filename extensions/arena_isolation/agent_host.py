@@ -254,6 +254,7 @@ def _decide(seat: HostedSeat, request: Message) -> Message | bytes:
         answer["fallback"] = True
     if decider.ran_compiled is not None:
         answer["compiled"] = decider.ran_compiled
+        answer["settled"] = decider.settled
     answer["drew"] = decider.used_rng
     return answer
 

@@ -26,7 +26,7 @@ from arena.api.match import (
     check_action,
     local_player,
 )
-from arena.api.search import SharedStart, search_engines
+from arena.api.search import SharedStart, compiles_first, search_engines
 from arena_isolation import protocol
 from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.agent_process import AgentLost, AgentProcess, Loading
@@ -164,7 +164,7 @@ class RemotePlayer:
         known = {name: value for name, value in start.items() if name != "match"}
         return self._hosts.compiler.search(repr((known, program.version)), program, seat.limits.memory_mb, seat.isolation, start)
 
-    def _count(self, seconds: float, *, compiled: bool) -> None:
+    def _count(self, seconds: float, *, compiled: bool, settled: bool) -> None:
         """Count a decision that could have used the compiled loop of a search engine."""
         reason = None
         loading = self._loading
@@ -180,7 +180,9 @@ class RemotePlayer:
                     self._agent = self.seat.make()
                 for engine in search_engines():
                     reason = engine.note_plain(self._agent, self._game, self.seat.evaluation, seconds) or reason
-        self.engine_use = (self.engine_use or EngineUse()).add(seconds, compiled=compiled, reason=reason)
+        self.engine_use = (self.engine_use or EngineUse()).add(
+            seconds, compiled=compiled, settled=settled or compiles_first(), reason=reason
+        )
 
     def _begun(self, host: AgentProcess) -> dict[str, Any]:
         """Let the process begin a match, and return its answer."""
@@ -283,7 +285,8 @@ class RemotePlayer:
         self.fallbacks += protocol.flag(answer, "fallback", default=False)
         self.used_rng = protocol.flag(answer, "drew", default=self._program.command is not None)
         if self._program.command is None and "compiled" in answer:
-            self._count(seconds, compiled=protocol.flag(answer, "compiled", default=False))
+            ran, settled = (protocol.flag(answer, key, default=False) for key in ("compiled", "settled"))
+            self._count(seconds, compiled=ran, settled=settled)
         version = version_in(self._program)
         if self._program.command is None and (version is None or not version.submitted):  # an agent of the organiser
             self.exchanges += protocol.read_transcript(answer)

@@ -154,11 +154,11 @@ def test_ratios_of_nodes_are_on_positions_that_both_solved(played: tuple[str, pd
 
 
 def test_par2_counts_an_unsolved_position_as_twice_the_budget() -> None:
-    """The budget is the limit, also if no attempt used all of it."""
+    """The budget is the limit, also if no attempt used all of it. Without a limit there is no PAR2, and nothing made of it."""
     attempts = {"one": {0: Attempt(True, 4, 4.0, 30, 0.1, False), 1: Attempt(False, None, None, 70, 0.1, True)}}
     one, virtual = describe_solvers("d", attempts, budget=100)
     assert (one.par2, virtual.par2) == ((30 + 200) / 2, (30 + 200) / 2)
-    assert describe_solvers("d", attempts)[0].par2 == (30 + 140) / 2
+    assert [(each.par2, each.contribution) for each in describe_solvers("d", attempts)] == [(None, None), (None, None)]
 
 
 def test_csv_has_the_same_values(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:

@@ -18,6 +18,8 @@ from arena.cli import cli
 from arena.match.record import Record
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
+from arena.results.tally import Way
+from arena_compare.puzzle_comparison import Attempt, compare_attempts
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 
 pytestmark = pytest.mark.process
@@ -73,6 +75,39 @@ def nodes(record: Record) -> int:
     return sum(decision.nodes for decision in record.decisions)
 
 
+def solver(cost: int, *, solved: bool = True, **given: Any) -> Attempt:
+    return Attempt(solved, cost, float(cost), 10 * cost, cost / 100, not solved, **given)
+
+
+def test_par2_takes_its_limit_from_the_spec(tmp_path: Path) -> None:
+    """By hand, from the records: an unsolved position counts as twice the limit, whatever the largest attempt used."""
+    agents = ["bfs", {"agent": "a-star", "heuristic": "misplaced"}]
+    spec = {"game": {"name": "sliding-tiles", "shuffle": 25}, "rounds": 20, "limits": {"nodes": 300}, "agents": agents}
+    records = list(arena.run(spec, store=tmp_path / "limited.db").records)
+    (board,) = json.loads(called("compare", str(tmp_path / "limited.db"), "--format", "json").output)
+    (found,) = board["pairs"]
+    mine = [record for record in records if record.labels == ("bfs",)]
+    assert 0 < sum(bool(record.solved) for record in mine) < 20
+    assert found["limit_nodes"] == 300
+    assert found["par2_nodes"][0] == pytest.approx(fmean(nodes(one) if one.solved else 600 for one in mine))
+    assert (found["par2_seconds"], found["limit_seconds"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("ways", "named"),
+    [(("plain", "plain"), None), (("compiled", "compiled"), None), (("compiled", "plain"), "two"), ((None, "plain"), "one")],
+)
+def test_times_are_compared_only_if_decisions_ran_the_same_way(ways: tuple[Way, Way], named: str | None) -> None:
+    met = tuple([{place: solver(place + 1, way=way) for place in range(8)} for way in ways])
+    found = compare_attempts(("one", "two"), (met[0], met[1]), {}, {"nodes": 100, "seconds": 1.0})
+    figures = [found.seconds, found.par2_seconds, found.limit_seconds, found.by_seconds or None]
+    assert all(figure is None for figure in figures) == (named is not None)
+    assert found.nodes is not None
+    assert found.par2_nodes is not None
+    assert (found.untimed is None) == (named is None)
+    assert found.untimed is None or found.untimed.startswith(f"The times of {named} are left out")
+
+
 def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) -> None:
     """Solved shares with an exact binomial test, moves and nodes where both solved, PAR2, and the gap to the shortest."""
     path, records = puzzle
@@ -104,9 +139,11 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
     assert " times fewer nodes" not in text  # as far as this goes, the other may take as few
     told = r"told apart by solution length \([^)]*\)(,| or) nodes \(x 0\.\d+ to 1\S*\)"  # and time, as the machine has it
     assert re.search(told, text)
-    limit = max(nodes(record) for record in records)  # of all entries
+    stepwise = [nodes(record) for record in records if len(record.decisions) > 1]
+    limit = max(PUZZLE["limits"]["nodes"], *stepwise)  # type: ignore[index]  # greedy decides at every step
     assert found["limit_nodes"] == limit
     assert found["par2_nodes"][0] == pytest.approx(fmean(nodes(a) if a.solved else 2 * limit for a, _ in met))
+    assert (found["par2_seconds"], found["limit_seconds"]) == (None, None)  # the spec limits no seconds
     gaps = [(a.cost or 0) / (best[a.position][0].cost or 1) - 1 for a, _ in met if a.solved]
     assert found["optima"] == 60
     assert found["gaps"][0] == pytest.approx(fmean(gaps))

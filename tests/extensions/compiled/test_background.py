@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import arena
+from arena.cli import cli
 from arena.parts import SeatUse
 from arena.spec import load_spec
 from arena_compiled import background, cache, compile_process, seam
@@ -116,6 +118,59 @@ def test_a_process_with_a_clock_starts_its_decision_again(
     assert sum(decision.seconds for decision in switched.decisions) < ended - brought[0]
 
 
+TWO = """
+game: {name: sliding-tiles, shuffle: 12}
+agents: [greedy, {agent: a-star, heuristic: manhattan, label: near}, {agent: a-star, heuristic: misplaced, label: wrong}]
+rounds: 4
+"""
+
+
+def test_a_cache_decides_about_no_times(arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None) -> None:
+    """A cold cache, one with the code of one of two heuristics, and a full one give boards with the same dashes."""
+    (tmp_path / "two.yaml").write_text(TWO)
+    (tmp_path / "near.yaml").write_text(TWO.replace(", {agent: a-star, heuristic: misplaced, label: wrong}", ""))
+
+    def timed(*words: str) -> tuple[set[str], str]:
+        done = arena("run", *words, "--no-store", "--format", "json", ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
+        assert done.returncode == 0, done.stderr
+        (board,) = json.loads(done.stdout)["boards"]
+        return {row["agent"] for row in board["rows"] if row["seconds_per_attempt"] is not None}, board.get("untimed", "")
+
+    cold = timed("two.yaml")
+    assert cold[0] == {"greedy"}
+    assert "`arena run --compiled --fresh`" in cold[1]
+    assert timed("near.yaml", "--compiled")[0] == {"near"}
+    assert timed("two.yaml") == cold
+    assert timed("two.yaml", "--compiled")[0] == {"near", "wrong"}
+    assert timed("two.yaml") == cold
+    assert timed("two.yaml", "--plain") == ({"greedy", "near", "wrong"}, "")
+
+
+@pytest.mark.parametrize("options", [[], ["--compiled"]])
+def test_a_fault_of_the_compiler_is_named_once(
+    options: list[str], empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All matches are played plain, and one line says why."""
+
+    def fail(*_: Any) -> Any:
+        raise SyntaxError("duplicate argument 'state'")
+
+    monkeypatch.setattr(seam, "assemble_engine", fail)
+    (tmp_path / "two.yaml").write_text(TWO)
+    words = ["run", str(tmp_path / "two.yaml"), "--no-store", "--format", "json", *options]
+    done = CliRunner().invoke(cli, words, standalone_mode=False)
+    assert done.exception is None
+    (board,) = json.loads(done.stdout)["boards"]
+    assert "failures" not in board
+    assert [row["solved"] for row in board["rows"] if row["agent"] in ("near", "wrong")] == [1.0, 1.0]
+    assert all(row["seconds_per_attempt"] is not None for row in board["rows"])
+    (line,) = [line for line in done.stderr.splitlines() if "duplicate argument" in line]
+    assert line.startswith(
+        "note: a-star(manhattan), a-star(misplaced) on sliding-tiles are not compiled: arena cannot translate its code: "
+        "SyntaxError: duplicate argument 'state'"
+    )
+
+
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_a_run_of_many_short_decisions_gets_compiled(
     arena: Callable[..., Any], empty_cache: Path, tmp_path: Path, compiling: None, workers: int
@@ -125,11 +180,12 @@ def test_a_run_of_many_short_decisions_gets_compiled(
     done = arena("run", "spec.yaml", "--store", "fast.db", "--workers", workers, ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
     assert done.returncode == 0, done.stderr
     assert "note: compiled: alpha-beta(open-lines) on connect-four (after " in done.stderr
-    assert " decisions ran uncompiled; their times are left out of the seconds." in done.stdout
+    assert "The times of " in done.stdout
+    assert "`arena run --compiled --fresh`" in done.stdout
     assert len(list(empty_cache.iterdir())) == 1
     again = arena("run", "spec.yaml", "--store", "again.db", ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
     assert "note: compiled: alpha-beta(open-lines) on connect-four\n" in again.stderr
-    assert " ran uncompiled " not in again.stdout
+    assert "`arena run --compiled --fresh`" in again.stdout
     assert arena("merge", "both.db", "fast.db", "again.db").returncode == 0
 
 

@@ -41,7 +41,7 @@ def said(text: str, side: str) -> list[str]:
 def without_versions(line: str) -> dict[str, Any]:
     """Return a message without the versions in a hello, and without `compiled`, which is for arena's own program alone."""
     message: dict[str, Any] = json.loads(line)
-    left_out = ("arena", "name", "compiled") if message["type"] == "hello" else ("compiled",)
+    left_out = ("arena", "name", "compiled") if message["type"] == "hello" else ("compiled", "settled")
     return {key: value for key, value in message.items() if key not in left_out}
 
 
