@@ -41,7 +41,7 @@ class EngineUse(NamedTuple):
     reason: str | None = None
     """Why there was no loop, if the agent requested one."""
 
-    def add(self, seconds: float, *, compiled: bool, settled: bool, reason: str | None = None) -> "EngineUse":
+    def add(self, seconds: float, *, compiled: bool, settled: bool = True, reason: str | None = None) -> "EngineUse":
         """Return these counts with one more decision."""
         unsettled = self.unsettled + (not settled)
         if compiled:
