@@ -38,10 +38,16 @@ class Limits:
     """Seconds that an agent in its own process may use before its first decision of a match."""
     cpu_seconds: float | None = None
     """Processor time for one decision in seconds, of all processes and threads of the agent together."""
+    patient: bool = False
+    """Whether a decision that has no result when `nodes` or the time run out is repeated without these limits, so that no random
+    action replaces the agent's own. Commands set it for limits that the user has not named. It does not apply to programs.
+    """
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name == "patient":
+                continue
             whole = not field.name.endswith("seconds")
             if value is None and field.name not in ("moves", "start_seconds"):
                 continue

@@ -7,6 +7,7 @@ so that an agent has the same conditions everywhere.
 import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -139,11 +140,11 @@ class Decider:
         """Ask the agent for a solution; None if it gave up or exceeded its budget without a report."""
         return self._decide(self.agent.solve, state, ())
 
-    def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action]) -> Any:
-        meter = self.meter
-        search = Search(self._view, self._evaluation, self._limits, meter, self.rng, self.start, find_loop)
+    def _decide(self, method: Callable[..., Any], state: State, legal: Sequence[Action], limits: Limits | None = None) -> Any:
+        meter, limits = self.meter, limits or self._limits
+        search = Search(self._view, self._evaluation, limits, meter, self.rng, self.start, find_loop)
         if self._budget:
-            meter.begin(self._limits.nodes, self._limits.seconds, self._limits.cpu_seconds)
+            meter.begin(limits.nodes, limits.seconds, limits.cpu_seconds)
         else:
             meter.nodes = meter.evaluations = 0
         self.fallback, self.ran_compiled = False, None
@@ -166,7 +167,7 @@ class Decider:
             if type(stopped) is GoPlain or type(stopped) is GoCompiled:
                 served.undo(str(stopped) if type(stopped) is GoPlain else None)
                 meter.paused = 0.0  # no waiting time carries over from the abandoned decision
-                return self._decide(method, state, legal)
+                return self._decide(method, state, legal, limits)
         if meter.paused:
             seconds, meter.paused = seconds - meter.paused, 0.0
         if served is not None:
@@ -179,6 +180,10 @@ class Decider:
         self.used = (meter.nodes, meter.evaluations, seconds, last.depth, last.value, search.spent, seen.states, exact)
         if search.exchanges:
             self.exchanges += search.exchanges
+        if isinstance(stopped, OutOfBudget) and limits.patient and legal and meter.exhausted and not search.reported:
+            # The agent cannot report in steps. It decides once more, without the limits that nobody has named.
+            unlimited = replace(limits, nodes=None, seconds=None, cpu_seconds=None, patient=False)
+            return self._decide(method, state, legal, unlimited)
         return choice if stopped is None else self._after(stopped, search, legal)
 
     def _after(self, stopped: BaseException, search: Search, legal: Sequence[Action]) -> Any:

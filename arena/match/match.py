@@ -258,6 +258,8 @@ def seat_identity(
         bounds["start_seconds"] = limits.start_seconds
     if limits.cpu_seconds is not None:
         bounds["cpu_seconds"] = limits.cpu_seconds
+    if limits.patient:
+        bounds["patient"] = True
     return canonical(
         {"agent": agent, "heuristic": heuristic, "label": label, "limits": bounds, "options": options}
         | ({} if version is None else {"version": version})

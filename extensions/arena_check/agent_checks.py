@@ -49,6 +49,14 @@ class SideEffects:
     """The states that the agent has changed, each as it was before and after."""
     left: str | None = None
     """The place in the code at which a thread was still running after the decision; None if there was no such thread."""
+    nodes: int = 0
+    """The nodes of its decisions so far."""
+    ended: bool = False
+    """Whether the match ended because the agent had used MATCH_NODES."""
+
+
+class EnoughNodes(Exception):
+    """The agent has used MATCH_NODES. This error ends the match, so that a check of a slow agent ends in time."""
 
 
 class LingeringThread(Exception):
@@ -77,6 +85,9 @@ class WatchedAgent(Agent):
         return found
 
     def _watch(self, decide: Callable[..., Any], game: Game, state: State, search: Search) -> Any:
+        if self._seen.nodes >= MATCH_NODES:
+            self._seen.ended = True
+            raise EnoughNodes
         before, threads = copy_value(state), threading.enumerate()
         self._trial.tell(decide.__name__, lambda: position_text(game, before))
         try:
@@ -85,6 +96,7 @@ class WatchedAgent(Agent):
             interrupt.add_note(f"  asked at: {position_text(game, before)}")
             raise
         finally:
+            self._seen.nodes += search.nodes
             self._trial.tell("a method of the game")
             if state != before:
                 self._seen.changed.append((before, state))
@@ -108,8 +120,13 @@ Measure = Literal["cost", "length"]
 
 
 NODES = 2_000
-"""Node limit for a decision. With it, every agent finishes on every game."""
+"""Node limit for a decision of an agent that reports its actions. Any other agent decides without a limit, because the checks are
+about the agent's own actions.
+"""
 MOVES = 60
+MATCH_NODES = NODES * MOVES // 2
+"""A match ends before a decision if the agent has used this many nodes, and the checks end if it has used as many for each match.
+"""
 MAX_SEARCH_STATES = 150
 """Maximum number of states in the search for fewer actions that show a fault, because the agent has to decide in each of them."""
 
@@ -226,7 +243,7 @@ class AgentSetup(NamedTuple):
             trial = Trial(name_of(self.kind), seed, number)
             state = self.game.initial(_position_rng(trial.play))
             seats = [trial.play % self.game.players]
-            record = _play_from(self, trial, state, seats, Limits(nodes=NODES, moves=MOVES))
+            record = _play_from(self, trial, state, seats, Limits(nodes=NODES, moves=MOVES, patient=True))
             plays.append([record.position, *record.actions, *([] if record.answer is None else [record.answer])])
         return plays
 
@@ -268,6 +285,8 @@ def _setup(kind: type[Agent], make: Callable[[], Agent], game: Game, registry: R
 
 def _play(setup: AgentSetup, seed: int, matches: int, log: CheckLog) -> None:
     for number in range(matches):
+        if log.nodes > matches * MATCH_NODES:
+            break
         trial = Trial(f"{name_of(setup.kind)} on {name_of(setup.game)}", seed, number, log, check="the game")
         with suppress(Abandoned):
             with collect_deaths() as died:
@@ -294,7 +313,7 @@ def _check_match(setup: AgentSetup, trial: Trial) -> None:
     _check_decisions(setup, trial, state, [trial.play % game.players], MOVES)
     if not isinstance(game, Puzzle):
         trial.actions, later = _draw_state(setup, trial, state)
-        _check_plays(setup, trial, later, range(game.players), Limits(nodes=NODES, moves=MOVES))
+        _check_plays(setup, trial, later, range(game.players), Limits(nodes=NODES, moves=MOVES, patient=True))
 
 
 def _check_claim(setup: AgentSetup, trial: Trial) -> None:
@@ -339,11 +358,11 @@ def _draw_state(setup: AgentSetup, trial: Trial, state: State) -> tuple[list[str
 
 
 def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Collection[int], moves: int) -> None:
-    """Let the agent continue from `state`, twice with NODES nodes and twice with one node."""
+    """Let the agent continue from `state`, twice with its own actions and twice with one node."""
     for check, nodes in (("plays", NODES), ("one node", 1)):
         if check == "one node" and "plays" in trial.log.failed:
             break  # a decision with one node would show the same fault
-        limits = Limits(nodes=nodes, moves=moves)
+        limits = Limits(nodes=nodes, moves=moves, patient=check == "plays")
         way = list(trial.actions)
         first = _check_plays(setup, trial, state, seats, limits, check)
         with trial.checking("repeats"):
@@ -383,7 +402,7 @@ def _check_plays(
         for before, after in seen.changed:
             raise trial.violation("the agent changes the state it is given", before, after)
     with trial.checking(check):
-        if record.termination in (*FAULTS, "void"):
+        if record.termination in (*FAULTS, "void") and not seen.ended:
             what = "must play with a budget of one node" if check == "one node" else "must play without a fault"
             fault = trial.violation(what, "an ending without a fault", f"{record.termination}: {record.message}")
             fault.add_note(record.traceback or "")
@@ -396,10 +415,12 @@ def _play_from(
 ) -> Record:
     """Play a match from `state`, with the agent in some seats and random players in the others."""
     kind, game = setup.kind, setup.game
-    puzzle = isinstance(game, Puzzle)
+    puzzle, effects = isinstance(game, Puzzle), seen or SideEffects()
     own = make_seat(kind, {}, setup.evaluation, None, limits, name_of(kind), puzzle)
-    own = replace(own, make=lambda: WatchedAgent(setup.make(), trial, seen if seen is not None else SideEffects()))
+    own = replace(own, make=lambda: WatchedAgent(setup.make(), trial, effects))
     other = make_seat(Anyone, {}, setup.evaluation, None, limits, "anyone", puzzle)
     seated = tuple([own if seat in seats else other for seat in range(game.players)])
     position = Position("check", state, game.format_state(state))
-    return play_match(Match(f"check/{trial.play}", game, position, seated, trial.play))
+    record = play_match(Match(f"check/{trial.play}", game, position, seated, trial.play))
+    trial.log.nodes += effects.nodes
+    return record

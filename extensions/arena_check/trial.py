@@ -49,6 +49,8 @@ class CheckLog:
     passed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     """Checks that are known to fail. If one of them fails again, Abandoned is raised instead of Violation."""
+    nodes: int = 0
+    """The nodes that an agent has used in its plays."""
     over: bool = False
     """True if the plugin is not called any more, because a call has not returned in time or has left a thread running."""
 

@@ -19,6 +19,7 @@ from arena.api.spec import load_spec
 from arena.stats import Pair
 from arena_catalog.catalogue import choose_games, text_width
 from arena_check.check_process import CheckProgress
+from arena_setup.match_setup import make_patient
 
 PUZZLE_NODES = 5_000
 GAME_NODES = (200, 1_500)
@@ -120,8 +121,10 @@ class TrialBoard:
         return min(most, max(fewest, sum([int(widest**ply) for ply in range(1, PLIES_SEEN + 1)])))
 
     def spec(self, game: Game, agents: Sequence[str | Mapping[str, Any]]) -> Spec:
-        """Return the spec of a board: a game with its default parameters, and ROUNDS rounds."""
-        keys = {
+        """Return the spec of a board: a game with its default parameters, and ROUNDS rounds. Its limits are patient, so that the
+        author sees moves of the agent, and no random ones.
+        """
+        keys: dict[str, Any] = {
             "name": "try",
             "game": game.name,
             "agents": list(agents),
@@ -129,7 +132,7 @@ class TrialBoard:
             "seed": self.seed,
             "limits": {"nodes": self.nodes(game), "moves": MAX_MOVES},
         }
-        return load_spec(keys, plugins=self.plugins)
+        return make_patient(load_spec(keys, plugins=self.plugins), keys["limits"])
 
     def play(self, spec: Spec, seconds: float, watched: str | None = None) -> Tried:
         """Play for `seconds`, print the leaderboard of the finished rounds, and return it with its game pairs.
@@ -168,7 +171,11 @@ class TrialBoard:
             rounds = f"{finished_rounds} round{'s' * (finished_rounds != 1)}"
             matches = rounds if len(whole) >= a_round else f"{len(whole)} of the {a_round} matches of a round"
             self.say(f"The time was enough for {matches}.")
-        budget = f"Each decision may search {spec.boards[0].seats[0].limits.nodes:,} nodes; `limits` in a spec allows more."
+        most = f"{spec.boards[0].seats[-1].limits.nodes:,} nodes"
+        budget = (
+            f"No limits are named: an agent that reports its best action so far stops after {most}, and any other agent decides "
+            "without a limit; `limits` in a spec sets a budget for all."
+        )
         if budget not in self.told:
             self.told.add(budget)
             self.say(budget)

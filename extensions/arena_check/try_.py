@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from arena import Agent, ArenaError, Game, PluginError, Record, play
+from arena import Agent, ArenaError, Game, Limits, PluginError, Record, play
 from arena.api.cli import load, plugin_option, results_alone, say
 from arena.api.errors import Interrupted, describe
 from arena.api.games import Abilities, Traits, make_default
@@ -154,7 +154,8 @@ def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> Non
         return
     board = attempt.play(attempt.spec(game, rivals), attempt.until - monotonic()).board
     seated = ([row["agent"] for row in board.rows] * game.players)[: game.players]
-    record = play(game, seated, seed=attempt.seed, limits={"nodes": attempt.nodes(game), "moves": MAX_MOVES})
+    limits = Limits(nodes=attempt.nodes(game), moves=MAX_MOVES, patient=True)
+    record = play(game, seated, seed=attempt.seed, limits=limits)
     attempt.say(f"\na match of {' and '.join(seated)}:\n")
     attempt.say("\n\n".join(_draw_states(game, record, attempt.width)))
     ending = record.termination if record.termination != "normal" else "solved" if record.solved else "over"

@@ -17,6 +17,7 @@ from arena import ArenaError, Spec
 from arena.api.errors import StoreError
 from arena.api.results import Leaderboard, figures
 from arena.api.store import Run, Store
+from arena_duel.decision_limits import describe_drawn
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_pairings.best_of import BestOf
 from arena_setup.words import split_at_commas, values_of
@@ -69,6 +70,8 @@ class Standing:
     """
     level_with: list[str]
     """The variants that were found to differ from this one by at most the margin of the test."""
+    random_moves: float | None = None
+    """The share of random moves, which replace decisions that a limit ended before an action was reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,8 @@ class PastContest:
             score = "no pair" if share is None else f"{share} % of the points in {one.pairs:,} pairs of games"
             fate = "still in the contest" if one.still_in else f"worse than {', '.join(one.worse_than)}"
             lines.append(f"{one.name}: {score}, {fate}.")
+        drawn = describe_drawn(self.limits, {one.name: one.random_moves for one in self.variants if one.random_moves})
+        lines += [drawn] if drawn else []
         return [*lines, f"{self.games:,} games, kept in {self.store}; `arena duel --history` lists all."]
 
 
@@ -186,7 +191,9 @@ def keep_result(spec: Spec, variants: Sequence[Variant], place: Path, limits: Ma
         run = store.last()
         game = dict(run.boards[0].game)
     ratings: dict[str, tuple[float | None, float | None, float | None]] = {}
-    for row in Leaderboard.load(place)[0].rows:
+    rows = Leaderboard.load(place)[0].rows
+    drawn = {row["agent"]: row["fallback_share"] for row in rows}
+    for row in rows:
         low, high = row["rating_low"], row["rating_high"]
         ratings[row["agent"]] = (None if low is None or high is None else row["rating"], low, high)
     labels = [one.label for one in variants]
@@ -201,6 +208,7 @@ def keep_result(spec: Spec, variants: Sequence[Variant], place: Path, limits: Ma
             still_in[number],
             [labels[other] for other in range(len(labels)) if better[other, number]],
             [labels[other] for other in range(len(labels)) if level[number, other]],
+            drawn[one.label],
         )
         for number, (one, scores) in enumerate(zip(variants, format_.scores, strict=True))
     ]  # fmt: skip

@@ -28,15 +28,13 @@ from arena_duel.best_duel import (
     place_of,
     read_variants,
 )
+from arena_duel.decision_limits import describe_drawn
 from arena_duel.duel_history import PastDuel, contest_table, history_table, past_duels
 from arena_duel.duel_match import DuelTerms, load_terms, play_duel, store_of
 from arena_duel.duel_setup import agent_of, describe_file, game_of, past_version
 from arena_duel.version_folder import KeptVersion, SeveralFolders, VersionFolder, contests_of, current_version, folder_of
 from arena_setup.options import seed_option
 from arena_setup.words import values_of
-
-DEFAULT_NODES = 1000
-"""Default node limit per decision. A search without a limit may never end."""
 
 EXIT_CODES = {BETTER: 0, LEVEL: 3, WORSE: 4, UNDECIDED: 5}
 """The exit codes of `--exit-code`, by the verdict on the first variant."""
@@ -80,10 +78,10 @@ class DuelOptions:
 
     @property
     def limits_given(self) -> dict[str, Any]:
-        """Return the limits on a decision."""
-        if self.limits is None:
-            return {"nodes": DEFAULT_NODES}
-        return {} if self.limits.strip() == "none" else values_of([self.limits], what="--limits")
+        """Return the limits on a decision. By default there are none, because under a budget that an agent does not know, its
+        moves could be random.
+        """
+        return {} if self.limits is None or self.limits.strip() == "none" else values_of([self.limits], what="--limits")
 
 
 @click.command()
@@ -122,7 +120,7 @@ class DuelOptions:
 @click.option(
     "--limits",
     metavar="KEY=VALUE",
-    help=f"Limits for each decision, such as nodes=1000,depth=4; default nodes={DEFAULT_NODES}; none removes them.",
+    help="Limits for each decision, such as nodes=1000 or depth=4; default: none.",
 )
 @click.option(
     "--openings",
@@ -344,6 +342,7 @@ def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
     lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
     pairs = f"{sum(state.counts):,} pairs of games: {won} won, {drawn} level, {lost} lost"
     failed = [f"{label} lost {number} games by a fault of its own." for label, number in found.failures.items()]
+    by_chance = describe_drawn(found.limits, found.drawn)
     again = [] if played else ["All games of this duel had been played before; nothing was left to play."]
     test = state.test
     ratio = (
@@ -354,6 +353,7 @@ def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
         sentence,
         f"{new} against {old}: {elo} in {pairs}.",
         f"{ratio}.",
+        *([by_chance] if by_chance else []),
         *failed,
         *again,
         f"Kept in {found.store}; `arena duel --history` lists all.",

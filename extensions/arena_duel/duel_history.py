@@ -9,6 +9,7 @@ from arena.api.errors import StoreError
 from arena.api.results import Leaderboard, figures
 from arena.api.store import Store
 from arena_duel.best_duel import PastContest
+from arena_duel.decision_limits import describe_drawn
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_isolation.versions import MARK
 from arena_pairings.sprt_state import SprtState
@@ -36,6 +37,10 @@ class PastDuel:
     """Maximum number of games."""
     failures: dict[str, int]
     """The number of matches that each version lost by a fault."""
+    drawn: dict[str, float]
+    """The share of the moves of each version that were random, because a limit ended the decision before the version had reported
+    an action. Versions without such moves are left out.
+    """
 
     @property
     def verdict(self) -> str:
@@ -67,6 +72,7 @@ class PastDuel:
             "hypothesis": None if state is None else state.verdict,
             "verdict": self.verdict,
             "failures": self.failures,
+            "random_moves": self.drawn,
         }
 
 
@@ -87,11 +93,12 @@ def past_duels(folder: VersionFolder) -> list[PastDuel]:
             continue
         sheet, board = run.boards[0], Leaderboard.load(place)[0]
         failures = {str(row["agent"]): int(row["failures"]) for row in board.rows if row["failures"]}
+        drawn = {str(row["agent"]): float(row["fallback_share"]) for row in board.rows if row["fallback_share"]}
         limits = dict(run.spec["values"].get("limits") or {})
         found.append(
             PastDuel(
                 number, str(place), run.started, run.ended, versions[new], versions[old], sheet.game, limits,
-                dict(sheet.test or {}), board.test, board.games, sheet.size, failures,
+                dict(sheet.test or {}), board.test, board.games, sheet.size, failures, drawn,
             )
         )  # fmt: skip
     return found
@@ -112,6 +119,8 @@ def history_table(duels: Sequence[PastDuel], style: str) -> str:
         disable_numparse=True,
         colalign=[align[place] for place in kept],
     )
+    notes = [f"{one.number}: {note}" for one in duels if (note := describe_drawn(one.limits, one.drawn))]
+    table = "\n".join([table, "", *notes] if notes else [table])
     return table if len(games) > 1 else f"Duels at {games.pop()}\n\n{table}"
 
 

@@ -11,13 +11,15 @@ from arena import ArenaError, Spec, SpecError
 from arena.api.cli import say
 from arena.api.errors import Interrupted, StoreError
 from arena.api.results import BoardInfo, Tally
-from arena.api.run import Fingerprint, MatchQueue, check_code, play_all
+from arena.api.run import Fingerprint, MatchQueue, PlayedMatch, check_code, play_all
 from arena.api.spec import load_spec
 from arena.api.store import Run, Store
 from arena_duel.contest_line import ContestLine
+from arena_duel.decision_limits import DurationForecast
 from arena_duel.llr_curve import LlrCurve
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_pairings.best_of import BestOf
+from arena_pairings.sprt_state import SprtState
 
 _OPTIONS = {"limits": "--limits", "game": "--game", "format": "--elo", "openings": "--openings", "rounds": "--pairs"}
 """The command-line option that sets each key of the spec (the tournament file)."""
@@ -106,9 +108,22 @@ def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
             if isinstance(contest, BestOf)
             else LlrCurve(tally, spec.name, sys.stderr, quiet=quiet)
         )
+
+        def expected_pairs() -> float | None:
+            state = SprtState.of(tally.sheet, tally.matches)
+            if state is None or state.forecast is None:
+                return None
+            return min(max(state.forecast.under_h0, state.forecast.under_h1), spec.size / 2)
+
+        duration = DurationForecast(workers, (lambda _: None) if quiet else say, expected_pairs)
+
+        def note(played: PlayedMatch) -> None:
+            watch.note(played)
+            duration.note(played)
+
         try:
-            with watch as curve:
-                play_all(spec, feed, workers, curve.note, code=planned.plugins, guarded=not Fingerprint.is_trusted(spec))
+            with watch, duration:
+                play_all(spec, feed, workers, note, code=planned.plugins, guarded=not Fingerprint.is_trusted(spec))
         except Interrupted:
             store.flush()
             say(f"\n{feed.held + feed.played:,} games are in {store.path}; the same command continues with them")

@@ -394,7 +394,7 @@ def _match_of(seat: Seat, game: Game) -> Match:
 def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
     seat = match.seats[number]
     limits = seat.limits
-    message = {
+    message: dict[str, Any] = {
         "type": "start",
         "match": token_hex(16),  # not the match id: with it, an agent that guesses the seed could derive all random numbers
         "game": match.game.name,
@@ -418,6 +418,7 @@ def _start(match: Match, number: int, program: Program) -> dict[str, Any]:
             message["version"] = version.plugin
             if version.submitted:
                 message["installed"] = list_needed_plugins(match.game.name)
+        message["limits"] |= {"patient": True} if limits.patient else {}
         message["streams"] = {"seat": Stream.seed_of_seat(match.id, number)}
     elif program.adapter is not None:
         message["plugins"] = list(program.plugins)

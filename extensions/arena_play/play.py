@@ -53,7 +53,8 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
                 if limits is not None and limits.budget:
                     most = [f"{limits.nodes:,} nodes"] if limits.nodes is not None else []
                     most += [f"{limits.seconds:g} s"] if limits.seconds is not None else []
-                    screen.say(f"a decision of an agent may use {' and '.join(most)}; --limits changes that", "dim")
+                    may = "an agent that reports moves may use" if limits.patient else "a decision of an agent may use"
+                    screen.say(f"{may} {' and '.join(most)}{' for each' * limits.patient}; --limits changes that", "dim")
                 screen.say()
                 Session(match, hosts, screen, adviser, pause).play()
         except BaseException as error:  # a game of a plugin may raise anything
@@ -79,7 +80,7 @@ def _prepare(setup: MatchSetup, agents: Sequence[str], hosts: AgentProcesses) ->
     best = propose_agent(registry, game, setup.heuristic)
     puzzle = game.players == 1
     if setup.limits is None:
-        setup = replace(setup, limits=SOLUTION_LIMITS if puzzle else DECISION_LIMITS)
+        setup = replace(setup, limits=SOLUTION_LIMITS if puzzle else DECISION_LIMITS, patient=True)
     seats = list(agents) or [human.NAME]
     seats += [best] * (game.players - len(seats))
     if len(seats) > game.players:

@@ -67,7 +67,9 @@ def solve(
             if setup.position is not None:
                 raise ArenaError("--shuffle draws a position: it cannot be used with --position")
             setup = replace(setup, parameters={**setup.parameters, "shuffle": shuffle})
-        spec = replace(setup, limits=SOLUTION_LIMITS if setup.limits is None else setup.limits).load([agent])
+        if setup.limits is None:
+            setup = replace(setup, limits=SOLUTION_LIMITS, patient=True)
+        spec = setup.load([agent])
         say_notes(spec)
         if style == "json":
             solution = _run_solver(spec)

@@ -8,7 +8,7 @@ from typing import Any
 from arena import ArenaError, Spec, SpecError
 from arena.api.cli import load
 from arena.api.errors import call_foreign
-from arena.api.match import Match
+from arena.api.match import Match, Seat
 from arena.api.spec import SHARED_DEALS, load_spec
 from arena_setup.words import entry_of, values_of
 
@@ -28,6 +28,8 @@ class MatchSetup:
     heuristic: str | None = None
     limits: Mapping[str, Any] | None = None
     """The given limits. None means that none are given; an empty mapping removes the default limits."""
+    patient: bool = False
+    """Whether the limits are those of a command, and not of the user; see `arena.Limits.patient`."""
     plugins: tuple[str, ...] = ()
     own_plugins: tuple[str, ...] = ()
     """Plugins that the command itself loads, such as the agent `human`."""
@@ -56,6 +58,7 @@ class MatchSetup:
         """Return the spec, ready to be played; raises ArenaError with all errors, described in the words of the command line."""
         try:
             spec = load_spec(self.keys(agents), plugins=(*self.plugins, *self.own_plugins))
+            spec = make_patient(spec, self.limits) if self.patient and self.limits else spec
             # The note that is left out is about the deals of several matches, and this spec has only one match.
             return replace(spec, notes=tuple([note for note in spec.notes if SHARED_DEALS not in note]))
         except SpecError as error:
@@ -81,6 +84,20 @@ class MatchSetup:
             return f"{word}: {agent[2]}" if agent[2] else word
         found = [(re.fullmatch(pattern, where), place) for pattern, place in _PLACES.items()]
         return next((match.expand(place) for match, place in found if match), where or self.game)
+
+
+def make_patient(spec: Spec, limits: Mapping[str, Any]) -> Spec:
+    """Return the spec with `Limits.patient` for all seats that have `limits`, which the user has not named.
+
+    Seats with limits of their own keep these. No random action replaces an action of an agent with patient limits.
+    """
+
+    def change(seat: Seat) -> Seat:
+        own = any(getattr(seat.limits, name) != value for name, value in limits.items())
+        return seat if own else replace(seat, limits=replace(seat.limits, patient=True))
+
+    boards = [replace(board, seats=tuple(map(change, board.seats))) for board in spec.boards]
+    return replace(spec, boards=tuple(boards))
 
 
 def setup_of(game: str, asked: Mapping[str, Any], own_plugins: tuple[str, ...] = ()) -> MatchSetup:

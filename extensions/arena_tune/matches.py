@@ -20,6 +20,7 @@ from arena.api.errors import StoreError
 from arena.api.results import BoardInfo, Tally, result_points
 from arena.api.run import MatchQueue, PlayedMatch, Scheduled, check_code, play_all
 from arena.api.store import Run, Store
+from arena_duel.decision_limits import REMEDY, DurationForecast
 from arena_pairings.sprt import Sprt
 from arena_pairings.sprt_state import SprtState
 from arena_tune.formats import MAX_SEARCH_POSITIONS, HeldOut, HeldOutBenchmark, HeldOutGauntlet
@@ -48,6 +49,7 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
     quiet: bool
     store: Store = field(init=False)
     _line: LiveLine = field(init=False)
+    _duration: DurationForecast = field(init=False)
     _words: str = ""
     _texts: tuple[list[str], list[str]] = ([], [])
     """The positions in the spec, divided into those for the search and those for the confirmation."""
@@ -57,6 +59,7 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.store = Store.open(self.path, write=True)
         self._line = LiveLine(sys.stderr, wanted=not self.quiet)
+        self._duration = DurationForecast(workers_for(self.workers, MAX_SEARCH_POSITIONS), self._warn)
         texts = list(dict.fromkeys(self.terms.keys.get("positions", ())))
         self._texts = texts[::2][:MAX_SEARCH_POSITIONS], texts[1::2]
         try:
@@ -64,12 +67,18 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
         except BaseException:
             self.store.close()
             raise
+        self._duration.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Close the store."""
+        self._duration.__exit__()
         self._line.show("")
         self.store.close()
+
+    def _warn(self, line: str) -> None:
+        if REMEDY in line and not self.quiet:
+            say(f"note: {line}")
 
     def _check_apart(self) -> None:
         """Raise StoreError unless every run in the store belongs to this tuning. Another search may have seen the positions of
@@ -162,6 +171,7 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
 
         def note(played: PlayedMatch) -> None:
             observe(played)
+            self._duration.note(played)
             self._line.show(f"{len(self.store):,} matches; {self._words}")
 
         play_all(

@@ -18,8 +18,10 @@ from arena_tune.space import HEURISTIC, Option, Options, Space, list_options, re
 
 DEFAULT = "default"
 """The label of the options that the agent has before the search."""
-GAME_NODES, PUZZLE_NODES = 1000, 20_000
-"""The default node limits on a decision, which make every search end."""
+PUZZLE_NODES = 20_000
+"""The default node limit of a solver, because many puzzles are too hard for some options. Decisions in games have no default
+limit, because under a budget that the agent does not know, its moves could be random.
+"""
 DEFAULT_PLIES = 4
 """The default number of random plies before each game."""
 KEPT_KEYS = ("limits", "isolation", "pondering", "openings", "adjudicate", "positions", "rank")
@@ -243,7 +245,7 @@ def _finish(
     if isinstance(made, Puzzle) or made.players == 1:
         rivals = ()
     keys["game"] = {"name": name, **parameters} if parameters else name
-    _set_limits(asked, keys, made, folder)
+    _set_limits(asked, keys, made, folder, solver=isinstance(made, Puzzle) and Abilities(agent).solves)
     default = {
         one.name: entry.get("heuristic", made.default_heuristic) if one.name == "heuristic" else options[one.name].default
         for one in space.dimensions
@@ -295,14 +297,14 @@ def _choose_heuristics(registry: Registry, game: str, words: Sequence[str], entr
     return space.dimensions[0]
 
 
-def _set_limits(asked: Asked, keys: dict[str, Any], game: Game, folder: Path) -> None:
+def _set_limits(asked: Asked, keys: dict[str, Any], game: Game, folder: Path, *, solver: bool) -> None:
     """Set the limits, the openings and the positions in the spec. Values from the command line take precedence."""
     alone = game.players == 1
     if asked.limits is not None:
         limits = {} if asked.limits.strip() == "none" else values_of([asked.limits], what="--limits")
         keys["limits"] = limits
     elif "limits" not in keys and not asked.file.endswith(SPECS):
-        keys["limits"] = {"nodes": PUZZLE_NODES if alone else GAME_NODES}
+        keys["limits"] = {"nodes": PUZZLE_NODES} if solver else {}
     if not keys.get("limits"):
         keys.pop("limits", None)
     if alone:

@@ -12,14 +12,15 @@ import yaml
 
 from arena.api.cli import Terminal, plugin_option, results_alone, say
 from arena.api.errors import Interrupted
-from arena.api.results import TextTable, figures
+from arena.api.results import Leaderboard, TextTable, figures
+from arena_duel.decision_limits import describe_drawn
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
 from arena_tune.matches import AloneResult, PlayedTuning
 from arena_tune.search import Found, Search, import_optuna, longest_share
 from arena_tune.shared_rivals import SharedRivals
 from arena_tune.space import Options, describe_options
-from arena_tune.terms import Asked, Terms, read_terms
+from arena_tune.terms import PUZZLE_NODES, Asked, Terms, read_terms
 
 DEFAULT_MATCHES = 2000
 SEARCH_SHARE = 0.7
@@ -73,7 +74,9 @@ class Confirmation:
 )
 @click.option("--elo", nargs=2, type=float, default=(0.0, 20.0), show_default=True, help="The two hypotheses of the test.")
 @click.option(
-    "--limits", metavar="KEY=VALUE", help="Limits for each decision, such as nodes=1000; none removes the default limit."
+    "--limits",
+    metavar="KEY=VALUE",
+    help=f"Limits for each decision, such as nodes=1000; default: none in games, nodes={PUZZLE_NODES} for solvers of puzzles.",
 )
 @click.option("--openings", "plies", type=click.IntRange(1, 1000), metavar="N", help="Random plies before each game; default 4.")
 @click.option(
@@ -258,6 +261,7 @@ def _show(terms: Terms, tuning: Tuning, found: Found, result: Confirmation | Non
     best = found.options if better else terms.default
     entry = terms.entry_of(found.options) if better else {key: one for key, one in terms.entry.items() if key != "label"}
     sentence = f"{describe_options(found.options)}: {result.words}" if better and result else NOTHING
+    drawn = {row["agent"]: row["fallback_share"] for row in Leaderboard.load(path)[0].rows if row["fallback_share"]}
     trials = sorted(found.trials, key=lambda one: (-len(one.scores), -one.share))
     if style == "json":
         listed = [{"options": one.options, "score": one.share, "positions": len(one.scores)} for one in trials]
@@ -270,6 +274,8 @@ def _show(terms: Terms, tuning: Tuning, found: Found, result: Confirmation | Non
             "space": terms.space.describe(),
             "search": {"answer": found.options, "elo": found.gain, "matches": tuning.used, "trials": listed},
             "confirmation": None if result is None else result.figures,
+            "limits": dict(terms.keys.get("limits") or {}),
+            "random_moves": drawn,
             "store": str(path),
         }
         print(json.dumps(document, indent=2, allow_nan=False, default=str), file=out)
@@ -279,6 +285,7 @@ def _show(terms: Terms, tuning: Tuning, found: Found, result: Confirmation | Non
         lines.append(
             f"The search proposed {describe_options(found.options)}; {result.words} do not prove that it is better{result.hint}."
         )
+    lines += [told] if (told := describe_drawn(terms.keys.get("limits") or {}, drawn)) else []
     lines.append(
         f"{len(trials)} {'trial' if len(trials) == 1 else 'trials'} in {tuning.used:,} matches of the search, kept in {path}."
     )

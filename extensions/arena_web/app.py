@@ -318,10 +318,14 @@ class Server:
         return await self._ask_agent(request, "solve", asked)
 
     async def _ask_agent(self, request: Request, what: str, asked: AgentForm) -> Response:
-        if asked.limits.seconds is None:
-            asked.limits = asked.limits.model_copy(update={"seconds": THINKING_SECONDS})
-        seconds = (asked.limits.seconds or THINKING_SECONDS) + MARGIN_SECONDS
-        return AsciiJson(await self._ask(request, {**asked.model_dump(), "do": what}, seconds))
+        given = asked.limits
+        if given.seconds is None:
+            asked.limits = given.model_copy(update={"seconds": THINKING_SECONDS, "patient": given.patient or given.nodes is None})
+        patience = THINKING_SECONDS if asked.limits.patient else asked.limits.seconds
+        reply = await self._ask(request, {**asked.model_dump(), "do": what}, (patience or 0.0) + MARGIN_SECONDS)
+        if reply.get("fallbacks") and given.seconds is None and reply["frame"]["nodes"] < (given.nodes or 0):
+            raise BadRequest(f"the agent reported no move within {THINKING_SECONDS:g} s; set the seconds per decision")
+        return AsciiJson(reply)
 
     async def _ask(self, request: Request, asked: dict[str, Any], seconds: float) -> dict[str, Any]:
         reply = await self.processes.ask(asked, seconds, request)

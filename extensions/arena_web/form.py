@@ -119,6 +119,8 @@ class LimitsForm(BaseModel):
     nodes: Nodes | None = None
     seconds: Seconds | None = None
     depth: Depth | None = None
+    patient: bool = False
+    """Whether these limits are those of the page, and not of its user; see `arena.Limits.patient`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -131,7 +133,7 @@ class LimitsForm(BaseModel):
 
     def keys(self) -> dict[str, Any]:
         """Return the limits that are set, as a spec has them."""
-        return self.model_dump(exclude_none=True)
+        return self.model_dump(exclude_none=True, exclude={"patient"})
 
 
 Limits = Annotated[LimitsForm, OR_EMPTY]

@@ -17,6 +17,7 @@ from arena.api.spec import Board, Parameters, explain_faults, format_path, load_
 from arena_catalog.board_files import load_board_module
 from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.remote import player_maker
+from arena_setup.match_setup import make_patient
 from arena_web.errors import BadRequest
 from arena_web.form import ActionForm, AgentForm, NamedForm, Plain, PositionForm, tournament_of
 from arena_web.inventory import inventory
@@ -215,7 +216,7 @@ class Requests:
             },
             plugins=self._plugins,
         )
-        return spec.boards[0]
+        return (make_patient(spec, asked.limits.keys()) if asked.limits.patient else spec).boards[0]
 
 
 T = TypeVar("T", bound=BaseModel)

@@ -226,6 +226,7 @@ export class AgentForm {
 // The limits on a decision.
 export class LimitsForm {
   constructor({ nodes = "", seconds = "", onchange = () => {} } = {}) {
+    this.usual = [nodes, seconds];
     this.nodes = number(nodes, { low: 1, high: 1e9, placeholder: "no limit" });
     this.seconds = number(seconds, { low: 0.01, high: 60, step: "any", placeholder: "no limit" });
     for (const node of [this.nodes, this.seconds]) node.addEventListener("change", () => onchange());
@@ -239,6 +240,12 @@ export class LimitsForm {
       if (value !== null) found[name] = value;
     }
     return found;
+  }
+
+  // The limits for a request. If they are still the ones that the page began with, no random move may replace an agent's own.
+  asked() {
+    const patient = [this.nodes, this.seconds].every((node, place) => node.value === this.usual[place]);
+    return patient ? { ...this.value(), patient } : this.value();
   }
 
   set(value) {

@@ -87,7 +87,7 @@ async function begin() {
 }
 
 function sit(seed) {
-  playing = { game: games.value(), agents: seats.map((seat) => seat.value()), limits: limits.value(), seed };
+  playing = { game: games.value(), agents: seats.map((seat) => seat.value()), limits: limits.asked(), seed };
   seatNames = named(playing.agents);
   watcher = null;
 }

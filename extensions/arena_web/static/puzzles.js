@@ -230,7 +230,7 @@ class Panel {
     this.buttons.solve.textContent = "Stop";
     try {
       const { game, frame } = this.line;
-      return await post(path, { game, state: frame.state, agent: this.agent.value(), limits: limits.value(), seed: 0 }, mine.signal);
+      return await post(path, { game, state: frame.state, agent: this.agent.value(), limits: limits.asked(), seed: 0 }, mine.signal);
     } catch (error) {
       this.said.textContent = "";
       this.fault(error);

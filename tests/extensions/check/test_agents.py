@@ -16,6 +16,7 @@ from arena import Agent, Answer, Game, OutOfBudget, Path, Puzzle, Refused, Searc
 from arena.plugins.registry import Registry
 from arena.testing import check_agent
 from arena.traits import Abilities
+from arena_check.agent_checks import NODES
 from arena_games.sliding_tiles import SlidingTiles
 from arena_games.tic_tac_toe import TicTacToe
 from tests.agents.test_every_game import OPTIONS, SMALL
@@ -242,6 +243,17 @@ class Raising(First):
         raise KeyError("no idea")
 
 
+class IllegalAfterThought(First):
+    """It generates more states than the checks allow for a decision, and reports nothing."""
+
+    name = "illegal-after-thought"
+
+    def choose(self, game: Game, state: Any, search: Search) -> Any:
+        for _ in range(NODES + 1):
+            game.result(state, game.actions(state)[0])
+        return 99
+
+
 class RaisingAsSecond(First):
     """Works in the first seat alone."""
 
@@ -413,6 +425,7 @@ GLOBAL = "the agent uses the global random generator"
 
 PLANTED: list[tuple[type[Agent], Game, str, str]] = [
     (Illegal, TOE, PLAYS, "illegal-action: expected one of .*, got 99"),
+    (IllegalAfterThought, TOE, PLAYS, "illegal-action: expected one of .*, got 99"),
     (IllegalLate, TOE, PLAYS, "illegal-action: expected one of .*, got 5"),
     (Silent, TOE, PLAYS, "illegal-action: expected an action, got None"),
     (Raising, TOE, PLAYS, "exception: KeyError: 'no idea' .*test_agents.py:.*"),

@@ -228,8 +228,8 @@ def test_an_agent_plays_the_game_of_another_plugin(tmp_path: Path, inside: Insid
     ended = inside("try", "first.py", "--plugin", "game.py")
     assert ended.returncode == 0, ended.stderr
     assert "first.py: wide\n" in ended.stdout
-    assert "Each decision may search 1,332 nodes;" in ended.stdout
-    assert "Each decision may search 200 nodes;" in ended.stdout
+    assert "reports its best action so far stops after 1,332 nodes," in ended.stdout
+    assert "reports its best action so far stops after 200 nodes," in ended.stdout
     assert "actions were random" not in ended.stdout
     assert ended.stdout.count("Ranked by score.") == 1
     assert "first at small: place" in ended.stdout

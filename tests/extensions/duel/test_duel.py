@@ -10,10 +10,13 @@ from shutil import copytree
 
 import pytest
 
-from arena import load_plugins
+from arena import Pairing, load_plugins, play
 from arena.cli import cli
 from arena.errors import ArenaError
 from arena.stats.calculator import EloEstimate
+from arena.store import Store
+from arena.tournament.results import PlayedMatch
+from arena_duel.decision_limits import DurationForecast
 from arena_duel.duel_setup import agent_of, game_of
 from arena_duel.llr_curve import LEVELS, frame
 from arena_duel.version_folder import VersionFolder, current_version
@@ -282,3 +285,75 @@ def test_the_bar_shows_where_the_test_stands(llr: float, place: int) -> None:
     assert bar.partition("├")[2].partition("┤")[0].index("●") == place
     assert curve.strip() == LEVELS[0] + LEVELS[4] + LEVELS[7]
     assert len(frame(state, [0.0] * 500, 21)[1].strip()) == 21
+
+
+LOOKING = "max(game.actions(state), key=lambda action: search.evaluate(game.result(state, action), game.to_move(state)))"
+"""It generates a state for each action, and reports nothing."""
+
+
+@pytest.mark.process
+def test_moves_are_random_only_under_limits_that_the_user_names(tmp_path: Path, arena: Arena) -> None:
+    """Without limits, the new version always looks one ply ahead. Under one node, it decides only if it has a single action."""
+    write(tmp_path, GOOD)
+    arena("duel", "edge.py", "--game", "tic-tac-toe")
+    write(tmp_path, LOOKING)
+    arena("duel", "edge.py", *QUICK, "--pairs", "2")
+    told = arena("duel", "edge.py", *QUICK, "--pairs", "2", "--limits", "nodes=1").stdout
+    free, limited = json.loads(arena("duel", "edge.py", "--history", "--format", "json").stdout)
+    assert (free["limits"], free["random_moves"]) == ({}, {})
+    with closing(sqlite3.connect(free["store"])) as store:
+        assert store.execute("SELECT sum(fallbacks) FROM record").fetchone() == (0,)
+    with Store.open(Path(limited["store"])) as kept:
+        records = [record for record, _ in kept.records()]
+    decisions = [(record.labels[one.seat], one.nodes) for record in records for one in record.decisions]
+    mine = [nodes for label, nodes in decisions if label == "edge v2"]
+    share = sum(record.fallbacks for record in records) / len(mine)
+    assert share > 0.5
+    assert limited["random_moves"] == {"edge v2": pytest.approx(share)}
+    sentence = f"Limits nodes=1: {100 * share:.1f} % of the moves of edge v2 were random"
+    assert sentence in " ".join(told.split())
+    assert sentence in " ".join(arena("duel", "edge.py", "--history").stdout.split())
+
+
+def a_game(seconds: float) -> PlayedMatch:
+    """Return a game whose decisions took `seconds` together."""
+    record = play("tic-tac-toe", ["random", "random"])
+    each = seconds / len(record.decisions)
+    return PlayedMatch(
+        0, 0, Pairing(0, (0, 1)), record._replace(decisions=tuple([one._replace(seconds=each) for one in record.decisions]))
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "line"),
+    [
+        ((1.0, 2.0), "a game takes about 1.5 s, so about 100 pairs may take 2 min 30 s"),
+        (
+            (80.0, 60.0),
+            (
+                "a game takes about 1 min 10 s, so about 100 pairs may take 1 h 56 min; --limits nodes=N or --limits seconds=S "
+                "limits each decision"
+            ),
+        ),
+    ],
+)
+def test_the_first_pair_forecasts_the_duration(seconds: tuple[float, float], line: str) -> None:
+    """100 pairs on two workers take 100 times as long as a game. Only games of more than 60 s name `--limits`, and only once."""
+    said: list[str] = []
+    forecast = DurationForecast(2, said.append, lambda: 100.0)
+    for one in (*seconds, *seconds):
+        forecast.note(a_game(one))
+    forecast.remind()
+    assert said == [line]
+
+
+def test_a_first_pair_that_does_not_end_names_the_limits() -> None:
+    said: list[str] = []
+    forecast = DurationForecast(2, said.append)
+    forecast.note(a_game(50.0))
+    forecast.remind()
+    forecast.note(a_game(500.0))
+    assert said == [
+        "the first pair of games has taken 60 s so far; --limits nodes=N or --limits seconds=S limits each decision",
+        "a game takes about 4 min 35 s",
+    ]

@@ -84,7 +84,7 @@ def tune(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 def test_better_options_are_found_and_confirmed(capsys: pytest.CaptureFixture[str]) -> None:
     """The whole space of the type hints is searched; the answer is confirmed on positions that no match of the search had."""
-    found = tune(capsys, *QUICK, "--matches", "160", "--elo", "0", "100")
+    found = tune(capsys, *QUICK, "--limits", "nodes=1000", "--matches", "160", "--elo", "0", "100")
     assert found["verdict"] == "better"
     assert found["space"] == "most=0..50, bonus=0.0625..4:log, mood=shy,bold"
     assert found["default"] == {"most": 10, "bonus": 0.5, "mood": "shy"}

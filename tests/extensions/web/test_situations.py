@@ -1,6 +1,7 @@
 """What pages ask of games with chance and hidden information: what is dealt, what a seat sees of it, and a first tournament."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,21 @@ import pytest
 from arena.plugins.sources import load_plugins
 from arena_web.requests import Requests
 
+SLOW = """
+from arena import Agent, hookimpl
+
+class Slow(Agent):
+    name = "slow"
+    def choose(self, game, state, search):
+        for _ in range(11):
+            game.result(state, 1)
+        return 5
+
+@hookimpl
+def arena_agents():
+    return [Slow]
+"""
+"""An agent that plays the centre after 11 states, and reports nothing."""
 PIG, KUHN = {"name": "pig"}, {"name": "kuhn-poker"}
 
 
@@ -16,6 +32,19 @@ def ask() -> Any:
     """What the process of the server that knows games and agents answers."""
     requests = Requests(load_plugins(()), ())
     return lambda do, **asked: requests.answer({"do": do, **asked})
+
+
+def test_a_page_draws_no_move_for_an_agent_by_limits_of_its_own(tmp_path: Path) -> None:
+    """Limits that the user has not changed let an agent without reports finish. Under limits of the user, its move is random."""
+    file = tmp_path / "slow.py"
+    file.write_text(SLOW)
+    requests = Requests(load_plugins((file,)), (str(file),))
+    asked = {"do": "move", "game": {"name": "tic-tac-toe"}, "state": ".../.../...", "agent": {"agent": "slow"}}
+    replies = [requests.answer({**asked, "seed": seed, "limits": {"nodes": 10, "patient": True}}) for seed in range(6)]
+    assert [(reply["fallbacks"], reply["frame"]["action"]) for reply in replies] == [(0, "5")] * 6
+    named = [requests.answer({**asked, "seed": seed, "limits": {"nodes": 10}}) for seed in range(6)]
+    assert [reply["fallbacks"] for reply in named] == [1] * 6
+    assert len({reply["frame"]["action"] for reply in named}) > 1
 
 
 def test_moves_one_by_one_and_all_at_once_come_to_the_same_positions(ask: Any) -> None:
