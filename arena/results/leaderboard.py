@@ -90,9 +90,9 @@ class Leaderboard:
     facts: dict[str, Any]
     """Keys that only some boards have in JSON. `cycles`: agents that beat each other in a circle, by more than chance. `zero`:
     the agents whose mean rating is 0, if these are not all. `unmetered`: for each agent, the number of generated states that were
-    not counted. `untimed`: why times of agents are null. `pairing_spread`: how much leads differ from the differences of ratings, as a standard deviation in Elo.
-    `unrated`: the agents with hidden ratings. `test` and `bracket`: see above. `finished` (false) and `size`: only if matches of
-    the schedule are missing."""
+    not counted. `untimed`: why times of agents are null. `pairing_spread`: how much leads differ from the differences of
+    ratings, as a standard deviation in Elo. `unrated`: the agents with hidden ratings. `test` and `bracket`: see above.
+    `finished` (false) and `size`: only if matches of the schedule are missing."""
 
     table = board_table
     bracket_table = bracket_table
