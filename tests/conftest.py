@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import settings
 
 from arena import Agent, Game, Limits
 from arena.counting import Meter, counting_view
@@ -67,6 +68,8 @@ UNIT_EVENTS = {
 }  # fmt: skip
 """The audit events that a unit test must not cause, and how a message calls them."""
 
+settings.register_profile("arena", deadline=None)  # an example may take as long as the machine needs
+settings.load_profile("arena")
 PROOF_SECONDS = 7200
 QUARANTINE = ROOT / "tests" / "quarantine.txt"
 IN_QUARANTINE = "tests/quarantine.txt"
