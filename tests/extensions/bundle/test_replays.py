@@ -193,7 +193,7 @@ def test_a_match_dropped_from_the_schedule_and_from_its_size_is_caught(
 def test_what_cannot_be_replayed_is_named_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Greedy has a time limit, and the entry `last` brings its own code."""
     spec = (
-        "game: tic-tac-toe\nrounds: 4\nagents:\n  - random\n  - {agent: greedy, limits: {seconds: 5}, isolation: none}\n"
+        "game: tic-tac-toe\nrounds: 4\nagents:\n  - random\n  - {agent: greedy, limits: {seconds: 60}, isolation: none}\n"
         "  - {agent: last, plugin: last.py}\n"
     )
     out = pack(play(tmp_path, spec))
