@@ -380,7 +380,7 @@ def test_the_board_says_how_the_answers_were() -> None:
     sums = f"{requests} requests, {100 * requests:,} tokens in, {10 * requests:,} tokens out, cost {REQUEST * requests:.4g}"
     assert f"All language models of this run, without void matches: {sums}." in board.remarks
     assert row["tokens_per_game"] == pytest.approx(110 * requests / 4)
-    assert 0 < row["cost_per_game_low"] < row["cost_per_game"] < row["cost_per_game_high"]
+    assert 0 < row["cost_per_game_low"] <= row["cost_per_game"] <= row["cost_per_game_high"]  # equal if all matches cost the same
     assert "requests_low" not in row
     assert 0.4 < row["legal_first"] < 0.8
     assert row["legal_first_low"] <= row["legal_first"] <= row["legal_first_high"]
