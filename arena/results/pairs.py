@@ -136,9 +136,9 @@ class PairedGames:
     def results(self) -> GameResults[int]:
         """Return the results of all games by round, as input for `rate`. Repeats belong to the round of the first of them."""
         found: GameResults[int] = GameResults()
+        points = [2 * pair.score for pair in PAIRS_OF_GAMES]
         for (one, two), (rounds, kinds) in self._drawn.items():
-            for round_, kind in zip(rounds, kinds, strict=True):
-                found.add_pair(round_, one, two, 2 * PAIRS_OF_GAMES[kind].score)
+            found.add_pairs(one, two, rounds, map(points.__getitem__, kinds))
         for (one, two), played in self._played.items():
             for round_, pair in played.values():
                 found.add_pair(round_, one, two, pair.score * pair.games, pair.games)

@@ -9,7 +9,7 @@ A competitor is any hashable value that is not None.
 
 from array import array
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import comb
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
@@ -125,9 +125,18 @@ class GameResults(Generic[Competitor]):
     def add_pair(self, round_: int, one: Competitor, two: Competitor, points: float, games: float = 2) -> None:
         """Add the games of two competitors in one round: the points of `one`, where a draw is half a point.
 
-        Games that repeat the games of another round move by move are added to that round.
+        Games that repeat the games of another round move by move are added to that round. Raises ArenaError unless `points` is
+        from 0 to `games`, which is above 0.
         """
+        if not 0 <= points <= games or games <= 0:
+            raise ArenaError(f"ratings: expected points from 0 to the number of games, got {points} in {games} games")
         self._add(round_, (one, two), (points, games - points))
+
+    def add_pairs(self, one: Competitor, two: Competitor, rounds: Iterable[int], points: Iterable[float]) -> None:
+        """Add a pair of games for each of many rounds, given the points of `one`."""
+        known, shares = self.rows.setdefault((one, two), (array("q"), array("d")))
+        known.extend(iter(rounds))
+        shares.extend([share for got in points for share in (got, 2 - got)])
 
     def add_ranking(self, round_: int, ranking: Ranking[Competitor]) -> None:
         """Add a game with three or more seats. If some competitors tie, all their possible orders count in equal shares.
@@ -146,7 +155,7 @@ class GameResults(Generic[Competitor]):
                         self._add(round_, (*tied, *below), (*[share] * left, *[0.0] * len(below)))
 
     def _add(self, round_: int, group: tuple[Competitor, ...], points: Sequence[float]) -> None:
-        rounds, shares = self.rows.get(group) or self.rows.setdefault(group, (array("q"), array("d")))
+        rounds, shares = self.rows.setdefault(group, (array("q"), array("d")))
         rounds.append(round_)
         shares.extend(points)
 

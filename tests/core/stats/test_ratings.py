@@ -408,7 +408,7 @@ def test_intervals_hold_as_often_as_they_say(agents: int, span: float, record_pr
     rng, shares = np.random.default_rng(agents), {}
     for openings, draws in ((0, 0.0), (150, 1.0), (250, 0.0), (250, 4.0), (0, 18.0)):
         for rounds in (3, 10, 40, 100, 400):
-            times = max(50, 3000 // (agents * (agents - 1)) // (1 + rounds // 200))
+            times = max(40, 1000 // (agents * (agents - 1)) // (1 + rounds // 200))
             hits, found = _simulate(agents, span, openings, draws, rounds, times, rng)
             margin = 3 * (0.05 * 0.95 / times / (1 + agents // 3)) ** 0.5
             shares[openings, draws, rounds] = hits / found
@@ -445,3 +445,9 @@ def test_the_likelihood_of_superiority_is_that_of_the_difference() -> None:
         low, high = -1.0 if found.low is None else found.low, 1.0 if found.high is None else found.high
         assert ratings.is_apart(one, two) == (not low <= 0 <= high)
     assert ratings.superiority("a", "a") is None
+
+
+@pytest.mark.parametrize(("points", "games"), [(3, 2), (-1, 2), (0, 0)])
+def test_impossible_points_are_refused(points: float, games: float) -> None:
+    with pytest.raises(ArenaError, match=f"expected points from 0 to the number of games, got {points} in {games} games"):
+        GameResults[str]().add_pair(0, "a", "b", points, games)
