@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Tally as Tally,
         Way as Way,
         describe_ways as describe_ways,
+        seat_ways as seat_ways,
         timed_way as timed_way,
     )
     from arena.schedule.board_info import BoardInfo as BoardInfo

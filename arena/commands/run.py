@@ -173,6 +173,9 @@ def run(**asked: Any) -> int:
         raise click.UsageError("--fresh already plays all matches again; leave out --fresh-for")
     if options.plain and options.compiled:
         raise click.UsageError("--plain cannot be used with --compiled")
+    if options.executor is not None and (options.plain or options.compiled):
+        word, setting = ("--plain", "ARENA_PLAIN=1") if options.plain else ("--compiled", "ARENA_COMPILE=always")
+        raise click.UsageError(f"{word} cannot be used with {options.executor[0].option}: start its workers with {setting}")
     with results_alone() as out, running(plain=options.plain, compiled=options.compiled):
         with PercentLine(sys.stderr, quiet=options.quiet):
             asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)

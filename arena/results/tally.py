@@ -95,6 +95,26 @@ class Count(ResultCount):
         return "compiled" if self.compiled else "plain"
 
 
+def add_timing(counts: Sequence[Count], timing: Mapping[str, Any] | None) -> None:
+    """Add the processor time and the number of compiled decisions of a match to the `counts` of its seats.
+
+    Invalid amounts, which a node of a cluster may send, are left out.
+    """
+    for key in (CPU_SECONDS, "compiled", "plain", "unsettled"):
+        amounts = None if timing is None else timing.get(key)
+        for count, amount in zip(counts, amounts if isinstance(amounts, list) else (), strict=False):
+            if isinstance(amount, (int, float)) and amount >= 0:
+                name = "cpu" if key == CPU_SECONDS else key
+                setattr(count, name, (getattr(count, name) or 0) + amount)
+
+
+def seat_ways(record: Record) -> list[Way]:
+    """Return how the decisions of each seat of a match ran."""
+    counts = [Count() for _ in record.labels]
+    add_timing(counts, record.timing)
+    return [count.way for count in counts]
+
+
 def timed_way(ways: Iterable[Way]) -> Way:
     """Return how the decisions ran whose times are shown together: compiled, if all decisions of any entry did."""
     return "compiled" if "compiled" in set(ways) else "plain"
@@ -387,17 +407,8 @@ class Tally:
         return self.counts[entry].way == timed_way(count.way for count in self.counts if count.decisions)
 
     def add_timing(self, seats: Sequence[int], timing: Mapping[str, Any] | None) -> None:
-        """Add the processor time and the number of compiled decisions of each seat of a match.
-
-        Invalid amounts, which a node of a cluster may send, are left out.
-        """
-        for key in (CPU_SECONDS, "compiled", "plain", "unsettled"):
-            amounts = None if timing is None else timing.get(key)
-            for entry, amount in zip(seats, amounts if isinstance(amounts, list) else (), strict=False):
-                if isinstance(amount, (int, float)) and amount >= 0:
-                    count = self.counts[entry]
-                    name = "cpu" if key == CPU_SECONDS else key
-                    setattr(count, name, (getattr(count, name) or 0) + amount)
+        """Add the processor time and the number of compiled decisions of each seat of a match."""
+        add_timing([self.counts[entry] for entry in seats], timing)
 
     def add_fallbacks(self, found: FallbackCounts) -> None:
         """Add fallbacks to the entries to which they belong. If one number is unknown, the total is unknown."""

@@ -17,7 +17,7 @@ import numpy as np
 from arena import ArenaError, Outcomes, Record, Spec
 from arena.api.cli import LiveLine, say, workers_for
 from arena.api.errors import StoreError
-from arena.api.results import BoardInfo, Tally, result_points
+from arena.api.results import BoardInfo, Tally, result_points, seat_ways
 from arena.api.run import MatchQueue, PlayedMatch, Scheduled, check_code, play_all
 from arena.api.store import Run, Store
 from arena_duel.decision_limits import REMEDY, DurationForecast
@@ -266,7 +266,9 @@ class AloneResult:
             found["cost"] = _means(costs)
         if both:
             found["nodes"] = _means([(_nodes(one), _nodes(other)) for one, other in both])
-            found["seconds"] = _means([(_seconds(one), _seconds(other)) for one, other in both])
+            ways = {way for pair in both for record in pair for way in seat_ways(record)}
+            if len(ways) == 1 and None not in ways:
+                found["seconds"] = _means([(_seconds(one), _seconds(other)) for one, other in both])
         return found
 
 

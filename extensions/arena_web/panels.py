@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from arena import Registry
 from arena.api.errors import StoreError, describe
-from arena.api.results import figures
+from arena.api.results import figures, seat_ways, timed_way
 from arena.api.store import Store
 from arena_web.api import Panel, Place
 
@@ -78,11 +78,13 @@ def match_resources(store: Store, match: str) -> dict[str, Any]:
         found["Moves" if record.answer is None else "Steps"] = record.moves  # with an answer, the agent counted the steps
     if record.cost is not None:
         found["Cost"] = record.cost
+    ways = seat_ways(record)
     for seat, label in enumerate(record.labels):
         own = [decision for decision in record.decisions if decision.seat == seat]
         whose = f" of {label}" if len(record.labels) > 1 else ""
         found[f"Nodes{whose}"] = sum(decision.nodes for decision in own)
-        found[f"Time{whose}"] = figures.duration(sum(decision.seconds for decision in own))
+        timed = len(record.labels) == 1 or ways[seat] == timed_way(ways)
+        found[f"Time{whose}"] = figures.duration(sum(decision.seconds for decision in own) if timed else None)
     if record.fallbacks:
         found["Random because the budget ran out"] = record.fallbacks
     return {**found, "Match": record.id[:12]}
