@@ -37,6 +37,8 @@ class Command(NamedTuple):
     """Keys by which `arena validate` recognises YAML files that are not tournaments but belong to this command."""
     spec_check: str = ""
     """A function, as `package.module:function`, that gets the path of such a file and the plugins, and returns a summary."""
+    tables: str = ""
+    """SQL for the tables that this command adds to stores, as `package.module:NAME`. A store with any other table is refused."""
 
 
 # looked up on first use, so that importing the lists of commands is quick

@@ -91,12 +91,15 @@ class Document:
 
     @staticmethod
     def is_database(path: str | PathLike[str]) -> bool:
-        """Return whether a file starts like a SQLite database, as every store does; False if it cannot be read."""
+        """Return whether a file starts like a SQLite database, as every store does; False if it cannot be read.
+
+        A damaged byte makes no difference, so that the damage is described and not the file taken for something else.
+        """
         try:
             if not FilePath(path).is_file():  # opening a pipe would block
                 return False
             with FilePath(path).open("rb") as stream:
-                return stream.read(len(_DATABASE)) == _DATABASE
+                return sum(map(int.__eq__, stream.read(len(_DATABASE)), _DATABASE)) >= len(_DATABASE) - 2
         except (OSError, ValueError):
             return False
 

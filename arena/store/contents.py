@@ -3,8 +3,10 @@
 import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from math import isfinite
 from pathlib import Path
+from time import monotonic
 from typing import Any, NamedTuple
 
 from arena.errors import StoreDamaged, StoreError
@@ -13,13 +15,23 @@ from arena.match.record import Record
 from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, split_secret
 from arena.store import schema
-from arena.store.database import ROWS_PER_READ, Database
+from arena.store.database import DATABASE_ERRORS, ROWS_PER_READ, Connection, Database, explain_error, is_damage
+from arena.store.recovery import UNREADABLE, recover
 from arena.store.rows import RECORD, cells_to_digest, record_of, returns_of, seats_of
 from arena.store.run import RUN, Run, run_of_row
 from arena.store.schema import digest, placeholders
 
-UNREADABLE = (ValueError, TypeError, KeyError, IndexError)
-"""Exceptions that a damaged row may cause. Errors from JSON are ValueErrors."""
+NAMING_SECONDS = 2.0
+"""Seconds for finding the names of damaged matches for a message. `arena check` takes as long as it needs."""
+MAX_NAMED = 3
+_WITH_DETAILS = "FROM record r LEFT JOIN detail d ON d.record = r.number"
+_PLACES = """
+SELECT p.board, p.seats, r.returns, min(r.id) FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3
+"""
+_UNMATCHED = """
+SELECT 1 FROM detail WHERE record NOT IN (SELECT number FROM record)
+UNION ALL SELECT 1 FROM place WHERE record NOT IN (SELECT number FROM record)
+"""
 
 
 class Kept(NamedTuple):
@@ -43,11 +55,17 @@ class StoreContents(Database):
     If it is `strict`, damaged data raises StoreDamaged; otherwise the damage is noted in `suspects`.
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, *, strict: bool) -> None:
+    def __init__(self, path: Path, connection: Connection, *, strict: bool) -> None:
         super().__init__(path, connection)
         self.suspects: list[str] = []
         """Descriptions of data that does not match its hash, if the store is not `strict`."""
+        self.lost_matches: list[str] = []
+        """The names of the matches that `open_sound` has not recovered."""
+        self.lost_parts: list[str] = []
+        """The names of other parts that `open_sound` has not recovered."""
         self._strict = strict
+        if not strict:  # bytes that are not UTF-8 are damage, which the digest shows
+            connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
         self._known: dict[Seed, bool] | None = None
 
     def runs(self) -> list[Run]:
@@ -64,8 +82,14 @@ class StoreContents(Database):
         """Return the last run. Raises StoreError if there is none."""
         runs = self.runs()
         if not runs:
+            self.refuse_losses()
             raise StoreError(f"{self.path} holds no run yet")
         return runs[-1]
+
+    def refuse_losses(self) -> None:
+        """Raise StoreDamaged if `open_sound` has not recovered everything."""
+        if lost := [*self.lost_matches, *self.lost_parts]:
+            raise describe_damage(self.path, lost)
 
     def __len__(self) -> int:
         """Return the number of records, including records that are on no board."""
@@ -107,26 +131,14 @@ class StoreContents(Database):
             keys = [bytes.fromhex(one) for one in ids[start : start + ROWS_PER_READ]]
             yield from self._all(f"{question} IN ({placeholders(len(keys))})", keys)
 
-    def records(self, *, boards: bool = False, sound: bool = False) -> Iterator[tuple[Record, Scheduled | None]]:
+    def records(self, *, boards: bool = False) -> Iterator[tuple[Record, Scheduled | None]]:
         """Yield every record with its place, a few at a time, in the order in which they were written.
 
-        With `boards`, only records in the schedule of the last run are yielded, in its order. With `sound`, damaged records of a
-        store that is not strict are left out.
+        With `boards`, only records in the schedule of the last run are yielded, in its order.
         """
         order = f"{schema.ON_BOARDS} ORDER BY p.number" if boards else f"{schema.ANYWHERE} ORDER BY r.number"
-        if sound and not self._strict:
-            self.suspects += self.damaged()
         for row in self.query(f"{_COLUMNS} {order}"):
-            try:
-                record, place = self._found(row)
-            except StoreDamaged:  # the row is unreadable, and the store is not strict
-                if self._strict or f"match {row[0].hex()}" not in self.suspects:
-                    raise
-                continue
-            if sound and place is not None and f"place {place.number}" in self.suspects:
-                place = None
-            if not (sound and (f"match {record.id}" in self.suspects or (boards and place is None))):
-                yield record, place
+            yield self._found(row)
 
     def void(self) -> Iterator[Record]:
         """Yield the void records on the boards of the last run, in the order of the schedule."""
@@ -140,45 +152,77 @@ class StoreContents(Database):
                 yield board, seats_of(seats), seat, int(states)
 
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Inside the block, read the store as it is now, even if a process adds records. Raises StoreDamaged for damaged data."""
-        with self._guard, self._telling():
-            self._connection.execute("BEGIN")
+    def snapshot(self, *, verified: bool = False, details: bool = True) -> Iterator[None]:
+        """Inside the block, read the store as it is now, even if a process adds records. Raises StoreDamaged for damaged data.
+
+        This checks all rows, unless they have been `verified` already. Without `details`, the parts of matches that no board uses
+        are not checked.
+        """
+        with self._guard:
+            self._all("BEGIN")
             try:
-                if self._strict:
-                    self.verify()
+                if self._strict and not verified:
+                    self.verify(details=details)
                 yield
             finally:
-                self._connection.execute("COMMIT")
+                self._all("COMMIT")
 
-    def verify(self) -> None:
-        """Check every row that boards and schedules use against its checksum. Raises StoreDamaged if one does not match."""
-        if damaged := [*self.suspects, *self.damaged()]:
-            raise self._damaged(", ".join(damaged[:3]) + (f" and {len(damaged) - 3:,} more" if len(damaged) > 3 else ""))
+    def verify(self, *, details: bool = True) -> None:
+        """Check every row against its hash. Raises StoreDamaged with the names of the matches that are damaged."""
+        if (fault := self.find_fault(details=details)) is not None:
+            raise self._name_damage(fault)
 
-    def damaged(self) -> Iterator[str]:
-        """Yield damaged parts: the file first, then rows with wrong checksums or missing counterparts, such as `place 7`."""
-        yield from [f"the file ({row[0]})" for row in self._all("PRAGMA quick_check(3)") if row[0] != "ok"]
-        for table, columns in schema.SUMMED_COLUMNS.items():
-            found = f"checksum({columns})"
-            if table == "record":
-                found = f"CASE WHEN adjusted IS NULL THEN {found} ELSE checksum({columns}, adjusted) END"
-            name = schema.ROW_NAMES[table]
-            yield from [row[0] for row in self._all(f"SELECT {name} FROM {table} WHERE checksum IS NOT {found}")]
-        for half in schema.UNMATCHED:
-            yield from [row[0] for row in self._all(half)]
+    def find_fault(self, *, details: bool = True) -> str | None:
+        """Return a part that is damaged, or None. The message about it takes more time, because it names the matches."""
+
+        def run(sql: str) -> sqlite3.Cursor:
+            self._connection.deadline = monotonic() + self.query_seconds
+            return self._connection.execute(sql)
+
+        try:
+            for (found,) in run("PRAGMA integrity_check(1)"):
+                if found != "ok":
+                    return f"the file ({found})"
+            for table, columns in schema.SUMMED_COLUMNS.items():
+                found = f"checksum({columns})"
+                if table == "record":
+                    found = f"CASE WHEN adjusted IS NULL THEN {found} ELSE checksum({columns}, adjusted) END"
+                types = " OR ".join([f"typeof({one}) NOT IN ({kinds})" for one, kinds in schema.TYPES[table].items()])
+                if run(f"SELECT 1 FROM {table} WHERE checksum IS NOT {found} OR {types} LIMIT 1").fetchone():
+                    return f"a row of {table}"
+            if run(_UNMATCHED).fetchone():
+                return "a row without its match"
+            for cells in run(f"SELECT digest, {RECORD} {_WITH_DETAILS}") if details else ():
+                if cells[0] != digest(cells_to_digest(cells[1:])):
+                    return "a record"
+            boards = [board for last in self.runs()[-1:] for board in last.boards]
+            for board, seats, returns, key in run(_PLACES):
+                with suppress(*UNREADABLE):
+                    entries, values = seats_of(seats), returns_of(returns)
+                    known = range(len(boards[board].labels)) if board >= 0 else ()
+                    if len(values) == len(entries) and all(entry in known for entry in entries) and isfinite(sum(values)):
+                        continue
+                return f"match {key.hex()}"
+        except StoreDamaged:
+            return "a run"
+        except DATABASE_ERRORS as error:
+            if not is_damage(error):
+                raise explain_error(self.path, error, self._connection) from error
+            return f"the file ({error})"
+        return None
 
     def _found(self, row: Sequence[Any]) -> tuple[Record, Scheduled | None]:
         *cells, kept, number, board, round_, seats = row
         self._hold(f"match {cells[0].hex()}", cells_to_digest(cells), kept)
         try:
             record = record_of(cells)
+            place = None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
         except UNREADABLE as error:
             raise self._damaged(f"match {cells[0].hex()}") from error
         if isinstance(record.seed, int) and record.seed < 0:
-            digits, revealed = list(self._secrets().items())[-1 - record.seed]
-            record = record._replace(seed=digits if revealed else None)
-        return record, None if number is None else Scheduled(number, board, Pairing(round_, seats_of(seats)))
+            known = list(self._secrets().items())[-1 - record.seed :][:1]  # empty if the run is lost
+            record = record._replace(seed=next((digits for digits, revealed in known if revealed), None))
+        return record, place
 
     def _secrets(self) -> Mapping[Seed, bool]:
         if self._known is None:
@@ -194,9 +238,28 @@ class StoreContents(Database):
                 raise self._damaged(what)
             self.suspects.append(what)
 
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            with super()._telling():
+                yield
+        except StoreDamaged as error:
+            if isinstance(error.__cause__, DATABASE_ERRORS):
+                raise self._name_damage(f"the file ({error.__cause__})") from error
+            raise
+
+    def _name_damage(self, fault: str) -> StoreDamaged:
+        return describe_damage(self.path, recover(self.path, NAMING_SECONDS).damage or [fault])
+
     def _damaged(self, what: str) -> StoreDamaged:
-        name = shlex.quote(str(self.path))
-        return StoreDamaged(
-            f"{self.path} is damaged: {what} is not as it was written; `arena check {name}` lists what is damaged, "
-            f"`arena export --sound {name}` writes the rest"
-        )
+        return describe_damage(self.path, [what])
+
+
+def describe_damage(path: Path, names: Sequence[str]) -> StoreDamaged:
+    """Return the error for a store in which these parts are damaged."""
+    what = ", ".join(names[:MAX_NAMED]) + (f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else "")
+    name = shlex.quote(str(path))
+    return StoreDamaged(
+        f"{path} is damaged: {what} is not as it was written; "
+        f"`arena check {name}` lists what is damaged, `arena export --sound {name}` writes the rest"
+    )

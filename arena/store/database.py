@@ -1,58 +1,94 @@
-"""Opens the file of a store, checks it, and turns errors from SQLite into helpful messages."""
+"""Opens the file of a store, checks its tables, and turns errors from SQLite into helpful messages.
+
+A store may come from anyone, and SQLite runs what the schema of a file contains: a view in place of a table can be an endless
+query. So a file is used only if its schema is exactly that of arena. Until then, queries have a time limit.
+"""
 
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from arena.errors import StoreError, StoreFull
+from arena.errors import Interrupted, StoreDamaged, StoreError, StoreFull
 from arena.store.lock import lock_store
-from arena.store.schema import APPLICATION, TABLES, VERSION, checksum
+from arena.store.schema import APPLICATION, TABLES, VERSION, Fit, checksum, fit_schema
 
 BUSY_SECONDS = 30.0
 """Seconds to wait for another process that uses the file."""
+OPENING_SECONDS = 2.0
+"""Seconds that SQLite may compute until the schema of a file has been checked."""
+MAX_CELL_BYTES = 128 << 20
+"""The most bytes of a text, a blob or a row. The longest matches known have some megabytes."""
+STEPS_PER_LOOK = 10_000
+"""Steps of SQLite's virtual machine between two looks at the clock. They take about a millisecond."""
 ROWS_PER_READ = 500
 CACHE_KIB = 32_000
 """SQLite's cache for the file. It holds the index of half a million keys, which are inserted at random places."""
 
 
-def open_writable(place: Path) -> sqlite3.Connection:
+class Connection(sqlite3.Connection):
+    """A connection whose queries end with Ctrl-C, at a deadline, and when `stop_queries` is called.
+
+    SQLite discards an exception that a signal raises in the progress handler, so `explain_error` raises it again.
+    """
+
+    deadline = inf
+    stopping = False
+
+    def look(self) -> bool:
+        """Return whether SQLite must end its query; the progress handler."""
+        return Connection.stopping or monotonic() > self.deadline
+
+
+def stop_queries(*, stop: bool = True) -> None:
+    """End all queries of this process until this is called with False, because a server ends."""
+    Connection.stopping = stop
+
+
+def open_writable(place: Path) -> Connection:
     """Return a connection that writes. If the file does not exist, it is created. Raises StoreError if this fails."""
     return _open(place, "rwc", _prepare)
 
 
-def open_read_only(place: Path) -> sqlite3.Connection:
+def open_read_only(place: Path) -> Connection:
     """Return a connection that reads. This also works on a read-only file system."""
     try:
         return _open(place, "ro", _check)
-    except StoreError:
-        if place.with_name(f"{place.name}-wal").exists():
-            raise
-        return _open(place, "ro&immutable=1", _check)  # a file system on which SQLite cannot create its side files
+    except StoreError as error:
+        if isinstance(error.__cause__, sqlite3.OperationalError) and not place.with_name(f"{place.name}-wal").exists():
+            return _open(place, "ro&immutable=1", _check)  # a file system on which SQLite cannot create its side files
+        raise
 
 
-def _open(place: Path, mode: str, ready: Callable[[Path, sqlite3.Connection], None]) -> sqlite3.Connection:
+def _open(place: Path, mode: str, ready: Callable[[Path, Connection], None]) -> Connection:
     connection = Database.connect(place, mode)
     connection.create_function("checksum", -1, checksum, deterministic=True)
+    connection.deadline = monotonic() + OPENING_SECONDS
     try:
         ready(place, connection)
-    except sqlite3.Error as error:
+    except DATABASE_ERRORS as error:
+        explained = explain_error(place, error, connection)
         connection.close()
-        raise explain_error(place, error) from error
+        raise explained from error
     except BaseException:
         connection.close()
         raise
+    connection.deadline = inf
     return connection
 
 
-def _check(place: Path, connection: sqlite3.Connection) -> None:
+def _check(place: Path, connection: Connection) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if not application and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    objects = connection.execute(READ_SCHEMA).fetchall()
+    if not application and not objects:
         raise StoreError(f"{place} is empty: `arena run` ended before it made the store; run it again")
-    if application != APPLICATION:
+    fit = fit_schema(objects)
+    if application != APPLICATION and fit.words:
         raise StoreError(f"{place} is a database of another program; expected a store of arena")
     if version > VERSION:
         raise StoreError(f"{place} was made by a newer arena (store version {version}, here {VERSION}); install a newer arena")
@@ -61,12 +97,21 @@ def _check(place: Path, connection: sqlite3.Connection) -> None:
             f"{place} is a store from before the first release (store version {version}, here {VERSION}); "
             "move it away, or name another store with --store"
         )
+    if application != APPLICATION:
+        fit = Fit("its header is not as arena writes it", is_damage=True)
+    if fit.words:
+        kind = StoreDamaged if fit.is_damage else StoreError
+        said = "is damaged" if fit.is_damage else "is not a store as arena makes it"
+        raise kind(f"{place} {said}: {fit.words}; `arena export --sound` writes the matches whose hashes are right")
     connection.execute("PRAGMA temp_store = MEMORY")
 
 
-def _prepare(place: Path, connection: sqlite3.Connection) -> None:
+READ_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 200"
+
+
+def _prepare(place: Path, connection: Connection) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
-    if not application and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    if not application and not connection.execute(READ_SCHEMA).fetchall():
         connection.execute("PRAGMA journal_mode = WAL")
         script = f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
         connection.executescript(script)
@@ -83,7 +128,7 @@ def settle(place: Path) -> None:
         try:
             connection.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error as error:
-            raise explain_error(place, error) from error
+            raise explain_error(place, error, connection) from error
 
 
 def put_aside(place: Path) -> Path | None:
@@ -105,7 +150,7 @@ def free_name(place: Path) -> Path:
     return aside
 
 
-def copy_database(connection: sqlite3.Connection, place: Path) -> None:
+def copy_database(connection: Connection, place: Path) -> None:
     """Copy an open store to another path. An incomplete copy is never visible."""
     part = place.with_name(f".{place.name}.part")
     try:
@@ -118,8 +163,22 @@ def copy_database(connection: sqlite3.Connection, place: Path) -> None:
         raise StoreError(f"{place} cannot be written: {error.strerror}; make room for a copy of the store there") from error
 
 
-def explain_error(path: Path, error: sqlite3.Error) -> StoreError:
-    """Return a StoreError for an error from SQLite. Its message says what is wrong and how to correct it."""
+DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""Errors from SQLite. Its module raises the second for texts, and for messages of errors, that are not UTF-8."""
+NO_DAMAGE = ("BUSY", "LOCKED", "IOERR", "FULL", "INTERRUPT", "NOMEM", "TOOBIG", "READONLY", "CANTOPEN", "PERM", "AUTH")
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Return whether an error from SQLite may come from a damaged file."""
+    name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
+    return isinstance(error, DATABASE_ERRORS) and not name.startswith(NO_DAMAGE)
+
+
+def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connection: Connection | None = None) -> StoreError:
+    """Return a StoreError for an error from SQLite. Its message says what is wrong and how to correct it.
+
+    Raises Interrupted if the user has ended the query.
+    """
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL" or "IOERR_WRITE" in name:
         return StoreFull(f"{path}: the disk is full; what was written before is safe: make room and run the same command again")
@@ -129,27 +188,48 @@ def explain_error(path: Path, error: sqlite3.Error) -> StoreError:
         return StoreError(f"{path} is held by another program: {error}")
     if name == "SQLITE_NOTADB" and path.suffix in (".yaml", ".yml", ".json"):
         return StoreError(f"{path} is a spec: `arena run {path}` plays it; name its store, by default results/{path.stem}.db")
-    if name in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
-        return StoreError(f"{path} is not a database, or is damaged: {error}; move it away, or name another store")
+    if name == "SQLITE_INTERRUPT":
+        if connection is None or connection.deadline == inf or not connection.look():
+            raise Interrupted from error
+        return StoreError(f"{path}: a query takes too long for a store of its size, so it was ended")
+    if name == "SQLITE_TOOBIG":
+        return StoreError(f"{path}: a row has more than {MAX_CELL_BYTES >> 20} MiB; arena writes no such row")
+    if name.startswith("SQLITE_CORRUPT") or not name:  # no name: a text is not UTF-8
+        return StoreDamaged(f"{path} is damaged: {error}; `arena check` lists what is damaged")
+    if name == "SQLITE_NOTADB":
+        return StoreError(f"{path} is not a database: {error}; move it away, or name another store")
     return StoreError(f"{path}: {error}")
 
 
 class Database:
     """An open database, used by one thread at a time. Errors from SQLite become StoreErrors with helpful messages."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    query_seconds = inf
+    """Seconds that SQLite may compute until the next row of a query. A server sets this, because a store may come from anyone."""
+    stop_queries = staticmethod(stop_queries)
+
+    def __init__(self, path: Path, connection: Connection) -> None:
         self.path = path
         self._connection = connection
         self._guard = threading.RLock()
 
     @staticmethod
-    def connect(path: Path, mode: str) -> sqlite3.Connection:
+    def connect(path: Path, mode: str) -> Connection:
         """Return a connection to a file. `mode` is a mode of SQLite's URIs. Raises StoreError if it cannot be opened."""
         uri = f"{path.absolute().as_uri()}?mode={mode}"
         try:
-            return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(
+                uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=Connection
+            )
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_CELL_BYTES)
+            connection.set_progress_handler(connection.look, STEPS_PER_LOOK)
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            if mode.startswith("ro"):
+                connection.execute("PRAGMA query_only = ON")
         except sqlite3.Error as error:
             raise explain_error(path, error) from error
+        return connection
 
     def copy(self, place: Path) -> None:
         """Copy the database to another path. An incomplete copy is never visible."""
@@ -159,7 +239,10 @@ class Database:
     def query(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query, one by one."""
         with self._telling():
-            yield from self._connection.cursor().execute(sql, values)
+            cursor = self._connection.cursor().execute(sql, values)
+            while (row := cursor.fetchone()) is not None:
+                yield row
+                self._connection.deadline = monotonic() + self.query_seconds
 
     def chunks(self, sql: str, values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of a query, many at a time."""
@@ -167,6 +250,7 @@ class Database:
             cursor = self._connection.cursor().execute(sql, values)
             while rows := cursor.fetchmany(ROWS_PER_READ):
                 yield rows
+                self._connection.deadline = monotonic() + self.query_seconds
 
     def _one(self, sql: str) -> Any:
         rows = self._all(sql)
@@ -190,7 +274,8 @@ class Database:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
+        self._connection.deadline = monotonic() + self.query_seconds
         try:
             yield
-        except sqlite3.Error as error:
-            raise explain_error(self.path, error) from error
+        except DATABASE_ERRORS as error:
+            raise explain_error(self.path, error, self._connection) from error

@@ -11,10 +11,17 @@ because the hash can be changed too.
 """
 
 import marshal
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterable, Sequence, Set as AbstractSet
+from contextlib import closing, suppress
+from functools import cache
 from hashlib import blake2b
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, NamedTuple
 from zlib import crc32
+
+from arena.errors import cut, escape_line
+from arena.lazy import find_entry_points
 
 APPLICATION = 0x41524E41
 """The application id in the header of the file, which reads ARNA."""
@@ -74,6 +81,19 @@ SUMMED_COLUMNS = {
     "place": "number, record, board, round, seats",
 }
 """The columns that the checksum of a row covers, by table, in the order in which rows are written."""
+_NUMBERS = "decisions_0, nodes_0, nanoseconds_0, decisions_1, nodes_1, nanoseconds_1"
+TYPES = {
+    "record": {
+        "id": "'blob'",
+        **dict.fromkeys(["returns", "termination", "drew"], "'text'"),
+        **dict.fromkeys(["fallbacks", "play", *_NUMBERS.split(", ")], "'integer'"),
+        **dict.fromkeys(["solved", "seat", "moves"], "'integer', 'null'"),
+        "cost": "'real', 'null'",
+    },
+    "effort": dict.fromkeys(SUMMED_COLUMNS["effort"].split(", "), "'integer'"),
+    "place": {**dict.fromkeys(["record", "board", "round"], "'integer'"), "seats": "'text'"},
+}
+"""The types of the cells that arena writes, by table and column. SQLite stores values of any type in any column."""
 
 
 def placeholders(count: int) -> str:
@@ -95,8 +115,6 @@ ADD_DETAIL = (
 ADD_EFFORT = f"INSERT INTO effort ({SUMMED_COLUMNS['effort']}, checksum) VALUES ({placeholders(6)})"
 ADD_PLACE = f"INSERT OR REPLACE INTO place ({SUMMED_COLUMNS['place']}, checksum) VALUES ({placeholders(6)})"
 ADD_UNMETERED = "INSERT INTO unmetered (record, seat, states) VALUES (?, ?, ?)"
-ROW_NAMES = {"record": "'match ' || lower(hex(id))", "effort": "'effort in record ' || record", "place": "'place ' || number"}
-"""Names of the rows of tables that have a checksum, as SQL expressions."""
 PAST_VIEWS = """
 SELECT p.board, p.seats, u.seat, total(u.states) FROM unmetered u JOIN place p ON p.record = u.record
 JOIN record r ON r.number = u.record WHERE r.termination <> 'void' GROUP BY 1, 2, 3
@@ -106,12 +124,6 @@ ANYWHERE = (
     "FROM record r JOIN detail d ON d.record = r.number "
     "LEFT JOIN place p ON p.number = (SELECT min(number) FROM place WHERE record = r.number)"
 )
-UNMATCHED = (
-    "SELECT 'match ' || lower(hex(id)) FROM record WHERE number NOT IN (SELECT record FROM detail)",
-    "SELECT 'detail ' || record FROM detail WHERE record NOT IN (SELECT number FROM record)",
-    "SELECT 'place ' || number FROM place WHERE record NOT IN (SELECT number FROM record)",
-)
-"""Queries that find rows whose counterpart in another table is missing."""
 
 
 def digest(cells: Sequence[Any]) -> bytes:
@@ -125,3 +137,70 @@ def checksum(*cells: Any) -> int:
     Of the formats that distinguish 1, 1.0 and "1", this is the quickest; speed matters, because boards check all their rows.
     """
     return crc32(marshal.dumps(cells, 2))
+
+
+Object = tuple[Any, Any, Any, Any]
+"""A row of `sqlite_master`: type, name, name of the table, and SQL. In a damaged file, each can be of any type."""
+MAX_DAMAGED_CHARACTERS = 2
+"""The most characters of an object in which damage, unlike a stranger, changes it."""
+
+
+class Fit(NamedTuple):
+    """Whether the schema of a file is that of a store."""
+
+    words: str = ""
+    """The first difference; empty if there is none."""
+    is_damage: bool = False
+    """True if all differences are single characters, so that this was a store."""
+
+
+def fit_schema(objects: Iterable[Object]) -> Fit:
+    """Compare the schema of a file with the tables and indices that arena and its extensions make.
+
+    SQLite runs other SQL in a schema, such as a view, a trigger or a generated column, when a table is read.
+    """
+    found = {_shorten(one) for one in objects}
+    core = list_objects(TABLES)
+    known = {*core, *list_objects(TABLES + UNMETERED + ";" + SPENDING)}
+    if not found <= known:
+        known |= list_extension_objects()
+    missing, foreign = set(core) - found, found - known
+    if not missing and not foreign:
+        return Fit()
+    is_damage = bool(foreign) and len(missing) <= len(foreign)
+    is_damage = is_damage and all(any(_is_damaged_copy(one, other) for other in known - found) for one in foreign)
+    kind, name, *_ = min(foreign or missing, key=lambda one: (one[0] in ("table", "index"), str(one)))
+    called = escape_line(cut(f"{kind} {name}"))
+    if not foreign:
+        return Fit(f"it has no {called}")
+    changed = is_damage or (kind, name) in {one[:2] for one in known}
+    return Fit(f"its {called} is not as arena makes it" if changed else f"arena makes no {called}", is_damage)
+
+
+@cache
+def list_objects(script: str) -> AbstractSet[Object]:
+    """Return the rows that the SQL of some tables adds to `sqlite_master`."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(script)
+        return frozenset([_shorten(row) for row in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")])
+
+
+@cache
+def list_extension_objects() -> AbstractSet[Object]:
+    """Return the rows of the tables that the commands of extensions add to stores."""
+    found: set[Object] = set()
+    for point in find_entry_points("arena.commands"):
+        with suppress(Exception):  # the tables of a broken extension remain unknown
+            for command in getattr(point.load(), "COMMANDS", ()):
+                found |= list_objects(resolve_name(command.tables)) if command.tables else set()
+    return found
+
+
+def _shorten(row: Object) -> Object:
+    kind, name, table, sql = [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell for cell in row]
+    return kind, name, table, sql if sql is None else " ".join(str(sql).split())
+
+
+def _is_damaged_copy(one: Object, other: Object) -> bool:
+    here, there = repr(one), repr(other)
+    return len(here) == len(there) and sum(map(str.__ne__, here, there)) <= MAX_DAMAGED_CHARACTERS

@@ -3,13 +3,13 @@
 import json
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from arena.errors import StoreError
+from arena.errors import StoreDamaged, StoreError
 from arena.match.record import Record
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.plugin_columns import apply_report, fill_columns
@@ -18,9 +18,10 @@ from arena.schedule.schedule import Scheduled
 from arena.secret import Seed, seed_of_round
 from arena.spec import Spec
 from arena.store import schema
-from arena.store.contents import StoreContents
-from arena.store.database import copy_database, free_name, open_read_only, open_writable, settle
+from arena.store.contents import NAMING_SECONDS, StoreContents, describe_damage
+from arena.store.database import Connection, copy_database, free_name, is_damage, open_read_only, open_writable, settle
 from arena.store.lock import Lock, leave, lock_store, use
+from arena.store.recovery import recover
 from arena.store.rows import NANOSECONDS, add_checksum, place_row, record_row, returns_of, rows_of, seats_of
 from arena.store.run import RUN, CodeKey, Run, code_key, now, row_of
 from arena.store.schema import APPLICATION, digest, placeholders
@@ -29,6 +30,19 @@ MAX_BATCH_RECORDS = 2000
 """The most records in one transaction."""
 MAX_DELAY_SECONDS = 0.2
 """The longest time before a record is written, in seconds."""
+
+
+@contextmanager
+def _name_damage(place: Path) -> Iterator[None]:
+    """Raise StoreDamaged with the names of the damaged matches if a file cannot be opened because it is damaged."""
+    try:
+        yield
+    except StoreError as error:
+        if isinstance(error, StoreDamaged) or is_damage(error.__cause__):
+            found = recover(place, NAMING_SECONDS)
+            if found.count and (found.damage or not isinstance(error, StoreDamaged)):
+                raise describe_damage(place, found.damage or [f"the file ({error.__cause__})"]) from error
+        raise
 
 
 class _Repeated(Exception):
@@ -44,7 +58,7 @@ class Store(StoreContents):
     returns_of, seats_of = staticmethod(returns_of), staticmethod(seats_of)
     lock, settle = staticmethod(lock_store), staticmethod(settle)
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: Lock | None, *, strict: bool = True) -> None:
+    def __init__(self, path: Path, connection: Connection, lock: Lock | None, *, strict: bool = True) -> None:
         super().__init__(path, connection, strict=strict)
         self._inode = use(path)
         self._lock = lock
@@ -66,15 +80,47 @@ class Store(StoreContents):
         if not write:
             if not place.is_file():
                 raise StoreError(f"no store {place}; expected a file that `arena run` has made")
-            return cls(place, open_read_only(place), None, strict=strict)
+            with _name_damage(place):
+                return cls(place, open_read_only(place), None, strict=strict)
         lock = lock_store(place)
         try:
-            connection = open_writable(place)
-            lock.hold(place)
-            return cls(place, connection, lock)
+            with _name_damage(place):
+                connection = open_writable(place)
+                lock.hold(place)
+                return cls(place, connection, lock)
         except BaseException:
             lock.release()
             raise
+
+    @classmethod
+    def open_sound(cls, path: str | Path, *, foreign: bool = False) -> Self:
+        """Open a store for reading, even if it is damaged. Then it holds everything that is as it was written, and `lost_matches`
+        and `lost_parts` name the rest.
+
+        With `foreign`, this also works if the file has other tables than a store. Raises StoreError if it is no store.
+        """
+        place, fault = Path(path), "the file"
+        try:
+            store = cls.open(place)
+        except StoreError as error:
+            if not isinstance(error, StoreDamaged) and not (foreign and place.is_file()):
+                raise
+            found = recover(place)
+            if not found.count and not isinstance(error, StoreDamaged):
+                raise
+        else:
+            try:
+                fault = store.find_fault() or ""
+            except BaseException:
+                store.close()
+                raise
+            if not fault:
+                return store
+            store.close()
+            found = recover(place)
+        store = cls(place, found.connection, None)
+        store.lost_matches, store.lost_parts = found.matches, found.parts if found.damage else [fault]
+        return store
 
     def close(self) -> None:
         """Write pending records and close the file."""

@@ -195,15 +195,15 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
     from installed plugins and from `plugins`; code that only the store names is not loaded. Raises StoreError if the file is not
     a store.
     """
-    with Store.open(path, strict=False) as store, store.snapshot():
+    with Store.open_sound(path) as store, store.snapshot(verified=True):
         registry = load(plugins)
-        run = store.last()
-        games = {board.title: board.make_game(registry, run.document.folder) for board in run.boards}
+        boards = [(board, run.document.folder) for run in store.runs()[-1:] for board in run.boards]
+        games = {board.title: board.make_game(registry, folder) for board, folder in boards}
         faults = 0
         for fault in _faults(store, games, share):
             print(fault, file=out)
             faults += 1
-        count = len(store)
+        count = len(store) + len(store.lost_matches)
         again = f"; {100 * share:g} % of those with known games were replayed by the rules" if share else ""
         unknown = sorted({name for name, game in games.items() if game is None})
         print(
@@ -222,14 +222,12 @@ def check_store(path: str, share: float, plugins: tuple[str, ...], out: IO[str])
 
 def _faults(store: Store, games: Mapping[str, Game | None], share: float) -> Iterator[str]:
     """Describe each fault. `games` maps the titles of the boards to games, or to None for an unknown game."""
-    boards = store.last().boards
+    boards = [board for run in store.runs()[-1:] for board in run.boards]
     for record, place in store.records():
-        if place is not None and place.board >= len(boards):
+        if place is not None and boards and place.board >= len(boards):
             yield f"match {record.id}: on board {place.board + 1} of {len(boards)}"
             continue
-        game = None if place is None else games[boards[place.board].title]
-        if f"match {record.id}" in store.suspects:
-            continue  # such records are reported below
+        game = None if place is None or not boards else games[boards[place.board].title]
         if fault := find_contradiction(record, game):
             yield f"match {record.id}: {fault}"
         if game is not None and int(record.id[:8], 16) < share * 2**32:
@@ -243,5 +241,5 @@ def _faults(store: Store, games: Mapping[str, Game | None], share: float) -> Ite
                 differences = compare_with_rules(game, record, passed[0], last)
             for difference in differences:
                 yield f"match {record.id}: {difference}"
-    for damaged in dict.fromkeys([*store.suspects, *store.damaged()]):
+    for damaged in [*store.lost_matches, *store.lost_parts]:
         yield f"{damaged}: damaged since it was written"

@@ -24,7 +24,7 @@ from arena_setup.words import values_of
     show_default=True,
     help=f"{', '.join(FORMATS)}, or efg.",
 )
-@click.option("--sound", is_flag=True, help="For a damaged store: leave out the damaged records.")
+@click.option("--sound", is_flag=True, help="For a damaged store: end with exit code 0 if all damaged records are named.")
 @click.option("--set", "given", multiple=True, metavar="KEY=VALUE", help="For a game: a parameter; may be repeated.")
 @plugin_option
 def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: tuple[str, ...]) -> int:
@@ -44,10 +44,14 @@ def export(what: str, style: str, sound: bool, given: tuple[str, ...], plugins: 
         return 0
     if given or (is_given("plugins") and brought is None):
         raise click.UsageError("--set and --plugin need --format efg")
-    with results_alone() as out, Store.open(what, strict=not sound) as opened, opened.snapshot():
+    with results_alone() as out, Store.open_sound(what, foreign=sound) as opened, opened.snapshot(verified=True):
+        if opened.lost_matches:
+            say(f"note: damaged and left out: {', '.join(opened.lost_matches)}")
+        if opened.lost_parts:
+            say(f"note: damaged: {', '.join(opened.lost_parts)}")
         _print(lines(opened, style) if brought is None else brought.write(opened), out)
-        if left_out := dict.fromkeys(opened.suspects):
-            say(f"note: damaged and left out: {', '.join(left_out)}")
+        if not sound:
+            opened.refuse_losses()
     return 0
 
 

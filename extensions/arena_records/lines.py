@@ -61,7 +61,7 @@ def _rows(store: Store) -> Iterator[dict[str, Any]]:
     """Yield every record with its place."""
     runs = store.runs()
     boards = [(sheet.title, sheet.parameters) for sheet in runs[-1].boards] if runs else []
-    for record, place in store.records(sound=True):
+    for record, place in store.records():
         title, parameters = (None, None) if place is None or place.board >= len(boards) else boards[place.board]
         where = (title, None if place is None else place.pairing.round, parameters)
         plain = record.as_dict()

@@ -137,7 +137,7 @@ def _add_spending(whole: Path, sources: Sequence[Path]) -> None:
     """Add the ledgers of money. If two stores have a row with the same key, the row that was written last is kept."""
     with closing(sqlite3.connect(whole)) as opened, opened:
         for source in sources:
-            with Store.open(source, strict=False) as store:
+            with Store.open(source) as store:
                 if not any(store.query("SELECT 1 FROM sqlite_master WHERE name = 'spending'")):
                     continue
                 rows = list(store.query("SELECT payer, requests, in_progress, known, unknown, reserved FROM spending"))

@@ -51,8 +51,16 @@ def replay(
             if known is not None
             else dict.fromkeys([PluginPlace(plugin).real for plugin in plugins])
         )
+        damage: StoreError | None = None
         with Store.open(store, strict=False) as opened:
-            record, place = opened.record(id)
+            try:
+                opened.verify()
+            except StoreError as error:
+                damage = error
+            try:
+                record, place = opened.record(id)
+            except StoreError as error:
+                raise damage or error from error
             suspects = list(opened.suspects)
             runs = opened.runs()
             run = opened.last()
@@ -80,6 +88,8 @@ def replay(
                 f"{', '.join(changed)}: changed since the match, or between runs of this store; this may explain the difference",
                 file=out,
             )
+        if damage is not None:
+            raise damage  # it names the damaged matches, whichever match was shown
     return 1 if differences else 0
 
 

@@ -112,7 +112,9 @@ def apply_to_store(store: Store, run: Run) -> Run:
     if left_out:
         # SQLite looks for a table among the temporary ones first, so all queries of this connection read only kept matches
         kept = "SELECT * FROM main.place WHERE number NOT IN (SELECT value FROM json_each(?))"
+        list(store.query("PRAGMA query_only = OFF"))  # the file itself is open for reading only
         list(store.query(f"CREATE TEMP TABLE place AS {kept}", [json.dumps(list(left_out))]))
+        list(store.query("PRAGMA query_only = ON"))
     return replace(run, boards=boards)
 
 
@@ -125,7 +127,7 @@ def measures_of(run: Run) -> dict[str, Comparison]:
     def measure(name: str, formula: Formula) -> Comparison:
         def read(store: Store) -> Iterator[Measured]:
             table = TidyTable(run.boards, 0, OptimalCosts.of_store(run.boards, store), report)
-            for record, place in store.records(boards=True, sound=True):
+            for record, place in store.records(boards=True):
                 if place is None or record.termination == "void":
                     continue
                 row = table.plain_row(record, place)

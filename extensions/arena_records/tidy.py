@@ -241,7 +241,7 @@ def tidy_rows(store: Store) -> Iterator[Sequence[Any]]:
     table = TidyTable(run.boards, seats, optimal, Report.read(run.spec["values"].get("report")))
     columns = table.columns()
     yield columns
-    for record, place in store.records(boards=True, sound=True):
+    for record, place in store.records(boards=True):
         if place is not None:
             row = table.row(record, place)
             yield [row.get(column) for column in columns]

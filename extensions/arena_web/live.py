@@ -200,7 +200,7 @@ class Watcher:
     def _brief(self) -> dict[str, Any]:
         try:
             writing = is_held(self.path)
-            with Store.open(self.path) as store, store.snapshot():
+            with Store.open(self.path) as store, store.snapshot(details=False):
                 run = store.last()
                 stands = run_state(store, run, writing=writing)
         except Exception as error:  # one store that cannot be read must not hide the others
@@ -250,7 +250,7 @@ class Watcher:
     def _read(self) -> dict[str, Any]:
         try:
             writing = is_held(self.path)  # asked before the store is read; otherwise the last matches could be missed
-            with Store.open(self.path) as store, store.snapshot():
+            with Store.open(self.path) as store, store.snapshot(details=False):
                 run = store.last()
                 stands = run_state(store, run, writing=writing)
                 shown = Leaderboard.last_run(store)

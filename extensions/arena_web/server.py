@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from arena.api.cli import say
+from arena.api.store import Database
 from arena_web.app import ANSWERS, Server
 from arena_web.guard import Guard, Site, is_loopback, is_wildcard
 from arena_web.plugin_process import PluginProcesses
@@ -34,6 +35,9 @@ HEAD_SECONDS = 5.0
 """The timeout for the head of a request, counted from the connection or from the last answer."""
 UNREAD_SECONDS = 20.0
 """The timeout for a client that stops reading an answer. It applies only to answers that exceed the buffer of the system."""
+
+STORE_QUERY_SECONDS = 30.0
+"""The timeout for a query of a store. A store may come from anyone, and its content decides how long a query takes."""
 
 
 async def host(
@@ -57,6 +61,7 @@ async def host(
     tournaments = Tournaments(plugins, folder)
     server = Server(tournaments, PluginProcesses(plugins))
     running = QuietServer(Guard(server.app(), Site(name, port), ANSWERS, token=token))
+    Database.query_seconds = STORE_QUERY_SECONDS
     with end_on_signals(running, server.stopping):
         if folder is not None:
             tournaments.show_folder(stores_in(folder))
@@ -210,6 +215,7 @@ def end_on_signals(running: uvicorn.Server, stopping: asyncio.Event) -> Iterator
     def stop() -> None:
         stopping.set()
         running.should_exit = True
+        Database.stop_queries()
 
     loop = asyncio.get_running_loop()
     numbers = (signal.SIGINT, signal.SIGTERM)
@@ -219,6 +225,7 @@ def end_on_signals(running: uvicorn.Server, stopping: asyncio.Event) -> Iterator
     try:
         yield
     finally:
+        Database.stop_queries(stop=False)
         for number in numbers:
             loop.remove_signal_handler(number)
             signal.signal(number, before[number])

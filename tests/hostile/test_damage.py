@@ -1,5 +1,6 @@
 """A record that was changed after it was written is never taken for a result."""
 
+import json
 import random
 import re
 import shutil
@@ -15,6 +16,7 @@ from arena.errors import StoreDamaged, StoreError
 from arena.results.leaderboard import Leaderboard
 from arena.store import Store
 from tests.conftest import Arena
+from tests.core.store.test_recovery import check_copy, flip_bytes, read_all
 from tests.rehash import rehash
 
 pytestmark = pytest.mark.promise(hole="record", isolation="any")
@@ -67,8 +69,10 @@ def test_a_record_that_is_read_whole_is_held_against_its_hash(store: Path, arena
     done = arena("check", "cup.db")
     assert done.returncode == 1
     assert done.stdout.splitlines() == [f"match {key}: damaged since it was written", "cup.db: 10 matches, 1 fault"]
-    refused = arena("export", "cup.db")
-    assert (refused.returncode, f"match {key} is not as it was written" in refused.stderr) == (1, True)
+    for words in ("export", "leaderboard", "compare", "matches"):
+        refused = arena(words, "cup.db")
+        assert (refused.returncode, f"match {key} is not as it was written" in refused.stderr) == (1, True)
+        assert len(refused.stdout.splitlines()) == (9 if words == "export" else 0)
     rest = arena("export", "--sound", "cup.db")
     assert (rest.returncode, len(rest.stdout.splitlines()), key in rest.stdout, key in rest.stderr) == (0, 9, False, True)
 
@@ -91,6 +95,53 @@ def test_flipped_bits_change_no_export_in_silence(store: Path, tmp_path: Path) -
         else:
             assert same
     assert told > 5
+
+
+COMMANDS = [
+    "check cup.db",
+    "export cup.db",
+    "export --sound cup.db",
+    "leaderboard --format json cup.db",
+    "run cup.yaml --store cup.db",
+]
+
+
+@pytest.mark.parametrize("mask", [0x01, 0x08, 0xFF])
+def test_every_command_names_the_match_whichever_byte_changes(store: Path, arena: Arena, tmp_path: Path, mask: int) -> None:
+    """One byte of each page, drawn at random. No command ends in a traceback, or with 0 if it has not shown every match."""
+    (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
+    whole, ids = store.read_bytes(), read_ids(arena("export", "cup.db").stdout)
+    rng = random.Random(mask)
+    for page in range(0, len(whole), 4096):
+        place = rng.randrange(page + 4096 // 2, page + 4096) if page else rng.randrange(100)
+        data = bytearray(whole)
+        data[place] ^= mask
+        store.write_bytes(data)
+        with Store.open_sound(store, foreign=True) as opened:
+            lost = opened.lost_matches
+            damaged = bool(lost or opened.lost_parts)
+        for words in COMMANDS:
+            done = arena(*words.split())
+            assert "Traceback" not in done.stderr, (place, words)
+            assert done.returncode == (1 if damaged and "--sound" not in words else 0), (place, words, done.stderr)
+            assert all(name in done.stdout + done.stderr for name in lost), (place, words)
+            if words.startswith("export"):
+                assert ids - read_ids(done.stdout) == {name.removeprefix("match ") for name in lost}, (place, words)
+            store.write_bytes(data)
+
+
+def read_ids(lines: str) -> set[str]:
+    return {json.loads(line)["id"] for line in lines.splitlines()}
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+def test_no_byte_of_a_store_hides_a_match(store: Path, tmp_path: Path, mask: int) -> None:
+    """All bytes, one after the other: each match is read as it was written or named, and one byte costs at most one match."""
+    with Store.open(store) as opened:
+        whole = read_all(opened)
+    copy = tmp_path / "copy.db"
+    assert {check_copy(copy, whole, at) for at in flip_bytes(store, copy, range(store.stat().st_size), mask)} == {0, 1}
 
 
 def exported(path: Path) -> list[object]:
@@ -139,10 +190,15 @@ def test_what_cannot_be_read_is_named_and_left_out(store: Path, arena: Arena, st
 
 
 def test_a_run_that_cannot_be_read_is_told(store: Path, arena: Arena) -> None:
-    """Without its boards nothing can be said of a store, and that is said."""
+    """It hides no match: only the names of the boards are missing."""
     changed(store, "UPDATE run SET boards = 'garbage'")
     done = arena("check", "cup.db")
-    assert (done.returncode, "cup.db is damaged: a run" in done.stderr) == (1, True)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "cup.db: 10 matches, 1 fault")
+    assert done.stdout.startswith("the run of 2")
+    rest = arena("export", "--sound", "cup.db")
+    assert (rest.returncode, len(rest.stdout.splitlines()), "the run of 2" in rest.stderr) == (0, 10, True)
+    refused = arena("export", "--sound", "--format", "tidy", "cup.db")
+    assert (refused.returncode, "cup.db is damaged: the run of 2" in refused.stderr) == (1, True)
 
 
 def test_a_whole_store_is_whole(store: Path, arena: Arena, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_match_without_an_answer_is_void_and_is_played_by_the_next_run(
     ]
     with Store.open(store) as opened:
         assert len(opened) == 2 * rounds
-        assert list(opened.damaged()) == []
+        assert opened.find_fault() is None
 
 
 @pytest.mark.parametrize("isolation", ["none", "process"])

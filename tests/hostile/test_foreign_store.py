@@ -1,0 +1,153 @@
+"""A store from a stranger holds nobody up: SQL that arena does not make is never run."""
+
+import http.client
+import json
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena
+from arena.errors import Interrupted, StoreDamaged, StoreError
+from arena.store import Store
+from arena.store.database import MAX_CELL_BYTES, Connection, Database
+from arena.store.recovery import recover
+from tests.conftest import Arena
+from tests.rehash import rehash
+
+pytestmark = pytest.mark.promise(hole="foreign", isolation="any")
+
+SPEC: dict[str, Any] = {"game": "tic-tac-toe", "rounds": 5, "seed": 3, "agents": ["random", "greedy"]}
+ENDLESS = "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT"
+COMMANDS = [("leaderboard",), ("export",), ("check",), ("matches",), ("compare",), ("replay",), ("run",)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "cup.db"
+    arena.run(SPEC, store=path)
+    return path
+
+
+def hide_table(path: Path, table: str) -> None:
+    """Put an endless view in place of a table."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        connection.execute(f"ALTER TABLE {table} RENAME TO z")
+        connection.execute(f"CREATE VIEW {table} AS {ENDLESS} {', '.join([f'n AS {one}' for one in columns])} FROM x")
+
+
+@pytest.mark.parametrize("table", ["run", "record", "detail", "effort", "place"])
+def test_a_view_in_place_of_a_table_is_refused(store: Path, arena: Arena, tmp_path: Path, table: str) -> None:
+    """Every command ends at once, with one line and exit code 2. The matches themselves can be exported from the pages."""
+    hide_table(store, table)
+    (tmp_path / "cup.yaml").write_text(json.dumps(SPEC))
+    for words in COMMANDS:
+        more = {"replay": ["cup.db", "00"], "run": ["cup.yaml", "--store", "cup.db"]}.get(words[0], ["cup.db"])
+        done = arena(*words, *more)
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+        assert f"cup.db is not a store as arena makes it: arena makes no view {table};" in done.stderr
+    rest = arena("export", "--sound", "cup.db")
+    assert (rest.returncode, len(rest.stdout.splitlines())) == (0, 10)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END",
+        "ALTER TABLE place ADD COLUMN more AS (number + 1)",
+        "ALTER TABLE place ADD COLUMN more INTEGER CHECK (more IS NULL)",
+        "CREATE INDEX i ON place (abs(number))",
+        "CREATE TABLE other (x)",
+        "CREATE VIRTUAL TABLE other USING fts5(x)",
+        "DROP INDEX place_of_record",
+    ],
+)
+def test_other_sql_is_refused(store: Path, sql: str) -> None:
+    """For reading and for writing."""
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute(sql)
+    for write in (False, True):
+        with pytest.raises(StoreError, match="is not a store as arena makes it") as refused:
+            Store.open(store, write=write)
+        assert not isinstance(refused.value, StoreDamaged)
+
+
+def test_a_server_answers_beside_such_a_store(store: Path, tmp_path: Path) -> None:
+    """The folder has an honest store, too. The server ends with Ctrl-C."""
+    shutil.copy(store, tmp_path / "z.db")
+    hide_table(tmp_path / "z.db", "run")
+    command = [sys.executable, "-m", "arena", "serve", str(tmp_path), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("GET", "/api/tournaments")
+            listed = json.loads(connection.getresponse().read())["tournaments"]
+        server.send_signal(signal.SIGINT)
+        assert server.wait(60) == 0
+    assert {one["key"]: one["state"] for one in listed} == {"cup": "finished", "z": "failed"}
+
+
+def test_a_query_ends_at_its_time_and_when_the_server_stops(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A query of a store whose content makes it slow, as a product of large tables does. Ctrl-C ends it, too."""
+    slow = f"{ENDLESS} max(n) FROM x"
+    with Store.open(store) as opened:
+        monkeypatch.setattr(Database, "query_seconds", 0.1)
+        with pytest.raises(StoreError, match="takes too long"):
+            list(opened.query(slow))
+        monkeypatch.setattr(Database, "query_seconds", 600.0)
+        monkeypatch.setattr(Connection, "stopping", True)
+        with pytest.raises(StoreError, match="takes too long"):
+            list(opened.query(slow))
+        monkeypatch.setattr(Connection, "stopping", False)
+        previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            with pytest.raises((Interrupted, KeyboardInterrupt)):
+                list(opened.query(slow))
+        finally:
+            signal.signal(signal.SIGALRM, previous)
+
+
+def test_a_reader_writes_nothing_and_reads_no_endless_text(store: Path) -> None:
+    """A text that is longer than any row of arena is refused before it is read."""
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE detail SET message = zeroblob(?) WHERE record = 1", (MAX_CELL_BYTES + 1,))
+    with Store.open(store) as opened:
+        for name, value in (("trusted_schema", 0), ("query_only", 1), ("cell_size_check", 1)):
+            assert list(opened.query(f"PRAGMA {name}")) == [(value,)]
+        with pytest.raises(StoreError, match="cannot be written"):
+            list(opened.query("DELETE FROM record"))
+        with pytest.raises(StoreError, match="a row has more than 128 MiB"):
+            opened.verify()
+    assert recover(store).count == 9
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE place SET board = 7 WHERE number = 2",
+        "UPDATE place SET seats = '0,9' WHERE number = 2",
+        "UPDATE place SET seats = 'a,b' WHERE number = 2",
+        "UPDATE record SET returns = '1.0' WHERE number = 2",
+        "UPDATE record SET returns = 'nan,0.0' WHERE number = 2",
+        "UPDATE record SET id = 'text' WHERE number = 2",
+        "UPDATE record SET moves = 'many' WHERE number = 2",
+    ],
+)
+def test_values_that_no_run_writes_are_a_fault_of_the_record(store: Path, arena: Arena, change: str) -> None:
+    """Even with right hashes, which a stranger can compute. No command ends in a traceback."""
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute(change)
+    rehash(store)
+    for words in (("leaderboard", "--format", "json"), ("matches",), ("compare",), ("check",), ("export",)):
+        done = arena(words[0], "cup.db", *words[1:])
+        assert "Traceback" not in done.stderr, done.stderr
+        assert words[0] in ("matches", "compare", "export") or done.returncode == 1, done.stdout + done.stderr
