@@ -106,6 +106,7 @@ def test_a_ranking_of_two_is_a_game_of_two_and_a_tie_is_the_average_over_its_ord
     assert sum(len(rounds) for rounds, _ in tied.rows.values()) == 6 * (1 + comb(3, 2) + 1)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(POINTS), min_size=3, max_size=40))
 def test_two_agents_have_the_elo_of_their_score(pairs: list[float]) -> None:
     """Board, `compare`, `duel` and `arena stats` print one number: that of the pentanomial counts, bounds and all."""
