@@ -35,6 +35,7 @@ HOLES = {
     "key": "the key for one provider of language models is sent to another provider",
     "channel": "seats exchange messages, or delay arena, through files that both can read",
     "record": "someone changes a record after it was written",
+    "leftovers": "a run that is killed, or a submission that is refused, leaves files behind",
     "foreign": "a store from a stranger has views or other SQL that never ends, or rows of any size",
     "store": "a store names code, and the code runs when someone looks at the store",
     "text": "a text contains formulas for a spreadsheet or control codes for a terminal, or a file never ends",

@@ -161,6 +161,9 @@ def copy_database(connection: Connection, place: Path) -> None:
         part.rename(place)
     except OSError as error:
         raise StoreError(f"{place} cannot be written: {error.strerror}; make room for a copy of the store there") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)

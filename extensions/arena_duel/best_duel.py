@@ -16,7 +16,7 @@ import numpy as np
 from arena import ArenaError, Spec
 from arena.api.errors import StoreError
 from arena.api.results import Leaderboard, figures
-from arena.api.store import Run, Store
+from arena.api.store import Run, Store, write_whole
 from arena_duel.decision_limits import describe_drawn
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_pairings.best_of import BestOf
@@ -220,9 +220,7 @@ def keep_result(spec: Spec, variants: Sequence[Variant], place: Path, limits: Ma
         [labels[one] for one in ties], UNDECIDED, "", standings,
     )  # fmt: skip
     result = replace(result, verdict=_judge_first(result), sentence=_describe(result))
-    part = place.with_suffix(".part")
-    part.write_text(json.dumps(result.as_dict(), indent=2, allow_nan=False) + "\n")
-    part.replace(place.with_suffix(".json"))
+    write_whole(place.with_suffix(".json"), f"{json.dumps(result.as_dict(), indent=2, allow_nan=False)}\n".encode())
     return result
 
 

@@ -13,6 +13,7 @@ effect depends on the kernel, on its configuration, and on the program that is c
 no warning.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -22,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from secrets import token_hex
@@ -38,6 +39,8 @@ from arena_isolation.system_calls import filter_pipe
 from arena_isolation.unprivileged import NOBODY, own_map
 
 BWRAP = "bwrap"
+BAIT_PREFIX = ".arena-secret-"
+"""How the names of the files begin that the canary tries to read."""
 INSTEAD = "or use isolation: process"
 SCRATCH = "/tmp"  # noqa: S108 - the sandbox has its own
 """The only writable folder except /dev/shm."""
@@ -286,17 +289,34 @@ def _places() -> list[Path]:
 
 @contextmanager
 def _secret(folder: Path, text: str) -> Iterator[list[Path]]:
-    """Create a file with a text, and delete it after the block. If the folder is not writable, the yielded list is empty."""
+    """Create a file with a text, and delete it after the block. If the folder is not writable, the yielded list is empty.
+
+    The file is locked, so that files that a killed run has left can be recognised and are deleted.
+    """
+    _delete_abandoned(folder)
     try:
-        file = tempfile.NamedTemporaryFile("w", dir=folder, prefix=".arena-secret-")  # noqa: SIM115 - closed below
+        file = tempfile.NamedTemporaryFile("w", dir=folder, prefix=BAIT_PREFIX, delete=False)  # noqa: SIM115 - closed below
     except OSError:
         yield []
         return
-    with file:
+    with closing(file), ExitStack() as stack:
+        stack.callback(Path(file.name).unlink, missing_ok=True)
+        fcntl.flock(file, fcntl.LOCK_EX)
         os.fchmod(file.fileno(), 0o644)  # if arena runs as root, the canary runs as another user
         file.write(text)
         file.flush()
         yield [Path(file.name)]
+
+
+def _delete_abandoned(folder: Path) -> None:
+    """Delete the files of `_secret` that no process holds any more."""
+    with suppress(OSError):
+        for path in folder.glob(f"{BAIT_PREFIX}*"):
+            with suppress(OSError), open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:  # noqa: PTH123
+                status = os.fstat(file.fileno())
+                if stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid():
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
 
 
 def _bubblewrap() -> str:

@@ -127,7 +127,7 @@ class CodeFolder:
     """
 
     def __init__(self, ledger: Ledger, most_bytes: int) -> None:
-        self._ledger = ledger
+        self.ledger = ledger
         self._most = most_bytes
         self.path = ledger.path.resolve().with_name(f"{ledger.path.name}.code")
         self.logs = self.path.with_suffix(".logs")
@@ -139,7 +139,7 @@ class CodeFolder:
         file = self.lay_out(one)
         if one.kind == "program":
             return Entrant({"agent": {"command": [str(file)]}, "label": one.label})
-        known = self._ledger.known(one.id)
+        known = self.ledger.known(one.id)
         if known is None or one.agent is None:
             raise BadSubmission(UNREADABLE)
         return Entrant.of_plugin(seal_submission(file, known.code), one.agent, one.label, known.claims, house)
@@ -169,13 +169,16 @@ class CodeFolder:
         part = folder.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)
-        for name, content in files.items():
-            (part / name).parent.mkdir(parents=True, exist_ok=True)
-            (part / name).write_bytes(content)
-        if one.kind == "program":
-            (part / _name(one)).chmod(0o755)
-        (part / LAID_OUT).touch()
-        part.replace(folder)
+        try:
+            for name, content in files.items():
+                (part / name).parent.mkdir(parents=True, exist_ok=True)
+                (part / name).write_bytes(content)
+            if one.kind == "program":
+                (part / _name(one)).chmod(0o755)
+            (part / LAID_OUT).touch()
+            part.replace(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)  # there is none, unless a file could not be written
 
     def as_handed_in(self, one: Submission, told: Any) -> Any:
         """Replace each path in `told` by the file name that the author used. `told` is a text, or a list or mapping of texts."""
@@ -188,7 +191,7 @@ class CodeFolder:
 
     def texts(self, one: Submission) -> dict[str, str | None]:
         """Return the text of each file of a submission, by the name that its author gave it; None if it is not UTF-8 text."""
-        content = self._ledger.content(one.id)
+        content = self.ledger.content(one.id)
         try:
             files = unpack(content, self._most) if one.kind == "zip" else {one.file: content}
         except BadArchive:
@@ -224,7 +227,7 @@ class CodeFolder:
             file.unlink(missing_ok=True)
 
     def _files(self, one: Submission) -> Mapping[str, bytes]:
-        content = self._ledger.content(one.id)
+        content = self.ledger.content(one.id)
         if one.kind == "zip":
             try:
                 found = unpack(content, self._most)

@@ -6,9 +6,11 @@ The check is done by a judge, a separate process that plays matches with the sub
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
 from time import monotonic
 
-from arena import ArenaError
+from arena import ArenaError, __version__
 from arena.api.cli import say
 from arena.api.errors import IsolationError, StoreError, describe
 from arena_isolation.child import ChildLost
@@ -145,8 +147,11 @@ def examine(ladder: LadderSpec, folder: CodeFolder, one: Submission, check: Subm
         _memory(ladder),
         ladder.submissions.packages,
     )
+    known = [__version__, {**house.document.values}, brief.plugins, brief.shared, brief.memory_mb, brief.packages, brief.name]
+    rules = sha256(repr(known).encode("utf-8", "backslashreplace")).hexdigest()  # with others, a check begins again
+    brief = replace(brief, passed=folder.ledger.passed_steps(one.id, rules))
     try:
-        answer = check.ask_judge({"brief": brief.pack()})
+        answer = check.ask_judge({"brief": brief.pack()}, lambda step: folder.ledger.keep_step(one.id, rules, step))
     except ChildLost as lost:
         raise NotPassed(f"its check did not finish: the process that judged it is lost ({lost.why})") from lost
     kind = answer.pop("type")

@@ -37,7 +37,7 @@ from arena_isolation.versions import PluginVersion, list_needed_plugins, seal_su
 from arena_ladder.imports import find_forbidden_imports
 from arena_ladder.season import Entrant, entry_faults, season_spec
 from arena_ladder.spec import NAME, is_name
-from arena_ladder.submission_check import CORES
+from arena_ladder.submission_check import CORES, STEP
 
 CPU_SECONDS = 5.0
 """CPU seconds for a check, for all processes of the submission together."""
@@ -96,6 +96,8 @@ class Brief:
     memory_mb: int
     packages: list[str] | None = None
     """The packages that the code may import; None means any."""
+    passed: Sequence[Finding] = ()
+    """What an earlier check has found until it was interrupted. These steps are not repeated."""
 
     def pack(self) -> str:
         """Return the brief, pickled, as text. Only the judge of the ladder reads it."""
@@ -202,10 +204,15 @@ class CheckedProcess(AgentProcess):
             left.cpu_seconds -= uses
 
 
-def judge(brief: Brief, tell: Callable[[float], None]) -> Passed:
+def ignore_step(_finding: Finding) -> None:
+    """Forget a step of a check."""
+
+
+def judge(brief: Brief, tell: Callable[[float], None], keep: Callable[[Finding], None] = ignore_step) -> Passed:
     """Check a submission on the boards of a ladder.
 
-    `tell` is called from time to time with the number of cores in use. Raises NotPassed if the submission does not pass, and
+    `tell` is called from time to time with the number of cores in use, and `keep` with each step that the submission has passed,
+    so that a later check of the same submission can continue there. Raises NotPassed if the submission does not pass, and
     IsolationError if nothing can be checked at all.
     """
     house = _load_house(brief)
@@ -229,7 +236,7 @@ def judge(brief: Brief, tell: Callable[[float], None]) -> Passed:
             raise NotPassed(
                 f"{passed.agent} has no method `solve` on {board.name}; {need}, so agents that move step by step cannot play"
             )
-    passed.findings = _play(boards, bounds)
+    passed.findings = _play(boards, bounds, brief.passed, keep)
     broken = next((finding for finding in passed.findings if not finding["kept"]), None)
     if broken is not None:
         lines = [line.strip() for line in str(broken["found"]).splitlines()]
@@ -357,7 +364,9 @@ def _list_boards(house: Spec, entrant: Entrant, name: str) -> list[Board]:
     return boards
 
 
-def _play(boards: Sequence[Board], bounds: CheckBounds) -> list[Finding]:
+def _play(
+    boards: Sequence[Board], bounds: CheckBounds, passed: Sequence[Finding], keep: Callable[[Finding], None]
+) -> list[Finding]:
     """Let a submission make one move on each board, then run all other checks for which there is time. Raises NotPassed at the
     first fault.
 
@@ -365,14 +374,19 @@ def _play(boards: Sequence[Board], bounds: CheckBounds) -> list[Finding]:
     """
     findings: list[Finding] = []
     with AgentProcesses(bounds.start) as processes:
-        for board in boards:
+        for board in () if passed else boards:  # these moves come before all other steps
             fault = ProgramCheck(board.seats[0], board.game, processes, 0, CHECK_MATCHES).first_move()
             if fault is not None and not (isinstance(board.game, Puzzle) and fault.startswith(BEYOND_LIMITS)):
                 raise NotPassed(f"{board.name}: its first move: {cut(fault, MAX_FINDING_CHARACTERS)}")
         for board in boards:
-            seat = board.seats[0]
-            verdicts = program_verdicts(seat, board.game, matches=CHECK_MATCHES, limits=[seat.limits], processes=processes)
-            findings += [_finding(board, verdict, timely=not bounds.over) for verdict in verdicts]
+            seat, known = board.seats[0], [finding for finding in passed if finding["game"] == board.name]
+            findings += known
+            for verdict in program_verdicts(
+                seat, board.game, matches=CHECK_MATCHES, limits=[seat.limits], processes=processes, passed=len(known)
+            ):
+                findings.append(_finding(board, verdict, timely=not bounds.over))
+                if all(finding["kept"] and finding["reached"] for finding in findings):
+                    keep(findings[-1])
     return findings
 
 
@@ -396,10 +410,10 @@ def _finding(board: Board, verdict: Verdict, *, timely: bool) -> Finding:
     }
 
 
-def answer(brief: Brief, tell: Callable[[float], None]) -> Mapping[str, Any]:
+def answer(brief: Brief, tell: Callable[[float], None], keep: Callable[[Finding], None] = ignore_step) -> Mapping[str, Any]:
     """Return the verdict on the submission that a brief describes."""
     try:
-        return {"type": "passed", **asdict(judge(brief, tell))}
+        return {"type": "passed", **asdict(judge(brief, tell, keep))}
     except NotPassed as error:
         return {"type": "refused", "reason": str(error), "findings": error.findings}
     except IsolationError as error:
@@ -441,7 +455,11 @@ def fork_check(brief: Brief, requests: BinaryIO, replies: BinaryIO) -> None:
                 sink.write(pack({"type": CORES, CORES: cores}))
                 sink.flush()
 
-            sink.write(pack(answer(brief, tell)))
+            def keep(finding: Finding) -> None:
+                sink.write(pack({"type": STEP, STEP: finding}))
+                sink.flush()
+
+            sink.write(pack(answer(brief, tell, keep)))
         code = 0
     finally:
         os._exit(code)

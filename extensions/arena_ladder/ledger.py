@@ -551,9 +551,22 @@ class Ledger(Database):
             if self.setting("over") is not None:
                 raise Refusal(409, "this ladder has ended", "its standings stay")
             write.execute("UPDATE ladder_submission SET status = 'queued', reason = NULL WHERE id = ?", (key,))
+            _forget_steps(write, key)
             _note_change(write)
             _note(write, who, "check again", key)
         return self.submission(key)
+
+    def keep_step(self, key: str, rules: str, step: Mapping[str, Any]) -> None:
+        """Note a step of a check that a submission has passed. `rules` is a hash of everything else that decides the check."""
+        with self._writing() as write:
+            steps = [*self.passed_steps(key, rules), step]
+            row = (f"steps {key}", json.dumps([rules, steps]))
+            write.execute("INSERT OR REPLACE INTO ladder_setting (key, value) VALUES (?, ?)", row)
+
+    def passed_steps(self, key: str, rules: str) -> list[dict[str, Any]]:
+        """Return the steps of a check that was interrupted; none if its rules were others."""
+        found, steps = json.loads(self.setting(f"steps {key}") or "[null, []]")
+        return (_read_findings(json.dumps(steps)) or []) if found == rules else []  # type: ignore[return-value]
 
     def refuse(self, key: str, reason: str, findings: Sequence[Mapping[str, Any]]) -> None:
         """Note that a submission did not pass its check, and the reason."""
@@ -563,6 +576,7 @@ class Ledger(Database):
                 "reason = ?, findings = ? WHERE id = ? AND status = 'checking'",
                 (time(), _bound_text(reason), _pack_findings(findings), key),
             )
+            _forget_steps(write, key)
             _note(write, "ladder", "refuse", key)
 
     def accept(
@@ -581,6 +595,7 @@ class Ledger(Database):
         """
         with self._writing() as write:
             one = self.submission(key)
+            _forget_steps(write, key)
             if one.status == "checking":
                 latest = self._value("SELECT max(version) FROM ladder_submission WHERE author = ? AND name = ?", one.author, name)
                 version = 1 + (latest or 0) if one.version is None else one.version
@@ -901,6 +916,10 @@ def _hash(token: str) -> str:
 
 def _note(write: sqlite3.Connection, who: str, what: str, detail: str) -> None:
     write.execute("INSERT INTO ladder_audit (time, who, what, detail) VALUES (?, ?, ?, ?)", (time(), who, what, detail))
+
+
+def _forget_steps(write: sqlite3.Connection, key: str) -> None:
+    write.execute("DELETE FROM ladder_setting WHERE key = ?", (f"steps {key}",))
 
 
 def _note_change(write: sqlite3.Connection) -> None:

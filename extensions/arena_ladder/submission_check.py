@@ -1,7 +1,7 @@
 """Running checks: the cores that they use, whether another one may start, and how they end."""
 
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, perf_counter
@@ -26,6 +26,8 @@ MAX_BUSY_CORES = 0.75
 """Another check starts only if the running checks use fewer cores than this. A check that computes all the time uses nearly 1."""
 CORES = "cores"
 """The message type, and also the key, with which a judge reports how many cores it uses before it sends the verdict."""
+STEP = "step"
+"""The message type, and also the key, with which a judge reports a step of a check that the submission has passed."""
 LOOK_SECONDS = 0.1
 """Seconds between two reads from a judge."""
 IDLE_SECONDS = 60.0
@@ -87,16 +89,19 @@ class SubmissionCheck:
         self.cores = 1.0
         """The number of cores that were recently used or waited for. It begins at 1, so that a new check counts as busy."""
 
-    def ask_judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask a judge, and return its answer. The judge forks a process for this check.
+    def ask_judge(self, request: Mapping[str, Any], keep: Callable[[Any], None]) -> dict[str, Any]:
+        """Ask a judge, and return its answer. The judge forks a process for this check. `keep` gets each step that is passed.
 
         Raises ChildLost if no answer arrives, and CheckStopped if the ladder is closing.
         """
         with self._judges.lend() as judge:
             end = perf_counter() + JUDGE_SECONDS
             judge.post(request, end)
-            while (answer := judge.answer(end))["type"] == CORES:
-                self.cores = answer[CORES]
+            while (answer := judge.answer(end))["type"] in (CORES, STEP):
+                if answer["type"] == STEP:
+                    keep(answer[STEP])
+                else:
+                    self.cores = answer[CORES]
             found: dict[str, Any] = answer
             return found
 

@@ -105,14 +105,16 @@ def _write(place: Path, rows: Iterable[dict[str, Any]]) -> int:
     file is written.
     """
     beside, count = place.with_suffix(".part"), 0
-    with beside.open("w", encoding="utf-8") as file:
-        for count, row in enumerate(rows, 1):  # noqa: B007 - `count` is used after the loop
-            file.write(json.dumps(_hide(row), ensure_ascii=False, allow_nan=False) + "\n")
-    if count:
-        beside.replace(place)
-    else:
-        beside.unlink()
-        place.unlink(missing_ok=True)
+    try:
+        with beside.open("w", encoding="utf-8") as file:
+            for count, row in enumerate(rows, 1):  # noqa: B007 - `count` is used after the loop
+                file.write(json.dumps(_hide(row), ensure_ascii=False, allow_nan=False) + "\n")
+        if count:
+            beside.replace(place)
+        else:
+            place.unlink(missing_ok=True)
+    finally:
+        beside.unlink(missing_ok=True)
     return count
 
 

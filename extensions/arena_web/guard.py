@@ -201,7 +201,10 @@ class Guard:
             except Refusal as refusal:
                 if refusal.status == 413:
                     await _drain(receive)
-                await self._answers.json(refusal)(scope, receive, send)
+                answer = self._answers.json(refusal)
+                if refusal.status == 400:  # the end of the request is ambiguous, so what follows is no request
+                    answer.headers["connection"] = "close"
+                await answer(scope, receive, send)
                 return
             if self._token is not None and "token" in _query(scope):
                 await self._keep_token(scope, receive, send)
@@ -215,7 +218,9 @@ class Guard:
                 del self._open[address]
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        """Raise Refusal if a request is not meant for this server, lacks the token, or exceeds a limit."""
+        """Raise Refusal if a request is not meant for this server, lacks the token, exceeds a limit, or has two lengths."""
+        if "transfer-encoding" in headers and "content-length" in headers:
+            raise Refusal(400, "expected content-length or transfer-encoding, got both")
         self._site.check(headers)
         if self._limits is not None:
             address, rates = scope["client_address"], self._requests
