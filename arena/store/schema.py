@@ -168,7 +168,10 @@ def fit_schema(objects: Iterable[Object]) -> Fit:
     if not missing and not foreign:
         return Fit()
     is_damage = bool(foreign) and len(missing) <= len(foreign)
-    is_damage = is_damage and all(any(_is_damaged_copy(one, other) for other in known - found) for one in foreign)
+    texts = [repr(one) for one in known - found]
+    for here in map(repr, foreign):
+        alike = [sum(map(str.__ne__, here, there)) for there in texts if len(here) == len(there)]
+        is_damage = is_damage and min(alike, default=len(here)) <= MAX_DAMAGED_CHARACTERS
     kind, name, *_ = min(foreign or missing, key=lambda one: (one[0] in ("table", "index"), str(one)))
     called = escape_line(cut(f"{kind} {name}"))
     if not foreign:
@@ -199,8 +202,3 @@ def list_extension_objects() -> AbstractSet[Object]:
 def _shorten(row: Object) -> Object:
     kind, name, table, sql = [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell for cell in row]
     return kind, name, table, sql if sql is None else " ".join(str(sql).split())
-
-
-def _is_damaged_copy(one: Object, other: Object) -> bool:
-    here, there = repr(one), repr(other)
-    return len(here) == len(there) and sum(map(str.__ne__, here, there)) <= MAX_DAMAGED_CHARACTERS
