@@ -1,6 +1,7 @@
 """The version of arena, and the name of the installed distribution."""
 
 from functools import cache
+from shlex import quote
 
 from arena.lazy import find_entry_points
 
@@ -13,6 +14,16 @@ def distribution() -> str:
     return next((point.owner[0] for point in find_entry_points("arena") if point.name == "builtin-formats"), None) or "arena"
 
 
+@cache
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra."""
-    return f"pip install '{distribution()}[{extra}]'"
+    """Return the command that installs the libraries of an extra, by their own names, so that it works without a package index
+    that has arena. Without metadata of arena, the command installs the extra from a checkout.
+    """
+    from importlib.metadata import PackageNotFoundError, requires  # slow to import
+
+    try:
+        wanted = [line.partition(";") for line in requires(distribution()) or ()]
+    except PackageNotFoundError:
+        wanted = []
+    libraries = [name.strip() for name, _, marker in wanted if f"extra == '{extra}'" in marker.replace('"', "'")]
+    return f"pip install {' '.join(map(quote, libraries or [f'.[{extra}]']))}"

@@ -414,7 +414,7 @@ def chromium(missing: Missing) -> Iterator[tuple[Any, Any]]:
     if program is None:
         missing("browser", "there is no Chromium: apt-get install chromium")
     if not (find_spec("playwright") and find_spec("axe_playwright_python")):
-        missing("browser", "playwright or axe is missing: pip install 'fairarena[browser]'")
+        missing("browser", "playwright or axe is missing: pip install '.[browser]'")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

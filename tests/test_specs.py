@@ -34,7 +34,7 @@ def test_every_spec_is_sound(file: Path, tmp_path: Path, missing: Missing) -> No
     """No spec has a fault. Large pattern databases take a minute to build, so the test replaces them by smaller ones."""
     extra = EXTRAS.get(file.name)
     if extra is not None and find_spec(extra) is None:
-        missing(extra, f"{extra} is not installed: pip install 'fairarena[{extra}]'")
+        missing(extra, f"{extra} is not installed: pip install '.[{extra}]'")
     text = file.read_text("utf-8")
     small = "{name: pattern-db, partition: 3-3-3-3-3}"
     smaller = text.replace("{name: pattern-db, partition: 6-6-3}", small).replace(

@@ -15,7 +15,6 @@ from queue import SimpleQueue
 from time import sleep
 from typing import Any, Protocol
 
-from arena.api.cli import install_command
 from arena.api.processes import PythonProcess
 from arena.compiled import NotCompilable
 from arena_compiled import cache
@@ -25,7 +24,7 @@ MAX_COMPILE_SECONDS = 60.0
 """Timeout in seconds for one module, including the wait for another process that compiles the same module."""
 LOOK_SECONDS = 0.1
 """Seconds between two checks of running decisions."""
-MISSING = f"numba is not installed ({install_command('fast')})"
+MISSING = "numba is not installed (pip install 'numba>=0.62')"
 
 
 @dataclass(eq=False)

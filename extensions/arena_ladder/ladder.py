@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from arena_ladder.ledger import Ledger, Submission
     from arena_ladder.spec import LadderSpec
 
-MISSING = f"arena ladder needs the extra web, with python-multipart; install it with: {install_command('web')}"
 ANYWHERE = ("--store", "--plugin")
 """The options of `admin`. They may come before SPEC, after it, or after the action."""
 store_option = click.option("--store", type=click.Path(path_type=Path), metavar="S", help="The file; default results/SPEC.db.")
@@ -119,7 +118,7 @@ def ladder(
             "--workers cannot be used with --cluster: the cluster sets its own number of workers (N for --cluster local:N)"
         )
     if any(find_spec(name) is None for name in (*NEEDED, "python_multipart")):
-        raise ArenaError(MISSING)
+        raise ArenaError(f"arena ladder needs the libraries of the extra web, with python-multipart: {install_command('web')}")
     from arena_ladder.host import open_ladder, serve
     from arena_ladder.spec import list_assignments, load_ladder
     from arena_web.guard import public_address

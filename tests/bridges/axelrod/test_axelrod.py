@@ -29,7 +29,7 @@ PAYOFFS = json.loads((ROOT / "tests" / "agents" / "axelrod_4_14.json").read_text
 def axelrod(missing: Missing) -> Any:
     """The library, which takes long to import."""
     if find_spec("axelrod") is None:
-        missing("axelrod", "axelrod is not installed: pip install 'fairarena[axelrod]'")
+        missing("axelrod", "axelrod is not installed: pip install '.[axelrod]'")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its own
         import axelrod
@@ -139,4 +139,4 @@ def test_without_the_library_the_table_says_what_to_install(tmp_path: Path) -> N
     command, environment = [sys.executable, "-m", "arena_bridges.axelrod"], {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=DEADLINE_SECONDS)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "axelrod is not installed: pip install 'fairarena[axelrod]'\n"
+    assert done.stderr == "axelrod is not installed: pip install 'axelrod<4.14,>=4.13'\n"

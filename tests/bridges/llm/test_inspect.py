@@ -22,7 +22,7 @@ Spec = Callable[..., Path]
 def tasks(missing: Missing) -> Any:
     """The module with the tasks, which takes long to import."""
     if find_spec("inspect_ai") is None:
-        missing("inspect", "inspect_ai is not installed: pip install 'fairarena[inspect]'")
+        missing("inspect", "inspect_ai is not installed: pip install '.[inspect]'")
     (point,) = entry_points(group="inspect_ai", name="arena_bridges")
     return point.load()
 

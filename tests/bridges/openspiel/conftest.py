@@ -11,7 +11,7 @@ import pytest
 def spiel(missing: Callable[[str, str], None]) -> Any:
     """Return the module of open_spiel. The tests in this folder are skipped if it is not installed."""
     if find_spec("pyspiel") is None:
-        missing("openspiel", "open_spiel is missing: pip install 'fairarena[openspiel]'")
+        missing("openspiel", "open_spiel is missing: pip install '.[openspiel]'")
     import pyspiel
 
     return pyspiel

@@ -60,7 +60,7 @@ def arena_agents():
     return [First, Last]
 '''
 SPEC = {"game": "fragile", "agents": ["first", "last"], "rounds": 2, "plugins": ["fragile.py"]}
-SENTENCE = "pyspiel is not installed: pip install 'fairarena[openspiel]'"
+SENTENCE = "pyspiel is not installed: pip install 'open-spiel>=1.6'"
 
 
 @pytest.fixture(scope="module")

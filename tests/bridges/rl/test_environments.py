@@ -327,5 +327,5 @@ def test_the_numbers_of_actions_are_those_of_the_action_space(environments: Any)
 def test_without_the_libraries_the_environments_say_how_to_install_them(maker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("gymnasium", "pettingzoo"):
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match=re.escape("is not installed: pip install 'fairarena[rl]'")):
+    with pytest.raises(MissingExtra, match=re.escape("is not installed: pip install 'gymnasium>=1.0' 'pettingzoo>=1.24'")):
         getattr(rl, maker)("tic-tac-toe")

@@ -179,7 +179,7 @@ def test_among_several_games_it_is_left_out_of_those_that_it_does_not_fit(tmp_pa
 def test_weights_of_torch_play_as_those_of_numpy(tmp_path: Path, missing: Missing) -> None:
     """Of parameters as of plain tensors; what is none, and what would run code, is refused in one line."""
     if find_spec("torch") is None:
-        missing("torch", "torch is not installed: pip install 'fairarena[torch]'")
+        missing("torch", "torch is not installed: pip install '.[torch]'")
     torch = importlib.import_module("torch")
     with np.load(save(tmp_path, 18, 5, 9)) as arrays:
         tensors = {f"{2 * layer}.{long}": torch.tensor(arrays[f"{short}{layer}"].T) for layer in (0, 1) for short, long in PARTS}
@@ -199,8 +199,8 @@ def test_weights_of_torch_play_as_those_of_numpy(tmp_path: Path, missing: Missin
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(("name", "extra"), [("net.pt", "torch"), ("net.onnx", "onnx")])
-def test_without_its_library_a_file_says_how_to_install_it(name: str, extra: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "library"), [("net.pt", "torch>=2.6"), ("net.onnx", "onnxruntime>=1.17")])
+def test_without_its_library_a_file_says_how_to_install_it(name: str, library: str, tmp_path: Path) -> None:
     """In a process in which it cannot be imported."""
     (tmp_path / name).write_bytes(b"")
     code = (
@@ -210,7 +210,7 @@ def test_without_its_library_a_file_says_how_to_install_it(name: str, extra: str
         f"try: Policy(weights={name!r})\nexcept Exception as error: print(type(error).__name__, error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.strip().endswith(f"pip install 'fairarena[{extra}]'")
+    assert done.stdout.strip().endswith(f"pip install '{library}'")
 
 
 @pytest.mark.process

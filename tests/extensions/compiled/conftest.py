@@ -55,7 +55,7 @@ def decision(agent: Agent, game: Game, state: Any, evaluation: Any, limits: Limi
 def compiler(missing: Missing) -> None:
     """Skip the tests without numba, because all of them compare compiled code with plain code."""
     if find_spec("numba") is None:
-        missing("fast", "there is nothing that compiles: pip install 'fairarena[fast]'")
+        missing("fast", "there is nothing that compiles: pip install '.[fast]'")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -336,7 +336,7 @@ def test_without_the_compiler_a_long_run_says_what_would_compile_it(monkeypatch:
     board = load_spec({"game": "connect-four", "rounds": 1, "agents": ["alpha-beta", "mcts"]}).boards[0]
     uses = [SeatUse(board.seats[0], board.game, 8, None, 62.4), SeatUse(board.seats[1], board.game, 8, None, 9.9)]
     monkeypatch.setitem(sys.modules, "numba", None)
-    told = "alpha-beta(open-lines) on connect-four took 62 s uncompiled; to compile it, run pip install 'fairarena[fast]'"
+    told = "alpha-beta(open-lines) on connect-four took 62 s uncompiled; to compile it, run pip install 'numba>=0.62'"
     assert list(sum_up(uses)) == [told]
 
 

@@ -16,7 +16,7 @@ rounds: 2
 agents: [{agent: alpha-beta, depth: 3}, random]
 """
 BLOCKED = "import sys\nsys.modules['numba'] = sys.modules['llvmlite'] = None\n"
-NOTE = "note: alpha-beta(open-lanes) on tic-tac-toe is not compiled: numba is not installed (pip install 'fairarena[fast]')"
+NOTE = "note: alpha-beta(open-lanes) on tic-tac-toe is not compiled: numba is not installed (pip install 'numba>=0.62')"
 
 
 def records(text: str) -> list[Any]:

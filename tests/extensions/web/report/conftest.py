@@ -90,7 +90,7 @@ def played(tmp_path_factory: pytest.TempPathFactory, missing: Callable[[str, str
     board.
     """
     if find_spec("matplotlib") is None:
-        missing("report", "plots need matplotlib: pip install 'fairarena[report]'")
+        missing("report", "plots need matplotlib: pip install '.[report]'")
     folder = tmp_path_factory.mktemp("report")
     (folder / "plugin.py").write_text(PLUGIN)
     (folder / "cup.yaml").write_text(SPEC)

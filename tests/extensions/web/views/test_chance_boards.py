@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 def report(tmp_path_factory: pytest.TempPathFactory, missing: Callable[[str, str], None]) -> Path:
     """A report with one match of each game in either order of seats."""
     if find_spec("matplotlib") is None:
-        missing("report", "plots need matplotlib: pip install 'fairarena[report]'")
+        missing("report", "plots need matplotlib: pip install '.[report]'")
     folder = tmp_path_factory.mktemp("chance")
     agents = [{"agent": "random", "label": label} for label in ("one", "two")]
     run({"name": "chance", "games": [*ENDS], "rounds": 1, "agents": agents}, store=folder / "cup.db")

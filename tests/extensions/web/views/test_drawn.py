@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 def report(drawn: Path, missing: Missing) -> Path:
     """The report of the store."""
     if find_spec("matplotlib") is None:
-        missing("report", "plots need matplotlib: pip install 'fairarena[report]'")
+        missing("report", "plots need matplotlib: pip install '.[report]'")
     done = arena_in(drawn)("report", "cup.db", "-o", "cup.html", "--plugin", "domineering.py", "--plugin", "marienbad.py")
     assert (done.returncode, "note" in done.stderr) == (0, False), done.stderr
     return drawn / "cup.html"

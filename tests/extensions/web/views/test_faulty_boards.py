@@ -98,7 +98,7 @@ def page(browser: Any) -> Iterator[Any]:
 
 def test_a_report_says_so_on_stderr_and_below_the_position(faulty: Path, page: Any, missing: Missing) -> None:
     if find_spec("matplotlib") is None:
-        missing("report", "plots need matplotlib: pip install 'fairarena[report]'")
+        missing("report", "plots need matplotlib: pip install '.[report]'")
     done = arena_in(faulty)("report", "cup.db", "-o", "cup.html", "--plugin", "dots.py")
     assert done.returncode == 0, done.stderr
     notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
