@@ -33,7 +33,8 @@ run: $(VENV)/.run ## Install into .venv and play the two quickstart tournaments
 		'  In a puzzle, Mean moves counts solved attempts only. Nodes and Seconds are averages over all attempts' \
 		'  An attempt without a solution ends after at most 1,000 moves' \
 		'  95 % interval: a range that holds the true value in 95 of 100 such runs; more games make it narrower'
-	@printf '\nnext: %s\n      %s\n      %s\n' \
+	@printf '\nnext: %s\n      %s\n      %s\n      %s\n' \
+		'. $(BIN)/activate                        finds `arena` and `pip` of $(VENV) without the path, in this shell' \
 		'$(BIN)/arena play connect-four           play against one of the agents' \
 		'$(BIN)/arena new agent my_agent.py       write an agent, then: $(BIN)/arena try my_agent.py' \
 		'$(BIN)/arena list                        games, agents and heuristics; $(BIN)/arena docs opens the manual'
@@ -142,9 +143,11 @@ wheel: $(VENV)/.dev ## Build the wheel into dist, which has no other wheel then
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fairarena needs Python 3.11 or newer; name one with make PYTHON=python3.12" >&2; exit 1; }
+	@echo "making the virtual environment $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: pyproject.toml | $(BIN)/python
+	@echo "installing fairarena and the libraries that it needs into $(VENV); this may take a minute"
 	@$(PIP) install --editable .
 	@touch $@
 

@@ -1,6 +1,5 @@
 """The README is correct: the tests write its files into an empty folder and run its commands."""
 
-import os
 import re
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 from arena import run
 from arena.results.leaderboard import Leaderboard
 from tests.docs import pages
-from tests.fork_server import run_module
 
 pytestmark = pytest.mark.process
 
@@ -18,26 +16,35 @@ README = (ROOT / "README.md").read_text("utf-8")
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", README, re.DOTALL))
 FASTER = {"check": ["--matches", "2"], "try": ["--game", "tic-tac-toe"]}
 """Options that shorten commands of the README in the tests."""
+BODY = README[README.index("## A first agent") :]
+"""What a reader does after the installation."""
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with all files of the README."""
-    made = tmp_path_factory.mktemp("reader")
-    for name, text in FILES.items():
-        (made / name).write_text(text.replace("rounds: 20\n", "rounds: 2\n"))  # fewer rounds keep the tests short
-    return made
-
-
-@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("arena ")])
-def test_every_arena_command_of_the_readme_runs(command: str, folder: Path) -> None:
-    """The exit code is 0, and the command prints something to stdout."""
-    words = command.partition("#")[0].split()[1:]
-    words += FASTER.get(words[0], [])
-    done = run_module("arena", words, folder=folder, environment=os.environ)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout
+def test_the_readme_is_one_session(tmp_path: Path) -> None:
+    """All commands from the first agent on run in their order, in one folder and in a new environment. Files are written when the
+    README shows them. Each command of arena ends with exit code 0 and prints something.
+    """
+    surroundings = pages.environment(tmp_path)
+    place = tmp_path / "reader"
+    place.mkdir()
+    arena = 0
+    for name, text, block in re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```|```sh\n(.*?)```", BODY, re.DOTALL):
+        if name:
+            (place / name).write_text(text.replace("rounds: 20\n", "rounds: 2\n"))  # fewer rounds keep the test short
+        for line in block.splitlines():
+            command = line.partition("#")[0].strip()
+            faster = " ".join(FASTER.get(command.split()[1], ())) if command.startswith("arena ") else ""
+            told, _ = pages.run(f"{command} {faster} || echo exit code $?", place, surroundings)
+            assert "exit code" not in told, f"{command}: {told}"
+            assert told or not command.startswith("arena ")
+            arena += command.startswith("arena ")
+    assert arena == 7
+    shown, _ = pages.run("arena show blocker", tmp_path, surroundings)
+    assert "Wins if it can, else blocks if it must" in shown
+    assert "from arena-blocker:blocker 0.1.0" in shown
+    tested, _ = pages.run("pytest -q", place / "blocker", surroundings)
+    assert re.search(r"^\d passed", tested, re.MULTILINE), tested
 
 
 def test_the_readme_shows_a_first_agent_and_a_first_tournament() -> None:
@@ -79,19 +86,3 @@ def test_links_lead_somewhere() -> None:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text("utf-8")):
             if (ROOT / "Makefile").exists() or "docs" in target or "tournaments" in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
-
-
-def test_the_package_of_the_readme_can_be_installed_and_keeps_its_promises(tmp_path: Path) -> None:
-    """The three commands run one after the other. Then arena finds the agent of the README, and the tests of the package pass."""
-    surroundings = pages.environment(tmp_path)
-    place = tmp_path / "reader"
-    place.mkdir()
-    (place / "my_agents.py").write_text(FILES["my_agents.py"])
-    start = COMMANDS.index(next(line for line in COMMANDS if line.startswith("arena new agent blocker")))
-    for line in COMMANDS[start : start + 3]:
-        pages.run(line, place, surroundings)
-    shown, _ = pages.run("arena show blocker", tmp_path, surroundings)
-    assert "Wins if it can, else blocks if it must" in shown
-    assert "from arena-blocker:blocker 0.1.0" in shown
-    tested, _ = pages.run("pytest -q", place / "blocker", surroundings)
-    assert re.search(r"^\d passed", tested, re.MULTILINE), tested

@@ -86,18 +86,17 @@ def keys_of(name: str, **changes: Any) -> dict[str, Any]:
     return {**yaml.safe_load((TOURNAMENTS / name).read_text("utf-8")), **changes}
 
 
-@pytest.mark.parametrize("rounds", [2, pytest.param(20, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("rounds", [2, pytest.param(10, marks=pytest.mark.proof)])
 def test_the_quickstart_separates_its_agents(rounds: int) -> None:
-    """No agent fails. After all rounds, every agent has a rating with an interval, the best agent is better than all others, and
-    at most three remarks explain the board. Two rounds are too few for that.
-    """
+    """No agent fails. The two searches of type A come first, with overlapping intervals, and Type A Plus needs fewer nodes."""
     (versus,) = Leaderboard.of_results(run(keys_of("quickstart.yaml", rounds=rounds)))
+    found = rows(versus)
     assert all(row["failures"] == 0 for row in versus.rows)
-    if rounds == 20:
-        assert len(versus.remarks) <= 3, "matches, ranking, overlaps"
-        assert not versus.unrated
-        assert all(row["rating_low"] < row["rating"] < row["rating_high"] for row in versus.rows)
-        assert versus.rows[0]["rating_low"] > versus.rows[1]["rating_high"]
+    first, second, *_, last = versus.rows
+    assert {first["agent"], second["agent"]} == {"type-a", "type-a-plus"}
+    assert second["rating_high"] > first["rating_low"]
+    assert last["agent"] == "random"
+    assert found["type-a-plus"]["nodes_per_move"] < 0.6 * found["type-a"]["nodes_per_move"]
 
 
 def test_optimal_solvers_of_the_quickstart_find_solutions_of_the_same_length() -> None:
