@@ -48,6 +48,7 @@ def _statuses(host: LadderHost) -> list[str]:
     return [one.status for one in host.ledger.submissions()]
 
 
+@pytest.mark.load
 def test_a_check_that_computes_keeps_others_waiting_and_those_that_sleep_do_not(tmp_path: Path) -> None:
     """While one agent computes, the check of only one other agent runs. After its verdict, more of the others are checked."""
     most, flag = 0, tmp_path / "computed"
