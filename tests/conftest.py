@@ -125,8 +125,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects tests by their marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test with its tier, and skip the tests in quarantine. A proof may take up to two hours."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark each test with its tier, and skip the tests in quarantine. A proof may take up to two hours.
+
+    A test may also have marks of other tiers, for example from its module. If one tier is asked for, these tests are left out.
+    """
     quarantine = read_quarantine()
     for item in items:
         tier = find_tier(item)
@@ -135,6 +138,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(PROOF_SECONDS))
         if (reason := quarantine.get(item.nodeid, quarantine.get(item.nodeid.partition("[")[0]))) is not None:
             item.add_marker(pytest.mark.skip(reason=f"{IN_QUARANTINE}: {reason}"))
+    if (asked := config.getoption("markexpr")) in TIERS:
+        config.hook.pytest_deselected(items=[item for item in items if find_tier(item) != asked])
+        items[:] = [item for item in items if find_tier(item) == asked]
 
 
 def find_tier(item: pytest.Item) -> str:

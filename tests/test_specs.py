@@ -86,7 +86,7 @@ def keys_of(name: str, **changes: Any) -> dict[str, Any]:
     return {**yaml.safe_load((TOURNAMENTS / name).read_text("utf-8")), **changes}
 
 
-@pytest.mark.parametrize("rounds", [2, pytest.param(10, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.proof)])
 def test_the_quickstart_separates_its_agents(rounds: int) -> None:
     """No agent fails. The two searches of type A come first, with overlapping intervals, and Type A Plus needs fewer nodes."""
     (versus,) = Leaderboard.of_results(run(keys_of("quickstart.yaml", rounds=rounds)))

@@ -56,6 +56,7 @@ def test_command(arena): pass
 def test_program(node, arena): pass
 @pytest.mark.parametrize("isolation", ["sandbox"])
 def test_parameter(isolation): pass
+@pytest.mark.process
 @pytest.mark.load
 def test_marked(browser): pass
 """

@@ -86,7 +86,7 @@ def test_only_plain_values_get_into_a_spec(asked: Any) -> None:
         ({"nodes": True}, "limits.nodes: expected a whole number from 1 to 1,000,000,000, got True"),
         ({"seconds": float("nan")}, "limits.seconds: expected a number above 0, at most 60, got nan"),
         ({"depth": 2.0}, "limits.depth: expected a whole number from 1 to 1,000,000, got 2.0"),
-        ({"memory_mb": 1}, "limits: unknown 'memory_mb'; expected depth, nodes, seconds"),
+        ({"memory_mb": 1}, "limits: unknown 'memory_mb'; expected depth, nodes, patient, seconds"),
         ([1], "limits: expected a mapping, got a list"),
     ],
 )
