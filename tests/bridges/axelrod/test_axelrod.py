@@ -129,7 +129,7 @@ def test_a_strategy_that_cannot_play_is_a_fault_of_the_spec(axelrod: Any, strate
 def test_without_the_library_the_name_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is installed or not: here it cannot be imported."""
     monkeypatch.setitem(sys.modules, "axelrod", None)
-    with pytest.raises(arena.SpecError, match=r"agents\[0\]: axelrod is not installed: pip install 'fairarena\[axelrod\]'$"):
+    with pytest.raises(arena.SpecError, match=r"agents\[0\]: axelrod is not installed: pip install 'axelrod<4.14,>=4.13'$"):
         load_spec({"game": "prisoners-dilemma", "agents": [entry("TitForTat"), "grim"]})
 
 

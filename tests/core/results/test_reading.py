@@ -138,7 +138,7 @@ def test_without_pandas_one_line_says_what_to_install(monkeypatch: pytest.Monkey
     """No traceback of an import."""
     results = arena.run({**GAME, "rounds": 1})
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(arena.ArenaError, match=r"^a data frame needs pandas \(.*\); try: pip install 'fairarena\[data\]'$"):
+    with pytest.raises(arena.ArenaError, match=r"^a data frame needs pandas \(.*\); try: pip install 'pandas>=2'$"):
         results.to_dataframe()
 
 

@@ -373,6 +373,7 @@ def test_a_replay_shows_every_position_and_verifies(cup: Path, arena: Arena, tmp
     record = json.loads(arena("export", "results/cup.db").stdout.splitlines()[0])
     done = arena("replay", "results/cup.db", record["id"][:10])
     assert done.returncode == 0
+    assert arena("replay", "results/cup.db", "zz").returncode == 2
     assert "the rules agree, and the agents have played the same again" in done.stdout
     shown = re.findall(r"^(\d+)\. (\w+): (\d)", done.stdout, re.MULTILINE)
     assert [action for _, _, action in shown] == record["actions"]
@@ -389,7 +390,6 @@ def test_a_replay_shows_every_position_and_verifies(cup: Path, arena: Arena, tmp
         connection.execute('UPDATE detail SET actions = \'["1", "1"]\' WHERE record = 1')
     connection.close()
     assert "differs: action 2: '1'" in arena("replay", "results/cup.db", record["id"]).stdout
-    assert arena("replay", "results/cup.db", "zz").returncode == 2
 
 
 def test_every_failure_prints_the_command_that_shows_it(arena: Arena, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_an_agent_is_checked_rated_and_told_where_it_stands(tmp_path: Path, call
     assert "beats" in standings[0][3]
     assert not list(tmp_path.glob("*.db"))
     assert "arena check strong.py --watch" in ended.stdout
-    assert "missing" not in ended.stdout  # a try stops on purpose
+    assert "matches are missing" not in ended.stdout  # a try stops on purpose
 
 
 def test_an_agent_plays_what_it_is_told(tmp_path: Path, inside: Inside) -> None:

@@ -311,7 +311,7 @@ def test_without_numba_the_reason_says_what_to_install(compiling: None, monkeypa
     for name in {*sys.modules, "numba", "llvmlite"}:
         if name.split(".")[0] in ("numba", "llvmlite"):
             monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(NotCompilable, match=r"numba is not installed \(pip install 'fairarena\[fast\]'\)"):
+    with pytest.raises(NotCompilable, match=r"numba is not installed \(pip install 'numba>=0.62'\)"):
         seam.load_loop(TicTacToe(), None, "full-width", compiling=True)
 
 

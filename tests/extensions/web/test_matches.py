@@ -1,6 +1,5 @@
 """Which matches a page lists, and which are next to one of them, held against all records of a store by brute force."""
 
-from collections.abc import Callable
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -123,7 +122,7 @@ def test_addresses_that_make_no_sense_list_nothing_and_break_nothing(server: Any
     assert server.ask("/api/t/cup/match/zz/around").status == 404
 
 
-def test_the_list_of_one_opponent_is_what_the_cross_table_counts(server: Any, wait: Callable[..., Any]) -> None:
+def test_the_list_of_one_opponent_is_what_the_cross_table_counts(server: Any) -> None:
     board = server.ask("/api/t/cup").json["boards"][0]
     labels = [row["agent"] for row in board["rows"]]
     for row, agent in enumerate(labels):
