@@ -224,8 +224,7 @@ class Leaderboard:
         unmetered = {label: count.unmetered for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered}
         facts |= {key: fact for key, fact in (("unmetered", unmetered), ("untimed", tally.untimed)) if fact}
         if tally.games and any(row.get("level_with") for row in rows):
-            of = "" if versus else " of the solved share"
-            remarks.append(f"~ : the interval{of} overlaps with another agent's, so their order may be chance.")
+            remarks.append(f"~ : {_describe_level(sheet, by_returns=by_returns)}, so their order may be chance.")
         if any(row.get("apart") for row in rows):
             remarks.append("* : the times of this agent include the messages to and from another process.")
         remarks += [*[one.describe() for one in refuted], *[told for one in sheet.plugin_columns for told in one.remarks]]
@@ -268,6 +267,13 @@ def _level(tally: Tally, rated: Strengths | None, *, by_returns: bool) -> Mappin
     if by_returns and tally.sheet.kind == "versus":
         return level_by_returns(tally)
     return {} if rated is None else rated.level
+
+
+def _describe_level(sheet: BoardInfo, *, by_returns: bool) -> str:
+    """Return by what `_level` decides that agents cannot be told apart."""
+    if sheet.kind == "versus" and not by_returns:
+        return "the interval of the difference from another agent's rating contains 0 or is missing"
+    return f"the interval of the {'mean return' if by_returns else 'solved share'} overlaps with another agent's"
 
 
 def _describe_ratings(
