@@ -62,7 +62,7 @@ async def host(
     server = Server(tournaments, PluginProcesses(plugins))
     running = QuietServer(Guard(server.app(), Site(name, port), ANSWERS, token=token))
     Database.query_seconds = STORE_QUERY_SECONDS
-    with end_on_signals(running, server.stopping):
+    with end_on_signals(running, server.stopping, stop_queries=True):
         if folder is not None:
             tournaments.show_folder(stores_in(folder))
         if store is not None:
@@ -209,13 +209,18 @@ class QuietServer(uvicorn.Server):
 
 
 @contextmanager
-def end_on_signals(running: uvicorn.Server, stopping: asyncio.Event) -> Iterator[None]:
-    """On Ctrl-C and SIGTERM, end the server instead of the process."""
+def end_on_signals(running: uvicorn.Server, stopping: asyncio.Event, *, stop_queries: bool = False) -> Iterator[None]:
+    """On Ctrl-C and SIGTERM, end the server instead of the process.
+
+    With `stop_queries`, all queries of stores end at once, too. This is for a server that only reads stores: other threads, such
+    as those of a ladder, must be able to finish what they write.
+    """
 
     def stop() -> None:
         stopping.set()
         running.should_exit = True
-        Database.stop_queries()
+        if stop_queries:
+            Database.stop_queries()
 
     loop = asyncio.get_running_loop()
     numbers = (signal.SIGINT, signal.SIGTERM)

@@ -1,7 +1,10 @@
 """A ladder as its host and its authors meet it: real processes, a real network, real signals."""
 
+import asyncio
 import hashlib
+import io
 import os
+import signal
 import socket
 import sqlite3
 import struct
@@ -9,6 +12,7 @@ import subprocess
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,9 +22,13 @@ import pytest
 from arena.errors import ArenaError
 from arena.results.leaderboard import Leaderboard
 from arena.store import Store
+from arena_isolation.child import ChildProcess
+from arena_ladder.host import open_ladder, serve
 from arena_ladder.season import played_matches
+from arena_ladder.spec import load_ladder
 from arena_ladder.submit import submit
-from tests.eventually import eventually
+from arena_web.serve import bind_socket
+from tests.eventually import DEADLINE_SECONDS, eventually
 from tests.extensions.ladder.hosting import GOOD, SPEC, HostedLadder, agent
 from tests.extensions.ladder.kills import CALM_EACH, check, killed
 from tests.extensions.ladder.test_archive import packed
@@ -317,6 +325,28 @@ def test_two_ladders_on_one_store_and_stores_of_others(ladder: HostedLadder, tmp
     done = _arena(tmp_path, "ladder", "other.yaml", "--store", "other.db", "--port", "0")
     other = 'expected one of [["connect-four",{"columns":7,"in_a_row":4,"rows":6}]], found one of [["tic-tac-toe",{"columns":3,'
     assert (done.returncode, f"other.db is the store of another ladder: {other}" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_signal_lets_the_contest_finish_what_it_asks_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGTERM arrives during a query, which goes on until the ladder has closed its pages. The ladder then ends as it should."""
+    monkeypatch.setenv(ChildProcess.QUIET_VARIABLE, "")
+    (tmp_path / "course.yaml").write_text(SPEC)
+    found: list[Any] = []
+    with (
+        open_ladder(load_ladder(tmp_path / "course.yaml"), tmp_path / "a.db", 1) as host,
+        bind_socket("127.0.0.1", 0) as listening,
+    ):
+
+        def read() -> None:
+            host.store._connection.create_function("closed", 0, lambda: host.runner.stopping.wait(DEADLINE_SECONDS))
+            os.kill(os.getpid(), signal.SIGTERM)
+            count = "WITH RECURSIVE x(n) AS (SELECT closed() UNION ALL SELECT n + 1 FROM x WHERE n < 100000) SELECT max(n) FROM x"
+            found.extend(host.store.query(count))
+
+        monkeypatch.setattr(host.runner, "play", read)
+        with suppress(KeyboardInterrupt):  # it would end pytest
+            asyncio.run(serve([host], listening, "127.0.0.1", None, io.StringIO()))
+    assert found == [(100_000,)]
 
 
 @pytest.mark.parametrize("kills", [pytest.param(4), pytest.param(100, marks=pytest.mark.proof)])
