@@ -240,7 +240,7 @@ class Mine(Agent):
     name = "mine"
 
     def solve(self, game, state, search):
-        print("wombat", game.format_state(state), flush=True)
+        print("wombat", flush=True)
         BODY
         ways, frontier = {state: ()}, [state]
         for here in frontier:
@@ -270,9 +270,10 @@ def test_solvers_on_a_ladder(tmp_path: Path) -> None:
     spec = SPEC.replace("START", "6").replace("{per_day", "{closes: 2100-01-01T00:00Z, per_day")
     with HostedLadder(tmp_path, spec) as ladder:
         tokens = dict(zip(("ada", "bob", "cyd"), ladder.tokens("ada", "bob", "cyd"), strict=True))
-        inside = f"import os; match = os.path.exists({str(flag)!r})"
+        # In a check, a solver prints no position: it may be one of the hidden ones by chance, because there are only 360.
+        inside = f"import os; match = os.path.exists({str(flag)!r}); print(game.format_state(state) if match else '', flush=True)"
         bodies = {
-            "ada": "pass",
+            "ada": inside,
             "bob": f"{inside}\n        time.sleep(600 if match else 0)",
             "cyd": f"{inside}\n        assert not match, game.format_state(state)",
         }
