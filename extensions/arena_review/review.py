@@ -207,26 +207,26 @@ def _judge(
     judging: Judging, boards: Mapping[int, JudgedBoard], matches: list[PlayedMatch], kept: Kept, options: ReviewOptions
 ) -> int:
     """Judge matches, and return the number of matches that were not judged in time."""
-    began = monotonic()
-    unknown, each = judging.measure(matches)
-    cores = workers_for(options.workers, len(matches))
-    if unknown * each / cores > SECONDS_FOR_COMPILING:
-        with PercentLine(sys.stderr):
-            for board in boards.values():
-                board.compile(say)
-        unknown, each = judging.measure(matches)
-    if options.minutes is not None:
-        matches = sorted(matches, key=lambda match: not match.decided)
-    workers = cores if unknown * each > SECONDS_FOR_WORKERS or options.workers is not None else 1
-    if unknown:
-        total = f"{sum(len(match.decisions) for match in matches):,} decisions of {len(matches):,} matches"
-        where = "1 process" if workers == 1 else f"{workers} processes"
-        say(f"{total}, {unknown:,} positions to search: about {figures.span(max(1.0, unknown * each / workers))} on {where}")
-    if options.minutes is not None:
-        judging.until = began + 60 * options.minutes
     line, done = LiveLine(sys.stderr), 0
     pending: list[tuple[str, list[Judged]]] = []
     try:
+        began = monotonic()
+        unknown, each = judging.measure(matches)
+        cores = workers_for(options.workers, len(matches))
+        if unknown * each / cores > SECONDS_FOR_COMPILING:
+            with PercentLine(sys.stderr):
+                for board in boards.values():
+                    board.compile(say)
+            unknown, each = judging.measure(matches)
+        if options.minutes is not None:
+            matches = sorted(matches, key=lambda match: not match.decided)
+        workers = cores if unknown * each > SECONDS_FOR_WORKERS or options.workers is not None else 1
+        if unknown:
+            total = f"{sum(len(match.decisions) for match in matches):,} decisions of {len(matches):,} matches"
+            where = "1 process" if workers == 1 else f"{workers} processes"
+            say(f"{total}, {unknown:,} positions to search: about {figures.span(max(1.0, unknown * each / workers))} on {where}")
+        if options.minutes is not None:
+            judging.until = began + 60 * options.minutes
         for match, decisions in judging.judge_all(matches, workers):
             done += 1
             pending.append((match.record.id, decisions))

@@ -11,13 +11,16 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 
 import arena
+from arena.api.errors import Interrupted
 from arena.api.store import Store
 from arena.cli import cli
 from arena_check.positions import read_positions, report_positions
+from arena_review.judging import Judging
 from arena_web.panels import collect_panels
 from tests.conftest import arena_in
 from tests.eventually import eventually
@@ -184,6 +187,20 @@ def test_a_review_goes_on_after_an_interrupt(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert count_answers(tmp_path / "cup.review") >= kept
     assert "matches were left out, because the time of --minutes was over" in done.stdout
+
+
+def test_an_interrupt_during_the_forecast_says_how_to_continue_too(
+    cup: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The forecast already finds and keeps answers. Six rounds with both seat orders are 12 matches."""
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    monkeypatch.setattr(Judging, "measure", interrupt)
+    with pytest.raises(click.Abort):
+        cli.main(["review", str(cup / "cup.db")], standalone_mode=False)
+    assert "interrupted after 0 of 12 matches; the same command continues" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(("move", "solved"), [(2, False), (3, True)])
