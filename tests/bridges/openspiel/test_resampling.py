@@ -66,7 +66,8 @@ def test_liars_dice_in_which_open_spiel_cannot_draw() -> None:
 
 @pytest.mark.parametrize("text", ["leduc_poker", "tiny_bridge_2p", "goofspiel(num_cards=4,imp_info=True)"])
 def test_the_conformance_kit_holds_it_to_what_seats_observe(text: str) -> None:
-    assert "secrets" in check_game(OpenSpiel(game=text), matches=1)
+    """With patience, because the first call lists all states."""
+    assert "secrets" in check_game(OpenSpiel(game=text), matches=1, patience=600.0)
 
 
 @pytest.mark.proof
