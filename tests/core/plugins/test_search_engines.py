@@ -28,6 +28,7 @@ class Drawing(Agent):
 class Served:
     ran = True
     failure = None
+    settled = True
 
     def __init__(self, search):
         self.search, self.before = search, search.rng.getstate()
