@@ -89,7 +89,7 @@ def rate(
     ...     games.add_pair(round_, "ada", "bob", points)
     >>> lead = rate(games).difference("ada", "bob")
     >>> round(lead.elo), round(lead.low), round(lead.high)
-    (191, 35, 462)
+    (191, -8, 413)
     """
     names = tuple(dict.fromkeys(chain.from_iterable(games.rows)) if agents is None else agents)
     for name in chain(chain.from_iterable(games.rows), () if anchor is None else (anchor,)):

@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from site import getsitepackages
 
 import pytest
 
@@ -108,7 +107,8 @@ def tree(folder: Path, gone: Iterable[str]) -> dict[str, str]:
         left = {name: value for name, value in points.items() if value.partition(".")[0] not in gone}
         lines += [f"[{group}]", *[f"{name} = {value}" for name, value in left.items()]]
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *getsitepackages()])}
+    libraries = [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *libraries])}
 
 
 def test_each_extension_is_deleted_once() -> None:
