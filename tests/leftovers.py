@@ -17,6 +17,8 @@ from tests import fork_server
 
 KEPT_THREADS = {"compiler", "compiled-searches", "own-compiler", "stopped families"}
 """Daemon threads of arena that serve a process until it ends."""
+KEPT_FILES = {"dask-scratch-space"}
+"""Temporary folders that other libraries make once and keep, and whose content they remove themselves."""
 OPEN_FILES = Path("/proc/self/fd")
 
 
@@ -37,9 +39,8 @@ class Present(NamedTuple):
         if folder is None:
             return cls(frozenset(), frozenset(), threads, frozenset())
         known = before.processes if before else frozenset()
-        return cls(
-            frozenset(_processes(known)), frozenset(_sockets()), threads, frozenset(file.name for file in folder.iterdir())
-        )
+        files = frozenset(file.name for file in folder.iterdir()) - KEPT_FILES
+        return cls(frozenset(_processes(known)), frozenset(_sockets()), threads, files)
 
     def describe_new(self, folder: Path | None) -> list[str]:
         """Return a line for each thing that is there now, and was not when this was found."""
