@@ -182,7 +182,8 @@ def test_a_run_of_many_short_decisions_gets_compiled(
     assert "note: compiled: alpha-beta(open-lines) on connect-four (after " in done.stderr
     assert "The times of " in done.stdout
     assert "`arena run --compiled --fresh`" in done.stdout
-    assert len(list(empty_cache.iterdir())) == 1
+    left = sorted([file.suffix for file in empty_cache.iterdir()])
+    assert left in ([".module"], [".lock", ".module"])  # the run ends compilers that still wait for the lock, which one may hold
     again = arena("run", "spec.yaml", "--store", "again.db", ARENA_COMPILE="", ARENA_CACHE=tmp_path / "cache")
     assert "note: compiled: alpha-beta(open-lines) on connect-four\n" in again.stderr
     assert "`arena run --compiled --fresh`" in again.stdout
