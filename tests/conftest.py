@@ -91,6 +91,11 @@ def arena_in(folder: Path) -> Arena:
     return arena
 
 
+def library_folders() -> list[str]:
+    """Return the folders from which Python imports libraries, also those that are named by a .pth file."""
+    return [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+
+
 def at_terminal(folder: Path, *words: str, **environment: str) -> tuple[str, bytes]:
     """Run the command line in a folder, with a pseudo-terminal as stderr. Return the text on stdout and the bytes on stderr."""
     master, slave = pty.openpty()

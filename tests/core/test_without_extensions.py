@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.version import __version__
+from tests.conftest import library_folders
 from tests.core.test_surface import statements
 from tests.fork_server import TIMEOUT_SECONDS, ForkServer
 
@@ -107,8 +108,7 @@ def tree(folder: Path, gone: Iterable[str]) -> dict[str, str]:
         left = {name: value for name, value in points.items() if value.partition(".")[0] not in gone}
         lines += [f"[{group}]", *[f"{name} = {value}" for name, value in left.items()]]
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
-    libraries = [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *libraries])}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *library_folders()])}
 
 
 def test_each_extension_is_deleted_once() -> None:

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from arena.api.run import Fingerprint
 from arena.api.spec import load_spec
 from arena_bundle.layout import read_line
 from arena_ladder.wheel import read_wheel
+from tests.conftest import library_folders
 from tests.extensions.bundle.conftest import call, pack, play, read, rehash, verdict_on, write
 from tests.extensions.bundle.test_hostile import change_run, drop_match, edit_record, exchange_plugin, reprint
 
@@ -232,7 +232,7 @@ def stranger() -> Iterator[Path]:
     environment = folder / "env"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
     [packages] = environment.glob("lib/python3*/site-packages")
-    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    (packages / "libraries.pth").write_text("\n".join(library_folders()))
     wheel = read_wheel()
     assert wheel is not None
     (folder / "arena.whl").write_bytes(wheel)
