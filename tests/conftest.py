@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -431,9 +432,12 @@ def chromium(missing: Missing) -> Iterator[tuple[Any, Any]]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         loop = asyncio.get_running_loop()
-        yield browser, loop
-        asyncio._set_running_loop(loop)
-        browser.close()
+        with ThreadPoolExecutor(1, "playwright") as files:
+            files.submit(int).result()  # starts its thread now, so that no test leaves it
+            loop.set_default_executor(files)  # Playwright reads and writes files in it
+            yield browser, loop
+            asyncio._set_running_loop(loop)
+            browser.close()
 
 
 @pytest.fixture(scope="module")
