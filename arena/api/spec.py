@@ -29,6 +29,10 @@ if TYPE_CHECKING:
         SourceReader as SourceReader,
         list_organisers as list_organisers,
     )
-    from arena.spec.unlimited import describe_unlimited as describe_unlimited, is_large as is_large
+    from arena.spec.unlimited import (
+        describe_unlimited as describe_unlimited,
+        is_large as is_large,
+        limit_warnings as limit_warnings,
+    )
 else:
     __getattr__, __dir__ = pass_on(__name__)

@@ -46,6 +46,8 @@ CHECKS = {
 """The promises (properties to be checked) of a program in every game; the keys are the names of their checks."""
 LIMITS = (Limits(seconds=DECISION_SECONDS), Limits(nodes=NODES))
 """The limits that a decision must keep. Each of them is checked in a separate match."""
+OWN_LIMITS = Limits(nodes=NODES, moves=MOVES, patient=True)
+"""The limits of all other checks. The user has not named them, so they replace no action of an agent by a random one."""
 
 
 class PatientProcess(AgentProcess):
@@ -153,7 +155,7 @@ class ProgramCheck(NamedTuple):
         """Begin two matches, one after the other, but play neither of them."""
         for number in range(2):
             trial, state = self._draw_state("ready", number)
-            player = RemotePlayer(self._match(trial, state, [0], Limits(nodes=NODES)), 0, self.processes, [])
+            player = RemotePlayer(self._match(trial, state, [0], OWN_LIMITS), 0, self.processes, [])
             try:
                 player.make_agent()
             except Forfeit as forfeit:
@@ -170,29 +172,27 @@ class ProgramCheck(NamedTuple):
         """Let the agent play in each seat against random players, and then in all seats from positions that random play has
         reached.
         """
-        limits = Limits(nodes=NODES, moves=MOVES)
         for number in range(self.matches):
             trial, state = self._draw_state("plays", number)
-            self._play_match(trial, state, [number % self.game.players], limits)
+            self._play_match(trial, state, [number % self.game.players], OWN_LIMITS)
             if not isinstance(self.game, Puzzle):
                 plies = trial.rng.randrange(1, MAX_RANDOM_PLIES)
                 stepper = Stepper.of(self.game, state, plies, f"check/{trial.play}", 0)
                 while legal := stepper.turn():
                     stepper.advance(trial.rng.choice(legal))
                 state = state if stepper.over else stepper.state
-                self._play_match(trial, state, range(self.game.players), limits)
+                self._play_match(trial, state, range(self.game.players), OWN_LIMITS)
 
     def repeats(self) -> None:
         """Play a match, then play it again in the same process and in a new one."""
-        limits = Limits(nodes=NODES, moves=MOVES)
         trial, state = self._draw_state("repeats", 0)
-        first = self._play_match(trial, state, [0], limits)
+        first = self._play_match(trial, state, [0], OWN_LIMITS)
         other, elsewhere = self._draw_state("repeats", 1)
-        self._play_match(other, elsewhere, [0], limits)
+        self._play_match(other, elsewhere, [0], OWN_LIMITS)
         for process in ("the same process, another match later", "a new process"):
             if process == "a new process":
                 self.processes.close()
-            again = self._play_match(trial, state, [0], limits)
+            again = self._play_match(trial, state, [0], OWN_LIMITS)
             _check_same(trial, first, again, process)
 
     def limits(self) -> None:
@@ -216,7 +216,8 @@ class ProgramCheck(NamedTuple):
         """Return the match of a trial, with the agent in some seats and random players in the others."""
         puzzle = isinstance(self.game, Puzzle)
         given = self.seat.limits
-        own = replace(self.seat, limits=replace(limits, memory_mb=given.memory_mb, start_seconds=given.start_seconds))
+        limits = replace(limits, depth=given.depth, memory_mb=given.memory_mb, start_seconds=given.start_seconds)
+        own = replace(self.seat, limits=limits)
         other = make_seat(Anyone, {}, None, None, limits, "anyone", puzzle)
         seated = tuple([own if seat in seats else other for seat in range(self.game.players)])
         return Match(

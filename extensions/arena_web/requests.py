@@ -13,7 +13,7 @@ from arena import CHANCE, ArenaError, Game, Puzzle, Record, Registry, SpecError,
 from arena.api.errors import describe
 from arena.api.games import Abilities, Chance, gives
 from arena.api.match import Differs, Match, legal_action, play_match
-from arena.api.spec import Board, Parameters, explain_faults, format_path, load_spec
+from arena.api.spec import Board, Parameters, explain_faults, format_path, limit_warnings, load_spec
 from arena_catalog.board_files import load_board_module
 from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.remote import player_maker
@@ -173,7 +173,10 @@ class Requests:
         return show_match(board.game, _play(board))
 
     def spec(self, given: Any) -> Reply:
-        """Return the spec that a form describes, as YAML, and its number of matches; raises BadRequest with all faults."""
+        """Return the spec that a form describes, as YAML, its number of matches, and notes about it, such as a missing limit.
+
+        Raises BadRequest with all faults.
+        """
         tournament = tournament_of(given)
         values, faults = tournament.values, list(tournament.faults)
         try:
@@ -184,7 +187,8 @@ class Requests:
             raise BadRequest(*faults)
         assert spec is not None
         written = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
-        return {"yaml": written, "matches": spec.size, "notes": list(spec.notes)}
+        warnings = [warning.partition(": ")[2] for warning in limit_warnings(spec)]  # without the name of a file
+        return {"yaml": written, "matches": spec.size, "notes": [*spec.notes, *warnings]}
 
     def _game(self, given: NamedForm[Plain]) -> Game:
         kind = self._registry.game(given.name)

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from arena import Limits, load_plugins
+from arena import Limits, Record, load_plugins
+from arena.api.match import play_match
+from arena.api.spec import load_spec
 from arena.testing import Verdict
 from arena_check.agent_checks import NODES
 from arena_check.check_program import ProgramRun, check_program
@@ -54,6 +56,23 @@ for line in sys.stdin:
 while fault == "lingers":
     time.sleep(1)
 """
+
+PLANNER = """
+from arena import Agent, hookimpl
+
+class Planner(Agent):
+    name = "planner"
+    def choose(self, game, state, search):
+        first = game.actions(state)[0]
+        for _ in range(NODES):
+            game.result(state, first)
+        return first
+
+@hookimpl
+def arena_agents():
+    return [Planner]
+"""
+"""An agent that plays the first free cell after a number of states, and reports nothing."""
 
 Words = Callable[[str], list[str]]
 
@@ -125,6 +144,25 @@ def test_what_is_wrong_with_how_it_plays(
     assert came.startswith(got)
     order = list(CHECKS)
     assert [verdict.reached for verdict in verdicts] == [order.index(verdict.check) <= order.index(name) for verdict in verdicts]
+
+
+def test_a_check_draws_no_move_for_an_agent_that_reports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It needs one node more than the node limit of the checks, which the user has not named. So all moves are its own."""
+    records: list[Record] = []
+
+    def keep(*given: Any, **more: Any) -> Record:
+        records.append(play_match(*given, **more))
+        return records[-1]
+
+    monkeypatch.setattr("arena_check.program_checks.play_match", keep)
+    file = tmp_path / "planner.py"
+    file.write_text(PLANNER.replace("NODES", str(NODES + 1)))
+    keys: dict[str, Any] = {"game": "tic-tac-toe", "agents": ["planner", "random"], "isolation": "process"}
+    seat = load_spec({**keys, "limits": {"depth": 3}}, plugins=(str(file),)).boards[0].seats[0]
+    verdicts = list(program_verdicts(seat, load_plugins().game("tic-tac-toe")(), limits=[seat.limits], matches=1))
+    assert [verdict.kept and verdict.reached for verdict in verdicts] == [True] * len(CHECKS)
+    own = [decision.nodes for record in records for decision in record.decisions if decision.seat == 0]
+    assert (sum(record.fallbacks for record in records), {*own}) == (0, {NODES + 1})
 
 
 def run_program(command: list[str], seed: int) -> tuple[bool, str]:

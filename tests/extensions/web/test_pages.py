@@ -161,6 +161,7 @@ def test_two_agents_side_by_side(visit: Any) -> None:
 def test_a_form_for_a_tournament(visit: Any) -> None:
     page = visit.go("/new")
     page.wait_for_selector(".entry")
+    assert page.get_by_label("Nodes per decision").input_value() == "", "a limit that the user has not named draws moves"
     page.get_by_label("Name", exact=True).fill("<img src=x onerror=window.hit=1>")
     until(page, "document.querySelector('.code').textContent.includes('onerror')")
     assert "- random" in page.locator(".code").inner_text()
