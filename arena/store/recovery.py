@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from arena.errors import StoreError
+from arena.errors import StoreError, escape_line
 from arena.store import schema
 from arena.store.database import MAX_CELL_BYTES, Connection, explain_error
 from arena.store.rows import RECORD, add_checksum, cells_to_digest, record_of, record_row, rows_of
@@ -348,7 +348,7 @@ class _Salvage:
         runs = [run for run in self._runs.values() if _is_sound(run)]
         if len(runs) == len(self._runs):  # the last run explains the boards, and all runs the secret seeds
             self.connection.executemany(f"INSERT INTO run VALUES ({placeholders(14)})", runs)
-        self._parts += [f"the run of {run[1]}" for run in self._runs.values() if run not in runs]
+        self._parts += [f"the run of {escape_line(str(run[1]))}" for run in self._runs.values() if run not in runs]
         if self.sound and not self._runs:
             self._parts.append("the run")
         self.connection.executescript("DROP TABLE found_record; DROP TABLE found_detail")
@@ -393,8 +393,9 @@ def _is_sound(run: Sequence[Any]) -> bool:
     """Return whether the row of a run is as it was written."""
     _, started, ended, *cells, revealed, kept = run
     with suppress(*UNREADABLE):
+        "".join([started, ended or "", revealed or ""]).encode()  # the digest does not contain them
         run_of_row((started, ended, revealed, *cells))
-        return isinstance(started, str) and bool(kept == digest(cells))
+        return bool(kept == digest(cells))
     return False
 
 

@@ -174,6 +174,22 @@ def test_counts_that_decisions_contradict_are_computed_again(small: Path, tmp_pa
     assert found.connection.execute("SELECT * FROM record").fetchall() == there
 
 
+@pytest.mark.parametrize("column", ["started", "ended"])
+def test_a_run_whose_time_cannot_be_read_hides_no_match(small: Path, tmp_path: Path, column: str) -> None:
+    """The digest of a run does not contain its times. All ten matches are read, and the run is named."""
+    data = small.read_bytes()
+    with closing(sqlite3.connect(small)) as connection:
+        (text,) = connection.execute(f"SELECT {column} FROM run").fetchone()
+    first = data.index(text.encode())
+    place = first if column == "started" else data.index(text.encode(), first + 1)
+    copy = tmp_path / "copy.db"
+    copy.write_bytes(data[:place] + b"\xcd" + data[place + 1 :])
+    with Store.open_sound(copy) as store:
+        assert (len(read_all(store)), store.lost_matches, len(store.lost_parts)) == (10, [], 1)
+        assert store.lost_parts[0].startswith("the run of ")
+        assert store.lost_parts[0].isprintable()
+
+
 TEXT = "CREATE TABLE place (number INTEGER PRIMARY KEY, record, board, round, seats, checksum)"
 SCHEMAS = {
     "arena makes no view z": ("view", "z", "z", "CREATE VIEW z AS SELECT 1"),
