@@ -1,9 +1,9 @@
-"""Hints about missing libraries name a command that works here: no package index needs to have arena."""
+"""Hints and pages about missing libraries name commands that work here: no package index needs to have arena."""
 
 import re
 import tomllib
 from pathlib import Path
-from shlex import split
+from shlex import quote, split
 
 import pytest
 from packaging.requirements import Requirement
@@ -13,6 +13,8 @@ from arena_compiled.background import MISSING
 
 ROOT = Path(__file__).parents[2]
 CODE = ("arena", "agents", "bridges", "extensions", "games")
+PAGES = ("README.md", "CONTRIBUTING.md", "action.yml", "chess", "deploy", "docs", "tournaments")
+KINDS = (".html", ".js", ".md", ".txt", ".yaml", ".yml")
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
 
 
@@ -37,3 +39,27 @@ def test_no_hint_of_the_program_names_another_command() -> None:
             if file.name == "version.py":
                 found = [one for one in found if "quote" not in one]
             assert [one for one in found if install_command("fast") not in one] == [], file
+
+
+def find_faults(text: str) -> list[str]:
+    """Return the words of the install commands in a text that do not work while no package index has arena.
+
+    They may name folders, wheels, and libraries. A library with a version is one of an extra.
+    """
+    whole = re.sub(r"`[^`]*`", lambda span: span[0].replace("\n", " "), text)  # a line may end within a command
+    libraries = {quote(library) for extra in EXTRAS for library in split(install_command(extra))}
+    local = {f"'.[{extra}]'" for extra in EXTRAS}
+    faults = re.findall(r"fairarena\[[^]]*\]?", whole)
+    for command in re.findall(r"pip install ([^`#\n]*)", whole):
+        faults += re.findall(r"(?<![\w./*-])fairarena[\w-]*", command)
+        faults += [word for word in re.findall(r"'[^']+'", command) if word not in libraries | local]
+    return faults
+
+
+def test_no_page_names_another_command() -> None:
+    """Nor does an example, a template or a script of a page."""
+    files = [file for name in (*CODE, *PAGES) for file in [ROOT / name, *(ROOT / name).rglob("*")] if file.suffix in KINDS]
+    assert len(files) > 150
+    assert {str(file): found for file in files if (found := find_faults(file.read_text("utf-8")))} == {}
+    for wrong in ("pip install 'fairarena[web]'", "pip install 'numba>=0.1'", "`pip install\nfairarena`", "pip install '.[no]'"):
+        assert len(find_faults(wrong)) >= 1, wrong

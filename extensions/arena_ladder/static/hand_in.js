@@ -72,13 +72,14 @@ async function submit(send, name) {
 
 function howTo(rules) {
   const address = `${location.origin}${at("")}`;
+  const command = rules.install ?? (rules.wheel ? `pip install ${address}/dist/${rules.wheel}` : null);
   return h(
     "section",
     { class: "card", "aria-label": "how to begin" },
     h("h2", {}, "How to begin"),
     h("ol", { class: "steps" },
       h("li", {}, "Take the ", h("a", { href: at("/starter.py"), download: "my_agent.py" }, "starter file"), `: an agent for ${rules.games.join(", ")} that plays without changes.`),
-      h("li", {}, "Try it on your machine: ", h("code", {}, rules.install ?? (rules.wheel ? `pip install ${address}/dist/${rules.wheel}` : "pip install fairarena")), " and ", h("code", {}, "arena try my_agent.py"), "."),
+      h("li", {}, "Try it on your machine: ", command ? h("code", {}, command) : "install arena as the host does", " and ", h("code", {}, "arena try my_agent.py"), "."),
       h("li", {}, "Hand it in here, or from a terminal:")),
     h("pre", { class: "code gap-small", tabindex: "0" }, `export ARENA_TOKEN=...\narena submit my_agent.py --to ${address}`),
     h("p", { class: "gap-small dim small" }, "Programs can use the API: ", h("a", { href: at("/openapi.json") }, "its description"), "."),
