@@ -151,7 +151,7 @@ class Fit(NamedTuple):
     words: str = ""
     """The first difference; empty if there is none."""
     is_damage: bool = False
-    """True if all differences are single characters, so that this was a store."""
+    """True if all differences are single characters, or one missing object, so that this was a store."""
 
 
 def fit_schema(objects: Iterable[Object]) -> Fit:
@@ -175,7 +175,7 @@ def fit_schema(objects: Iterable[Object]) -> Fit:
     kind, name, *_ = min(foreign or missing, key=lambda one: (one[0] in ("table", "index"), str(one)))
     called = escape_line(cut(f"{kind} {name}"))
     if not foreign:
-        return Fit(f"it has no {called}")
+        return Fit(f"it has no {called}", len(missing) == 1)  # a damaged number of rows hides the last one
     changed = is_damage or (kind, name) in {one[:2] for one in known}
     return Fit(f"its {called} is not as arena makes it" if changed else f"arena makes no {called}", is_damage)
 

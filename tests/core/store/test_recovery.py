@@ -89,11 +89,14 @@ def check_copy(copy: Path, whole: dict[str, Any], place: int) -> int:
 
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
 def test_no_changed_byte_hides_a_match(small: Path, tmp_path: Path, mask: int) -> None:
-    """The header and a sample of the other bytes; a single byte costs at most one match. `test_damage.py` tries all bytes."""
+    """The headers of the file and of the schema, and a sample of the other bytes; a single byte costs at most one match.
+
+    `test_damage.py` tries all bytes.
+    """
     with Store.open(small) as store:
         whole = read_all(store)
     rest = random.Random(mask).sample(range(100, small.stat().st_size), 40)
-    places = [*range(0, 100, 3), *rest]
+    places = [*range(0, 100, 3), *range(100, 108), *rest]
     assert {check_copy(tmp_path / "copy.db", whole, one) for one in flip_bytes(small, tmp_path / "copy.db", places, mask)} <= {
         0,
         1,
@@ -200,7 +203,9 @@ SCHEMAS = {
 
 @pytest.mark.parametrize("words", SCHEMAS)
 def test_a_schema_is_that_of_arena(small: Path, words: str) -> None:
-    """With further tables only if a command of an extension has declared them. One changed character is damage."""
+    """With further tables only if a command of an extension has declared them. One changed character is damage, and so is one
+    missing table or index.
+    """
     with closing(sqlite3.connect(small)) as connection:
         objects = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     assert fit_schema(objects) == ("", False)
@@ -208,4 +213,4 @@ def test_a_schema_is_that_of_arena(small: Path, words: str) -> None:
     assert fit_schema([*[one for one in objects if one[1] != other[1]], other]) == (words, False)
     changed = [(kind, name, table, sql and sql.replace("board INTEGER", "boarD INTEGER")) for kind, name, table, sql in objects]
     assert fit_schema(changed) == ("its table place is not as arena makes it", True)
-    assert fit_schema(objects[1:])[1] is False
+    assert [fit_schema(objects[first:])[1] for first in (1, 2, 6, len(objects))] == [True, False, False, False]
