@@ -74,14 +74,17 @@ def steps(page: str) -> Iterator[Step]:
             yield Command(line, shown)
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """Make a virtual environment in a folder. Packages that are installed in it do not change the environment of the tests."""
-    home = folder / "environment"
+def environment(folder: Path, name: str = "environment", tools: tuple[str, ...] = ("arena", "pip", "pytest")) -> dict[str, str]:
+    """Make a virtual environment in a folder. Packages that are installed in it do not change the environment of the tests.
+
+    Its libraries are those of the tests, and pip uses no network. Return the environment variables for its commands.
+    """
+    home = folder / name
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
     site = next(home.glob("lib/python*/site-packages"))
     beyond = [path for path in sys.path if path and Path(path).is_dir() and path != str(Path(__file__).parent)]
     (site / "beyond.pth").write_text("".join(f"import site; site.addsitedir({path!r})\n" for path in beyond))
-    for tool in ("arena", "pip", "pytest"):
+    for tool in tools:
         script = home / "bin" / tool
         script.write_text(f'#!/bin/sh\nexec {home}/bin/python -m {tool} "$@"\n')
         script.chmod(0o755)
