@@ -15,6 +15,7 @@ import click
 
 from arena import ArenaError
 from arena.api.cli import install_command, plugin_option, results_alone, say, workers_for
+from arena.api.search import PLAIN
 from arena_isolation.child import ChildProcess
 from arena_web.serve import NEEDED, bind_socket
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 ANYWHERE = ("--store", "--plugin")
 """The options of `admin`. They may come before SPEC, after it, or after the action."""
+UNCLEAR_TIMES = (
+    "marks compare seconds only between attempts that ran the same way, and a cache decides how searches with compiled code run; "
+    "start the ladder with ARENA_PLAIN=1, or write effort: nodes"
+)
 store_option = click.option("--store", type=click.Path(path_type=Path), metavar="S", help="The file; default results/SPEC.db.")
 
 
@@ -134,6 +139,10 @@ def ladder(
             specs = {f"/{file.stem}": load_ladder(file, plugins=plugins) for file in list_assignments(spec)}
         else:
             specs = {"": load_ladder(spec, plugins=plugins)}
+        may_compile = find_spec("numba") is not None and os.environ.get(PLAIN, "") in ("", "0")
+        for read in specs.values():
+            if may_compile and read.solvers and read.solvers.effort == "seconds":
+                say(f"note: {read.spec.name}: {UNCLEAR_TIMES}")
         players = opened.enter_context(_players(workers, cluster))
         if isinstance(players, int):
             players = max(1, players // len(specs))

@@ -5,6 +5,7 @@ For a puzzle, the test that decides marks compares the attempts of an agent and 
 position counts like a pair of games, with the score 1 if the agent does better, 0 if the baseline does, and 1/2 otherwise.
 """
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 
 from arena import Record
 from arena.api.match import FAULTS
-from arena.api.results import result_points
+from arena.api.results import Way, result_points
 from arena.api.store import Store
 from arena.stats import EloEstimate
 from arena_ladder.ledger import Ledger, Submission
@@ -290,6 +291,8 @@ class Attempt(NamedTuple):
     """The cost of the solution; None for a puzzle whose solution is a state."""
     effort: float
     """The seconds or nodes of the attempt."""
+    way: Way = "plain"
+    """How all its decisions ran; None if some were compiled, or if a cache decided how they ran."""
 
 
 MIN_SECONDS = 0.05
@@ -301,7 +304,8 @@ SECONDS_FACTOR = 2.0
 def score_attempt(one: Attempt, other: Attempt, effort: Effort) -> float:
     """Return the score of the first of two attempts at the same position: 1 if it is better, 0 if it is worse, 1/2 otherwise.
 
-    A solution is better than none, then the lower cost is better, and then the smaller effort.
+    A solution is better than none, then the lower cost is better, and then the smaller effort. Seconds are compared only if all
+    decisions of both attempts ran plain, or all ran compiled.
     """
     if not (one.solved and other.solved):
         return 0.5 + (one.solved - other.solved) / 2
@@ -310,9 +314,22 @@ def score_attempt(one: Attempt, other: Attempt, effort: Effort) -> float:
     efforts = one.effort, other.effort
     if effort == "seconds":
         efforts = max(one.effort, MIN_SECONDS), max(other.effort, MIN_SECONDS)
-        if max(efforts) < SECONDS_FACTOR * min(efforts):
+        if one.way is None or one.way != other.way or max(efforts) < SECONDS_FACTOR * min(efforts):
             return 0.5
     return 0.5 + ((efforts[0] < efforts[1]) - (efforts[0] > efforts[1])) / 2
+
+
+def find_way(timing: Mapping[str, Any] | None) -> Way:
+    """Return how all decisions of an attempt ran, from the timing of its record.
+
+    >>> find_way(None), find_way({"compiled": [1]}), find_way({"plain": [1], "unsettled": [1]})
+    ('plain', 'compiled', None)
+    """
+    counts = [(timing or {}).get(key) for key in ("compiled", "plain", "unsettled")]
+    compiled, plain, unsettled = [isinstance(count, list) and any(count) for count in counts]
+    if unsettled or (compiled and plain):
+        return None
+    return "compiled" if compiled else "plain"
 
 
 class AttemptBook(MarkBook):
@@ -335,12 +352,13 @@ class AttemptBook(MarkBook):
     def read(self, store: Store, labels: Sequence[str]) -> None:
         """Count all attempts in a store, and update the decisions. `labels` has the label of each entry."""
         question = (
-            "SELECT p.round, p.seats, r.solved, r.cost, r.nodes_0, r.nanoseconds_0, r.termination FROM place p "
-            "JOIN record r ON r.number = p.record WHERE p.board = 0"
+            "SELECT p.round, p.seats, r.solved, r.cost, r.nodes_0, r.nanoseconds_0, r.termination, d.timing FROM place p "
+            "JOIN record r ON r.number = p.record JOIN detail d ON d.record = r.number WHERE p.board = 0"
         )
-        for round_, seats, solved, cost, nodes, nanoseconds, termination in store.query(question):
+        for round_, seats, solved, cost, nodes, nanoseconds, termination, timing in store.query(question):
             effort = nanoseconds / Store.NANOSECONDS if self.marks.effort == "seconds" else nodes
-            self._note(labels[Store.seats_of(seats)[0]], round_, Attempt(bool(solved), cost, effort), termination)
+            attempt = Attempt(bool(solved), cost, effort, find_way(None if timing is None else json.loads(timing)))
+            self._note(labels[Store.seats_of(seats)[0]], round_, attempt, termination)
         for row in range(len(self.candidates)):
             for column in range(len(self.marks.labels)):
                 self._compare(row, column)
@@ -351,7 +369,8 @@ class AttemptBook(MarkBook):
         (label,) = labels
         seconds = self.marks.effort == "seconds"
         effort = sum([one.seconds if seconds else one.nodes for one in record.decisions])
-        self._note(label, round_, Attempt(bool(record.solved), record.cost, effort), record.termination)
+        attempt = Attempt(bool(record.solved), record.cost, effort, find_way(record.timing))
+        self._note(label, round_, attempt, record.termination)
         rows = range(len(self.candidates)) if label in self._columns else []
         for row, column in [(row, self._columns[label]) for row in rows] + [
             (self._rows[label], column) for column in self._columns.values() if label in self._rows

@@ -18,6 +18,7 @@ from arena.cli import cli
 from arena.errors import SpecError
 from arena.match.record import Decision
 from arena.results.leaderboard import Leaderboard
+from arena.results.tally import Way
 from arena.store import Store
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.examination import examine
@@ -147,6 +148,11 @@ def test_the_better_attempt() -> None:
     assert score_attempt(quick, quick._replace(effort=50), "nodes") == 1
     assert score_attempt(quick, quick._replace(effort=50), "seconds") == 0.5
     assert score_attempt(quick._replace(effort=0.001), quick._replace(effort=0.049), "seconds") == 0.5
+    slow = quick._replace(effort=50.0 * 30)
+    ways: list[tuple[Way, Way, float]] = [("plain", "compiled", 0.5), ("compiled", "compiled", 1), (None, None, 0.5)]
+    for own, its, score in ways:
+        assert score_attempt(quick._replace(way=own), slow._replace(way=its), "seconds") == score, (own, its)
+        assert score_attempt(quick._replace(way=own), slow._replace(way=its), "nodes") == 1
     answer = Attempt(True, None, 5)
     assert score_attempt(answer, answer._replace(effort=6), "nodes") == 1
 
@@ -170,6 +176,18 @@ def attempt(solved: float, nodes: int = 1) -> Any:
         termination="normal" if solved else "gave-up",
         decisions=(DECISION._replace(nodes=nodes),),
     )
+
+
+def test_seconds_of_compiled_and_plain_attempts_are_not_compared(ledger: Ledger) -> None:
+    """The agent is a hundred times as fast as both baselines. One of them ran compiled, as the agent, and the other plain."""
+    book = AttemptBook(replace(MARKS, effort="seconds"), [Candidate("ada", "ada/mine@1", 1)], ledger)
+    timings = {"ada/mine@1": {"compiled": [1]}, "low": {"compiled": [1]}, "high": {"plain": [1]}}
+    for label, timing in timings.items():
+        for number in range(10):
+            record = attempt(True)
+            seconds = 0.1 if label == "ada/mine@1" else 10.0
+            book.take([label], number, record._replace(decisions=(DECISION._replace(seconds=seconds),), timing=timing))
+    assert [book.tests.counts[0, column].tolist() for column in range(2)] == [[0, 0, 0, 0, 10], [0, 0, 10, 0, 0]]
 
 
 def test_a_test_takes_positions_in_their_order(ledger: Ledger) -> None:
