@@ -36,9 +36,11 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
                 say(str(error))
                 code = 2
             else:
-                for warning in limit_warnings(ready):
+                warnings = list(limit_warnings(ready))
+                for warning in warnings:
                     say(f"warning: {warning}")
-                print(f"{spec}: no faults, {ready.size:,} matches", file=out)
+                counted = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}, " if warnings else ""
+                print(f"{spec}: no faults, {counted}{ready.size:,} matches", file=out)
                 for note in (*ready.notes, *repeat_notes(ready.boards)):
                     say(f"note: {note}")
     return code
