@@ -1,5 +1,6 @@
 """Comparisons of two entries as text: sentences and tables for `arena compare`, and sentences about Elo for `arena stats`."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,13 +42,18 @@ def comparison_text(
         return f"{sheet.title}: {found.one} and {found.other}{by} in {found.rounds:,} rounds\n\n{sentence}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
     texts = [heading, puzzle_verdict(found, p_value, said), _figures(found, style, width)]
-    for title, rows, unit in (("nodes", found.by_nodes, ""), ("seconds", found.by_seconds, " s")):
+    for title, rows, text in (("nodes", found.by_nodes, figures.figure), ("time", found.by_seconds, _round_duration)):
         if rows:
-            cells = [[f"{figures.figure(row.budget)}{unit}", figures.share(row.one), figures.share(row.other)] for row in rows]
+            cells = [[text(row.budget), figures.share(row.one), figures.share(row.other)] for row in rows]
             shown = TextTable([title.title(), found.one, found.other], cells).text(style, width)
             texts.append(f"Solved within a budget of {title}:\n\n{shown}")
     texts += [] if found.untimed is None else [found.untimed]
     return "\n\n".join(texts)
+
+
+def _round_duration(seconds: float) -> str:
+    """Return a time without zeros at the end of its decimals, because most budgets are round numbers."""
+    return re.sub(r"\.?0+ ", " ", text) if "." in (text := figures.duration(seconds)) else text
 
 
 # Puzzles

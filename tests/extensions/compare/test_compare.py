@@ -151,6 +151,18 @@ def test_two_solvers_on_one_set_of_positions(puzzle: tuple[Path, list[Record]]) 
         assert row["one"] == pytest.approx(fmean(bool(a.solved) and nodes(a) <= row["budget"] for a, _ in met))
 
 
+def test_budgets_of_time_have_a_unit_that_fits(puzzle: tuple[Path, list[Record]]) -> None:
+    """Each row is the budget of the JSON in microseconds, milliseconds or seconds, from 1 to 1,000 of them."""
+    names = ("by distance", "by place")
+    (board,) = json.loads(called("compare", str(puzzle[0]), *names, "--format", "json").output)
+    budgets = [row["budget"] for row in board["pairs"][0]["by_seconds"]]
+    text = called("compare", str(puzzle[0]), *names).output.partition("Solved within a budget of time:")[2]
+    rows = re.findall(r"^ *([\d.,]+) (µs|ms|s) +\d", text, re.MULTILINE)
+    assert all(1 <= float(number) < 1000 and not number.endswith(".0") for number, _ in rows)
+    assert [float(number) * {"µs": 1e-6, "ms": 1e-3, "s": 1}[unit] for number, unit in rows] == pytest.approx(budgets)
+    assert len(rows) > 1
+
+
 def test_no_share_is_told_of_a_budget_that_nobody_had(tmp_path: Path) -> None:
     """Searches stopped at 300 nodes: the last row is 300, not 500; of seconds, where the first of them was stopped."""
     spec = {**PUZZLE, "rounds": 20, "limits": {"nodes": 300}, "agents": ["bfs", "a-star", "greedy"]}
