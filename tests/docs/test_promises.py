@@ -1,6 +1,7 @@
 """The page about trust says what the tests that attack say, and nothing else."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,17 @@ def test_two_marks_that_differ_hold_in_part(tmp_path: Path) -> None:
     (tmp_path / "test_made.py").write_text(text)
     done = made(f"made.TESTS = made.Path({str(tmp_path)!r}); print(made.table())")
     assert "| no promise | in part | no promise | `test_made.py` |" in done.stdout
+
+
+def test_the_tests_of_the_table_of_reports_exist() -> None:
+    """Each kind of fault has a public report and a test, and each test that is named is there."""
+    section = PAGE.read_text("utf-8").partition("## Reported elsewhere, right here")[2]
+    rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) >= 7
+    for fault, reported, _, named in rows:
+        assert re.search(r"\]\(https://github\.com/[\w./-]+/(issues|pull)/\d+\)", reported), fault
+        tests = [name.split("::") for name in re.findall("`(.*?)`", named)]
+        assert tests, fault
+        for file, test in tests:
+            found = ast.parse((TOP / "tests" / file).read_text("utf-8")).body
+            assert test in [node.name for node in found if isinstance(node, ast.FunctionDef)], f"{file}::{test}"
