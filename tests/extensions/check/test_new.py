@@ -5,10 +5,11 @@ import subprocess
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from arena import load_plugins
+from arena import Agent, Limits, load_plugins, play
 from arena.testing import check_game
 from arena_check.new import write
 from tests.conftest import arena_in
@@ -115,6 +116,25 @@ def test_tests_of_a_package_notice_another_rule(
     tested = called("pytest", "-q", "-p", "no:cacheprovider", folder=file.parent)
     assert tested.returncode == 1, tested.stdout
     assert noticed in tested.stdout
+
+
+def test_tests_of_an_agent_draw_no_move(tmp_path: Path) -> None:
+    """Whatever its search takes, an agent that reports nothing plays its own moves in the games of its tests."""
+    write("agent", "my-first", tmp_path, load_plugins(), package=True)
+    text = (tmp_path / "my-first" / "tests" / "test_my_first.py").read_text()
+    (limits,) = re.findall(r"^LIMITS = (.*)$", text, re.MULTILINE)
+
+    class Slow(Agent):
+        name = "slow"
+
+        def choose(self, game: Any, state: Any, search: Any) -> Any:
+            for _ in range(3_000):
+                game.result(state, game.actions(state)[-1])
+            return game.actions(state)[-1]
+
+    given = eval(limits, {"Limits": Limits})
+    record = play("tic-tac-toe", [Slow(), "random"], limits=given)
+    assert (record.fallbacks, record.actions[0]) == (0, "9")
 
 
 @pytest.mark.parametrize(
