@@ -21,7 +21,8 @@ HOLES = {
     "season": "an author of a ladder hands in or withdraws agents again and again, so that seasons (the times between two "
     "changes of the agents in play) keep restarting and the matches of all authors stop",
     "file": "the file of an agent runs code in arena's own process or in the process of a rival",
-    "dice": "an agent computes the random numbers of a rival or of chance from the messages that it gets",
+    "dice": "an agent computes the random numbers of a rival or of chance from the messages that it gets or, "
+    "with a secret seed (the default for code from strangers), from the tournament file",
     "clock": "child processes of an agent use up the time of a rival in the rival's turn",
     "blame": "an agent ends the process that plays the match in the rival's turn, so that the rival is blamed",
     "void": "an agent claims that its backend is unavailable, so that a match that it would lose becomes void",

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from arena.agent import Agent
 from arena.limits import Limits
 from arena.match.match import IN_PROCESS
+from arena.plugins.registry import Registry
 from arena.spec.choices import Choices, read_choices
 from arena.spec.document import Path
 from arena.spec.games import Rules
@@ -50,6 +51,10 @@ class Entry:
     def located(self, folder: FilePath) -> Mapping[str, Any]:
         """Return the options for a process whose working directory is `folder`."""
         return locate_options(self.options, self.files, folder) if self.files else self.options
+
+    def is_foreign(self, registry: Registry) -> bool:
+        """Return whether its code may come from a stranger: it is a program, or has code of its own in a sandbox."""
+        return not self.source.here and (self.source.code is None or is_closed(registry, self.isolation))
 
     @property
     def name(self) -> str:

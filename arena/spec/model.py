@@ -148,7 +148,9 @@ class SpecKeys(_Keys):
     challengers: Any = Field(None, description="An option of the format gauntlet; you can also write it in `format`.")
     test: Any = Field(None, description="An option of the format head-to-head; you can also write it in `format`.")
     replays: Any = Field(None, description="An option of the format knockout; you can also write it in `format`.")
-    seed: SpecSeed = Field(
-        0, description="All random numbers follow from it; `secret` draws a seed that is revealed when the run ends."
+    seed: SpecSeed = Field(  # type: ignore[assignment]  # no default here: it follows from the entries
+        None,
+        description="All random numbers follow from it; `secret` draws a seed that is revealed when the run ends. Default: 0, or "
+        "`secret` if an entry is a program, or has code of its own in a sandbox.",
     )
     plugins: list[Source] | None = Field(None, description="Python files, relative to the spec, or modules.")

@@ -14,11 +14,11 @@ from arena.secret import SECRET, Seed, draw_secret
 from arena.spec.board import Spec
 from arena.spec.boards import read_boards
 from arena.spec.document import Document, make_document
-from arena.spec.entries import read_entries
+from arena.spec.entries import Entry, read_entries
 from arena.spec.games import read_games
 from arena.spec.isolation import KEY as ISOLATION, check_name, isolation_names
 from arena.spec.model import AdjudicateKeys, DrawKeys, EntryKeys, MatchLimits, ReportKeys, ResignKeys, SpecKeys
-from arena.spec.reader import Faults, SpecReader
+from arena.spec.reader import Faults, SpecReader, format_path
 from arena.spec.source import source_keys
 
 
@@ -62,14 +62,14 @@ def _resolve(
     registry, loaded = _load_plugins(document, values, plugins, faults)
     if not check_name(registry, values.get(ISOLATION), (ISOLATION,), faults.add):
         values[ISOLATION] = None
-    secret = seed is None and values.get("seed") == SECRET
-    chosen = seed if seed is not None else draw_secret() if secret else values.get("seed") or 0
-    reading = SpecReader(document, values, registry, faults, chosen, loaded, shared=shared)
+    reading = SpecReader(document, values, registry, faults, 0, loaded, shared=shared)
     try:
         rules = read_games(reading)
         if values.get("report"):
             import_extension("arena_records.report_key", "report").read_report(reading, rules)
         entries = read_entries(reading, rules)
+        secret = seed is None and _wants_secret(reading, entries)
+        reading.seed = seed if seed is not None else draw_secret() if secret else values.get("seed") or 0
         boards = read_boards(reading, rules, entries)
     finally:
         for source in reading.sources.values():
@@ -85,6 +85,20 @@ def _resolve(
     found = {name: kept for name, source in reading.sources.items() if (kept := source.share()) is not None}
     shared = {**shared, **found}
     return Spec(name, reading.seed, tuple(boards), tuple(reading.notes), document, registry, loaded, secret, shared)
+
+
+def _wants_secret(reading: SpecReader, entries: Sequence[Entry]) -> bool:
+    """Return whether a spec asks for a secret seed, or names no seed although an entry may use a known seed to win."""
+    if "seed" in reading.values:
+        return bool(reading.values["seed"] == SECRET)
+    foreign = next((entry for entry in entries if entry.is_foreign(reading.registry)), None)
+    if foreign is None:
+        return False
+    reading.note(
+        f"the seed is secret, because {format_path(foreign.path)} brings code that could compute random numbers from a known "
+        "seed; to choose the seed yourself, write for example seed: 0"
+    )
+    return True
 
 
 def _load_plugins(

@@ -179,7 +179,8 @@ def _read_spec(asked: Asked) -> Terms:
     if isinstance(listed, list) and len(listed) == 1:  # a single entry plays against its own default
         twin = {**(listed[0] if isinstance(listed[0], dict) else {"agent": listed[0]}), "label": DEFAULT}
         document = replace(document, values={**document.values, "agents": [*listed, twin]})
-    spec = load_spec(document, plugins=[PluginPlace(one).absolute for one in asked.plugins])  # reports all faults of the spec
+    seed = None if "seed" in document.values else 0  # even against programs, whose default is a secret seed
+    spec = load_spec(document, plugins=[PluginPlace(one).absolute for one in asked.plugins], seed=seed)  # reports all faults
     values = {**document.values, "agents": listed}
     if len(spec.boards) != 1:
         raise ArenaError(f"{asked.file}: expected one game, got {len(spec.boards)}; agents are tuned for one game at a time")

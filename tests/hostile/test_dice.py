@@ -9,11 +9,13 @@ import sys
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import arena
+from arena.spec import load_spec
 from arena.store import Store
 from arena_records.export import export
 from tests.conftest import Arena
@@ -53,6 +55,56 @@ def arena_agents():
     return [Spy]
 """
 SPEC = "game: tic-tac-toe\nrounds: 12\nseed: secret\nagents: [random, {agent: random, label: other}]\n"
+
+
+ORACLE = """
+from arena import Agent, hookimpl, load_plugins
+from arena.match.chance_streams import Chance
+from arena.match.match import Positions
+
+class Oracle(Agent):
+    name = "oracle"
+    copes = frozenset({"chance"})
+
+    def __init__(self):
+        game = load_plugins().game("pig")()
+        keys = [Positions(game, "pig", {}, 0).key(number) for number in range(20)]
+        self.streams = [Chance.of(game, key, 0) for key in keys]
+        self.last, self.rolls = None, 0
+
+    def choose(self, game, state, search):
+        # Which rounds have the dice that this seat has rolled so far?
+        if self.last is not None:
+            rolling = game.result(self.last, "roll")
+            stayed = state[0] == self.last[0] and state[2] > self.last[2]
+            face = state[2] - self.last[2] if stayed else 1
+            self.streams = [stream for stream in self.streams if stream.outcome(rolling) == face]
+            self.rolls += 1
+        if not self.streams:
+            raise RuntimeError(f"wrong about roll {self.rolls}")
+        self.last = state
+        return "roll"
+
+@hookimpl
+def arena_agents():
+    return [Oracle]
+"""
+
+
+@pytest.mark.parametrize(("seed", "computed"), [({"seed": 0}, True), ({}, False)])
+@pytest.mark.promise(hole="dice", isolation="sandbox")
+def test_dice_are_computed_from_a_known_seed_alone(seed: dict[str, int], computed: bool, bubblewrap: str, tmp_path: Path) -> None:
+    """From the seed 0, an agent computes every roll of its die in the sandbox; by default the seed is secret, and no round of
+    the seed 0 has these rolls. The agent always rolls, so a match lasts until its rival has 100 points.
+    """
+    (tmp_path / "oracle.py").write_text(ORACLE)
+    oracle = {"agent": "oracle", "plugin": str(tmp_path / "oracle.py"), "isolation": "sandbox"}
+    records = arena.run({"game": "pig", "rounds": 3, "agents": [oracle, {"agent": "hold-at", "at": 20}], **seed}).records
+    assert len(records) == 6
+    if computed:
+        assert [record.message for record in records] == [None] * 6
+    else:
+        assert all("wrong about roll" in str(record.message) for record in records), [record.message for record in records]
 
 
 @pytest.mark.parametrize("isolation", ["process"])
@@ -98,6 +150,23 @@ def exported(store: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+FIRST = """
+import json, sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        answer = {"type": "hello", "protocol": 2, "can": ["choose"]}
+    elif message["type"] == "start":
+        answer, played = {"type": "ready"}, set()
+    elif message["type"] == "choose":
+        played |= set(message["played"])
+        answer = {"type": "action", "action": next(cell for cell in map(str, range(1, 10)) if cell not in played)}
+        played.add(answer["action"])
+    else:
+        continue
+    print(json.dumps(answer), flush=True)
+"""
 SLOW = """
 import time
 from arena import Agent, hookimpl
@@ -189,3 +258,51 @@ def test_shards_need_one_secret(arena: Arena, tmp_path: Path) -> None:
     conflict = arena("merge", "c.db", "a.db", "b.db")
     assert conflict.returncode == 1
     assert "different secret seeds" in conflict.stderr
+
+
+PROGRAM = {"agent": {"command": [sys.executable, "first.py"]}, "label": "program"}
+
+
+@pytest.mark.parametrize(
+    ("more", "secret"),
+    [
+        ({"agents": ["random", PROGRAM]}, True),
+        ({"agents": ["random", PROGRAM], "seed": 0}, False),
+        ({"agents": ["random", PROGRAM], "seed": "secret"}, True),
+        ({"agents": ["random", "greedy"]}, False),
+        ({"agents": ["random", {"agent": "greedy", "isolation": "sandbox"}]}, False),
+        ({"agents": ["random", {"agent": "greedy", "isolation": "process"}]}, False),
+    ],
+)
+def test_the_seed_is_secret_by_default_only_against_code_of_others(more: dict[str, Any], secret: bool) -> None:
+    """A program is code that arena does not know. Agents that arena itself loads are trusted wherever they run."""
+    spec = load_spec({"game": "pig", "rounds": 1, **more})
+    assert (spec.secret, spec.seed == 0) == (secret, not secret)
+    assert any("agents[1] brings code" in note for note in spec.notes) == (secret and "seed" not in more)
+    assert load_spec({"game": "pig", "rounds": 1, **more}, seed=5).seed == 5
+
+
+def test_a_plugin_of_an_entry_makes_the_seed_secret_in_a_sandbox(bubblewrap: str, tmp_path: Path) -> None:
+    """With isolation: process, an agent could read the store anyway, and the author is trusted with the files of the user."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    for isolation, secret in (("sandbox", True), ("process", False)):
+        entry = {"agent": "slow", "plugin": str(tmp_path / "slow.py"), "isolation": isolation}
+        assert load_spec({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", entry]}).secret == secret
+
+
+def test_a_run_against_a_program_resumes_with_its_default_secret(arena: Arena, tmp_path: Path) -> None:
+    """The second start finds all matches, whose ids depend on the secret; the seed that is revealed gives them again."""
+    (tmp_path / "first.py").write_text(FIRST)
+    agents = "[random, {agent: {command: [python3, first.py]}}]"
+    (tmp_path / "s.yaml").write_text(f"{{game: tic-tac-toe, rounds: 2, agents: {agents}}}")
+    done = arena("run", "s.yaml", "--workers", "1")
+    digits = re.search(r"^seed: (\w{32})$", done.stderr, re.MULTILINE)
+    assert digits is not None, done.stderr
+    assert "note: the seed is secret, because agents[1] brings code" in done.stderr
+    records = exported(tmp_path / "results/s.db")
+    again = arena("run", "s.yaml", "--workers", "1")
+    assert "all 4 matches were in" in again.stderr
+    arena("run", "s.yaml", "--workers", "1", "--seed", digits[1], "--store", "again.db")
+    assert [ids(record) for record in exported(tmp_path / "again.db")] == [ids(record) for record in records]
+    replayed = arena("replay", "results/s.db", str(records[0]["id"]), "--spec", "s.yaml")
+    assert replayed.returncode == 0, replayed.stderr
