@@ -18,11 +18,12 @@ MakeEngine = Callable[..., Path]
 
 
 def spec_of(program: Path, protocol: str, **entry: Any) -> dict[str, Any]:
-    """A spec of an engine against a player at random."""
+    """A spec of an engine against a player at random. The seed is named, because by default it is secret against a program."""
     return {
         "game": "noughts",
         "plugins": [NOUGHTS],
         "rounds": 1,
+        "seed": 0,
         "agents": [{"agent": {"command": [str(program)], "protocol": protocol}, **entry}, "random"],
     }
 
