@@ -23,7 +23,7 @@ HOLES = {
     "file": "the file of an agent runs code in arena's own process or in the process of a rival",
     "dice": "an agent computes the random numbers of a rival or of chance from the messages that it gets or, "
     "with a secret seed (the default for code from strangers), from the tournament file",
-    "clock": "child processes of an agent use up the time of a rival in the rival's turn",
+    "clock": "an agent or its child processes use processor time in the turn of a rival, also if timers continue them",
     "blame": "an agent ends the process that plays the match in the rival's turn, so that the rival is blamed",
     "void": "an agent claims that its backend is unavailable, so that a match that it would lose becomes void",
     "start": "an agent thinks before its clock starts, or its answer is read after its time is up",

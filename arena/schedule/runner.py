@@ -54,7 +54,7 @@ def check_isolations(spec: Spec) -> None:
 
 def isolation_notes(spec: Spec) -> list[str]:
     """Return lines for the user about the isolations in which agents of a spec play."""
-    return [note for isolation in _isolations(spec) for note in isolation.notes(spec)]
+    return list(dict.fromkeys([note for isolation in _isolations(spec) for note in isolation.notes(spec)]))
 
 
 def may_end_worker(spec: Spec, scheduled: Scheduled, seat: int) -> bool:

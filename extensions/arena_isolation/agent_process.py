@@ -71,6 +71,10 @@ processor, up to the longest extension.
 """
 
 
+MAX_STOPPED_CPU_SECONDS = 0.02
+"""Maximum processor time that an agent may use from a stop to its next request. A signal needs a moment to stop many threads."""
+
+
 class RequestLimits:
     """The limits of one request: when the agent is asked to stop, and when it is killed."""
 
@@ -199,11 +203,11 @@ class AgentProcess:
         self._company = company
         self._process.meanwhile = company.settle
 
-    def wake(self) -> None:
-        """Continue the process."""
+    def wake(self) -> float:
+        """Continue the process. Return the seconds of processor time that it has used although it was stopped."""
         if self._company is not None:
             self._company.moving.discard(self)
-        self._process.wake()
+        return self._process.wake()
 
     def rest(self) -> None:
         """Stop the process until the next request."""
@@ -244,7 +248,9 @@ class AgentProcess:
         too much memory. If `margin` is not 0, the limit is extended by the time that the agent had to wait for a processor. If
         the answer is `best`, the result is the last report that the agent sent before.
         """
-        self.wake()
+        thought = self.wake()
+        if thought > MAX_STOPPED_CPU_SECONDS:
+            raise self.lost("timeout", f"thought in another's turn: used {thought:.2f} s of processor time while it was stopped")
         seconds = self.patience if seconds is None else seconds
         turn = self._turn = RequestLimits(seconds, margin, cpu_seconds)
         if turn.measured and self._use is None:

@@ -45,6 +45,10 @@ NO_NAMESPACES = (
     "no PID namespace can be made here, so an agent in a process of its own could send signals to other processes. If the worker "
     "of a match with such an agent is killed twice, the match is void. To separate the agents, allow user namespaces"
 )
+NO_GROUPS = (
+    "no control group can be made here, so agents are stopped only by signals while others have their turn. An agent that still "
+    "uses more than 20 ms of processor time loses; see `arena docs isolation`"
+)
 PLAYING_MODULE = "arena_isolation.agent_host"
 """The module of a process that plays."""
 COMPILING_MODULE = "arena_isolation.compile_host"
@@ -166,11 +170,12 @@ class AgentChild(ChildProcess):
         """
         return self._still is not None and self._still.size(turn) > self._alone
 
-    def wake(self) -> None:
-        """Let the child continue."""
+    def wake(self) -> float:
+        """Let the child continue. Return the seconds of processor time that it has used although it was stopped."""
         if self._resting and self._still is not None:
             self._resting = False
-            self._still.thaw()
+            return self._still.thaw()
+        return 0.0
 
     @property
     def clock(self) -> FamilyClock:
@@ -214,6 +219,15 @@ class AgentChild(ChildProcess):
     def _loss(self) -> ChildLost:
         """Return the error for a closed pipe. If the kernel killed the process because of its memory, the error says so."""
         return ChildLost("memory" if self._group is not None and self._group.met_limit("memory") else "ended")
+
+
+@cache
+def groups_work() -> bool:
+    """Return True if this process can make a control group for an agent."""
+    group = new_group()
+    if group is not None:
+        group.remove()
+    return group is not None
 
 
 @cache

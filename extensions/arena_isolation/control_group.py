@@ -109,9 +109,10 @@ class ControlGroup:
         """Freeze all processes in the group, and processes that enter it later. A frozen group can still be killed."""
         os.pwrite(self._freezer, b"1", 0)
 
-    def thaw(self) -> None:
-        """Let the processes in the group continue."""
+    def thaw(self) -> float:
+        """Let the processes in the group continue. Return 0.0, because no signal continues a frozen process."""
         os.pwrite(self._freezer, b"0", 0)
+        return 0.0
 
     def cpu_seconds(self) -> float:
         """Return the CPU time that the group has used so far, including processes that have ended."""

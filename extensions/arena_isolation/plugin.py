@@ -34,7 +34,14 @@ def arena_isolations() -> Iterable[Isolation]:
         """Return a note if agents in separate processes can reach each other on this machine."""
         from arena_isolation.agent_start import NO_NAMESPACES
 
-        return [] if keeps_apart() else [NO_NAMESPACES]
+        return [*note_stops(spec), *([] if keeps_apart() else [NO_NAMESPACES])]
+
+    def note_stops(spec: "Spec") -> Iterable[str]:
+        """Return a note if agents can be stopped only by signals on this machine."""
+        from arena_isolation.agent_start import NO_GROUPS, groups_work
+
+        stopped = any(seat.program and not seat.program.pondering for board in spec.boards for seat in board.seats)
+        return [NO_GROUPS] if stopped and not groups_work() else []
 
     def check_sandbox(spec: "Spec") -> None:
         from arena_isolation.agent_start import prove_once
@@ -48,7 +55,7 @@ def arena_isolations() -> Iterable[Isolation]:
 
     return [
         Isolation("process", open_players, notes=note_reach, default=True, shields=keeps_apart, why_plain=explain_plain),
-        Isolation("sandbox", open_players, check=check_sandbox, closed=True, why_plain=explain_plain),
+        Isolation("sandbox", open_players, check=check_sandbox, notes=note_stops, closed=True, why_plain=explain_plain),
     ]
 
 

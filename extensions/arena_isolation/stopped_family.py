@@ -4,14 +4,18 @@ frozen.
 A family is a process with its descendants. Signals reach only known processes, so all known processes of a family are stopped at
 once. The family is listed again 20 ms later and then every 100 ms, because a listing takes longer than many decisions. If a
 stopped family starts a new child, the child runs only until the next listing.
+
+A process can let itself be continued, for example by a POSIX timer that sends SIGCONT. So all known processes are stopped again
+every 20 ms, and `thaw` returns the processor time that the family has used since `freeze`.
 """
 
 import os
 import signal
 import sys
 import threading
+from collections.abc import Set
 from contextlib import suppress
-from time import perf_counter, sleep
+from time import clock_gettime, perf_counter, sleep
 
 from arena.api.processes import ProcessTree
 
@@ -19,6 +23,7 @@ FIRST_LISTING_SECONDS = 0.02
 """Seconds from a stop to the first listing after it."""
 LISTING_SECONDS = 0.1
 """Seconds between two listings of a stopped family."""
+_TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
 class StoppedFamily:
@@ -34,6 +39,11 @@ class StoppedFamily:
         self._lock = threading.Lock()
         self._stops = 0
         self._due: float | None = None
+        self._frozen = 0.0
+        self._used: dict[int, float] = {}
+        """The processor time of each process when the family was stopped, including processes that have ended since."""
+        self._reaped: dict[int, float] | None = None
+        """The processor time of the ended children of each process at the first listing after the stop; None before it."""
         self._closed = False
         self._list(0)
         _keeper.add(self)
@@ -42,14 +52,18 @@ class StoppedFamily:
         """Stop all known processes and, until `thaw`, every process that a listing finds."""
         with self._lock:
             self._stops += 1
-            self._due = perf_counter() + FIRST_LISTING_SECONDS
+            self._frozen = perf_counter()
+            self._due = self._frozen + FIRST_LISTING_SECONDS
             self._signal_all(signal.SIGSTOP)
+            self._used, self._reaped = self._read_clocks(), None
 
-    def thaw(self) -> None:
-        """Continue all processes."""
+    def thaw(self) -> float:
+        """Continue all processes. Return the seconds of processor time that they have used since `freeze`."""
         with self._lock:
             self._due = None
+            used = self._count_used()
             self._signal_all(signal.SIGCONT)
+            return used
 
     def size(self, turn: float) -> int:
         """Return the number of descendants after a turn of `turn` seconds. They are listed again if that takes little time in
@@ -60,8 +74,11 @@ class StoppedFamily:
         return len(self._known)
 
     def look(self) -> None:
-        """If the family is stopped and a listing is due, list it again and stop new processes."""
-        due = self._due
+        """If the family is stopped, stop its known processes again. If a listing is due, list it and stop new processes, too."""
+        with self._lock:
+            due = self._due
+            if due is not None:
+                self._signal_all(signal.SIGSTOP)
         if due is not None and perf_counter() >= due:
             self._list(self._stops)
 
@@ -92,12 +109,64 @@ class StoppedFamily:
                 self._due = perf_counter() + LISTING_SECONDS
                 for pid in new & self._known.keys():
                     _signal(self._known[pid], signal.SIGSTOP)
+                self._note_listing(new)
+
+    def _note_listing(self, new: Set[int]) -> None:
+        """Note the processor time of processes that a listing of the stopped family has found."""
+        if self._reaped is not None:  # they have started since the last listing, while the family was stopped
+            self._used.update(dict.fromkeys(new, 0.0))
+            return
+        status = {pid: _read_status(pid) for pid in (self._tree.leader, *self._known)}
+        self._reaped = {pid: reaped for pid, (_, reaped) in status.items()}
+        clocks = self._read_clocks()
+        if all(state in _STOPPED for state, _ in status.values()):
+            self._used |= clocks  # on a busy machine, the stop of a process with many threads takes a moment
+        else:
+            self._used |= {pid: clocks[pid] for pid in new & clocks.keys()}
+
+    def _read_clocks(self) -> dict[int, float]:
+        """Return the processor time of each process, without its children."""
+        found = {}
+        for pid in (self._tree.leader, *self._known):
+            with suppress(OSError):  # it has ended, or the system has no such clock
+                found[pid] = clock_gettime(~pid << 3 | _PROCESS_CLOCK)
+        return found
+
+    def _count_used(self) -> float:
+        """Return the processor time since the stop, including that of children which have started and ended meanwhile."""
+        now = self._read_clocks()
+        used = sum([seconds - self._used.get(pid, seconds) for pid, seconds in now.items()])
+        if self._reaped is None:
+            return used
+        reaped = 0.0
+        for pid, before in self._reaped.items():
+            # The user time and the system time are whole ticks, so each of them can be too large by one.
+            reaped += max(0.0, _read_status(pid)[1] - before - 2 * _TICK)
+        ended = sum([seconds for pid, seconds in self._used.items() if pid not in now])
+        return used + max(0.0, reaped - ended)
 
     def _signal_all(self, number: signal.Signals) -> None:
         with suppress(OSError):
             os.killpg(self._tree.leader, number)
         for descriptor in self._known.values():
             _signal(descriptor, number)
+
+
+_PROCESS_CLOCK = 2
+"""The bits that distinguish the processor clock of a process from other clocks of Linux (`clock_getcpuclockid`)."""
+_STOPPED = frozenset({b"T", b"t", b"Z", b"X", b""})
+"""The states of processes that are stopped or have ended."""
+
+
+def _read_status(pid: int) -> tuple[bytes, float]:
+    """Return the state of a process, and the processor time of its ended children. If it has ended, both are empty."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123
+            status = file.read()
+    except OSError:
+        return b"", 0.0
+    words = status[status.rindex(b")") + 1 :].split(None, 15)
+    return words[0], (int(words[13]) + int(words[14])) * _TICK
 
 
 def _signal(descriptor: int, number: signal.Signals) -> None:
