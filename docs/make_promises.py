@@ -34,7 +34,7 @@ HOLES = {
     "settings": "an agent changes settings of the kernel in `/proc/sys`, or acts as root",
     "network": "an agent uses the network or the files of the user",
     "key": "the key for one provider of language models is sent to another provider",
-    "channel": "seats exchange messages, or delay arena, through files that both can read",
+    "channel": "seats exchange messages, or delay arena, through files that both can read or counters in `/proc`",
     "record": "someone changes a record after it was written",
     "leftovers": "a run that is killed, or a submission that is refused, leaves files behind",
     "foreign": "a store from a stranger has views or other SQL that never ends, or rows of any size",

@@ -32,6 +32,7 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
+import arena
 from arena.api.errors import IsolationError
 from arena.api.processes import ProcessTree, PythonProcess
 from arena_isolation.canary import process_mark
@@ -55,6 +56,18 @@ that a worker has started.
 """
 SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin"
 UNPRIVILEGED = Path(__file__).with_name("unprivileged.py")
+COUNTING_FOLDERS = ("fs", "irq", "pressure")
+COUNTING_FILES = (
+    *("buddyinfo", "diskstats", "interrupts", "key-users", "keys", "loadavg", "meminfo", "pagetypeinfo", "partitions"),
+    *("sched_debug", "schedstat", "slabinfo", "softirqs", "stat", "swaps", "timer_list", "uptime", "vmallocinfo", "vmstat"),
+    *("zoneinfo", "sys/fs/aio-nr", "sys/fs/dentry-state", "sys/fs/file-nr", "sys/fs/inode-nr", "sys/fs/inode-state"),
+    *("sys/kernel/pty/nr", "sys/kernel/random/entropy_avail"),
+)
+"""The folders and files in /proc that count what all programs of the machine do. A seat could leave a message there for another
+seat. The number of processors and the size of the memory are still available, from sched_getaffinity and sysinfo.
+"""
+EMPTY_FILE = Path(arena.__file__).with_name("py.typed")
+"""An empty file that always exists."""
 CANARY = Path(__file__).with_name("canary.py")
 NOT_RUN = 127
 """The exit code of UNPRIVILEGED if it cannot start the program."""
@@ -123,6 +136,7 @@ def enclose(
         *("--size", str(SCRATCH_BYTES // 4), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108
         *("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"),  # no terminals: their buffers belong to no process
         *_kernel_files(),
+        *_hidden_counters(),
         *(() if calls is None else ("--seccomp", str(calls))),
         *(shown_files := mounts([*shown, *private, *([UNPRIVILEGED] if root else [])])),
         *_folders_above(place / "x", shown_files),
@@ -177,6 +191,16 @@ def _kernel_files() -> Iterator[str]:
             mode = path.stat().st_mode
             if stat.S_ISDIR(mode) or mode & 0o222:
                 yield from ("--ro-bind-try", str(path), str(path))
+
+
+def _hidden_counters() -> Iterator[str]:
+    """Yield the arguments that hide what counts the whole machine in /proc: an empty file or folder takes its place."""
+    for name in COUNTING_FOLDERS:
+        if Path("/proc", name).is_dir():
+            yield from ("--tmpfs", f"/proc/{name}", "--remount-ro", f"/proc/{name}")
+    for name in COUNTING_FILES:
+        if Path("/proc", name).is_file():
+            yield from ("--ro-bind", str(EMPTY_FILE), f"/proc/{name}")
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,8 @@ segments, queues and semaphores, and POSIX queues, because their memory belongs 
 success but have no effect: libraries such as SQLite need this answer, and in a sandbox a lock could only keep out the agent
 itself. Calls that drop pages of a file from memory or change the buffer sizes of sockets have no effect either. Calls that show
 which pages of a file are in memory are denied, because a seat could drop some pages and so leave a message of thousands of bits
-for another seat. Sockets are restricted to AF_UNIX, because some families, such as AF_VSOCK, belong to no network namespace.
+for another seat. So is `io_setup`, because all sandboxes share its slots. Sockets are restricted to AF_UNIX, because some
+families, such as AF_VSOCK, belong to no network namespace.
 """
 
 import os
@@ -31,7 +32,7 @@ _TABLE = """
     init_module 175 105, finit_module 313 273, delete_module 176 106, name_to_handle_at 303 264, open_by_handle_at 304 265,
     io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, inotify_init1 294 26, inotify_add_watch 254 27,
     fanotify_init 300 262, fanotify_mark 301 263, shmget 29 194, semget 64 190, msgget 68 186, mq_open 240 180,
-    mincore 27 232, cachestat 451 451, process_madvise 440 440
+    mincore 27 232, cachestat 451 451, process_madvise 440 440, io_setup 206 0
 """
 DENIED = {name: (int(first), int(second)) for name, first, second in map(str.split, _TABLE.split(","))}
 """The denied system calls by name, with their numbers on x86-64 and on aarch64."""
@@ -54,8 +55,8 @@ notifications; and F_SETPIPE_SZ.
 """
 DROPPING_ADVICE = (20, 21)
 """Advice of madvise(2) that takes pages out of memory: MADV_COLD, MADV_PAGEOUT."""
-CACHE_FLAGS = 0x08 | 0x80
-"""The flags of preadv2(2) for which the answer depends on what is in memory: RWF_NOWAIT, RWF_DONTCACHE."""
+READ_FLAGS = 0xFFFFFFFF
+"""All flags of preadv2(2). With some of them, such as RWF_NOWAIT, the answer depends on what is in memory."""
 SOL_SOCKET, BUFFER_OPTIONS = 1, (7, 8)
 """The level and the options of setsockopt(2) that set the size of a buffer: SO_SNDBUF, SO_RCVBUF."""
 AF_UNIX = 1
@@ -96,7 +97,7 @@ def call_filter(machine: str) -> bytes:
     program += _if_call(FADVISE[place], [(_RETURN, 0, 0, _DONE)])
     advice = [(_LOAD, 0, 0, _THIRD_ARGUMENT), *_if_any(DROPPING_ADVICE, _DONE), (_RETURN, 0, 0, _ALLOW)]
     program += _if_call(MADVISE[place], advice)
-    program += _if_call(PREADV2[place], _if_argument(_SIXTH_ARGUMENT, [(_ANY_BIT, CACHE_FLAGS)], _EOPNOTSUPP, _ALLOW))
+    program += _if_call(PREADV2[place], _if_argument(_SIXTH_ARGUMENT, [(_ANY_BIT, READ_FLAGS)], _EOPNOTSUPP, _ALLOW))
     size = [(_LOAD, 0, 0, _THIRD_ARGUMENT), *_if_any(BUFFER_OPTIONS, _DONE), (_RETURN, 0, 0, _ALLOW)]
     level = [(_LOAD, 0, 0, _SECOND_ARGUMENT), (_EQUAL, 1, 0, SOL_SOCKET), (_RETURN, 0, 0, _ALLOW)]
     program += _if_call(SETSOCKOPT[place], [*level, *size])

@@ -55,17 +55,30 @@ while time.monotonic() < until:
         heard += libc.syscall(number, ctypes.c_void_p(place), 0, value, wait, None, 0) == 0
 print(heard)
 """
-COUNTER = """
+PIPES = """
 import os, sys
-held = []
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+for line in sys.stdin:
+    for _ in range(1 if line == "?\\n" else int(line)):
+        ends = os.pipe()
+        number = os.fstat(ends[0]).st_ino
+        os.close(ends[0]), os.close(ends[1])
+    print(number, flush=True)
+"""
+THREADS = """
+import ctypes, sys, threading
+libc, info, held = ctypes.CDLL(None), (ctypes.c_ushort * 56)(), []
 for line in sys.stdin:
     if line == "?\\n":
-        count = int(open("/proc/sys/fs/file-nr").read().split()[0])
-        print(count, flush=True)
+        libc.sysinfo(info)
+        print(info[40], flush=True)  # the number of threads on the machine
         continue
-    for descriptor in held:
-        os.close(descriptor)
-    held = [os.open("/dev/null", os.O_RDONLY) for _ in range(int(line))]
+    for event, thread in held:
+        event.set()
+        thread.join()
+    held = [(event := threading.Event(), threading.Thread(target=event.wait, daemon=True)) for _ in range(int(line))]
+    for _, thread in held:
+        thread.start()
     print("done", flush=True)
 """
 PAGES = """
@@ -82,8 +95,10 @@ for number, bit in enumerate(bits):
         print(int(1e9 * (time.perf_counter() - began)))
 print(0)
 """
-LEVELS, FILES = 16, 240
-"""A seat sends one of 16 words: the number of its open files, divided by FILES."""
+COUNTERS = {"numbers of pipes": (PIPES, 1024, 16), "number of threads": (THREADS, 16, 12)}
+"""Counters of the kernel. For each, the program, the number of words that a seat can send, and the step of the counter for each
+word.
+"""
 TURNS = 40
 STRIDE_BYTES = 256 << 10
 """The distance between two pages that carry a bit. Reading one page must not also read the next one."""
@@ -162,22 +177,23 @@ def test_the_load_of_a_processor(bench: "Bench", folder: Path) -> None:
     bench.at_most(1000, "channel by the load of a processor", rates[best], "bit/s", slot=f"{best * 1000:.0f} ms")
 
 
-def test_counters_of_the_kernel(bench: "Bench", folder: Path) -> None:
-    """One seat holds files open and waits. During its turn, the other seat reads how many files are open on the machine."""
-    speaker, listener = Talker(COUNTER, folder), Talker(COUNTER, folder)
-    speaker.ask(0)
-    base, wrong, draw = int(listener.ask("?")), 0, Random(1)
+@pytest.mark.parametrize("name", COUNTERS)
+def test_counters_of_the_kernel(bench: "Bench", folder: Path, name: str) -> None:
+    """One seat moves a counter and waits. During its turn, the other seat reads by how much the counter has moved."""
+    program, levels, step = COUNTERS[name]
+    speaker, listener = Talker(program, folder), Talker(program, folder)
+    total = name == "numbers of pipes"  # this counter never goes back
+    wrong, draw, last = 0, Random(1), 0
     for _ in range(TURNS):
-        word = draw.randrange(LEVELS)
-        speaker.ask(word * FILES)
-        heard = round((int(listener.ask("?")) - base) / FILES)
-        wrong += heard != word
-        base = int(listener.ask("?")) - word * FILES if heard == word else base  # other programs open files, too
+        base = int(listener.ask("?")) - (0 if total else last * step)
+        last = draw.randrange(1, levels)
+        speaker.ask(last * step)
+        wrong += round((int(listener.ask("?")) - base) / step) != last
     for one in (speaker, listener):
         one.end()
-    error = min(max(wrong / TURNS, 1e-9), 1 - 1 / LEVELS)
-    rate = log2(LEVELS) + (1 - error) * log2(1 - error) + error * log2(error / (LEVELS - 1))
-    bench.at_most(16, "channel by the number of open files", rate, "bit/turn")
+    error = min(max(wrong / TURNS, 1e-9), 1 - 1 / levels)
+    rate = log2(levels) + (1 - error) * log2(1 - error) + error * log2(error / (levels - 1))
+    bench.at_most(16, f"channel by the {name}", rate, "bit/turn")
 
 
 def test_pages_that_nobody_has_read(bench: "Bench", folder: Path) -> None:
