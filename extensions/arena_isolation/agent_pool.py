@@ -13,6 +13,10 @@ MAX_IDLE_PROCESSES = 32
 """Maximum number of idle processes that are kept."""
 
 
+NOT_STARTED_AGAIN = "in an earlier match; the program was not started again"
+"""The end of the message if a program has sent no first message in an earlier match."""
+
+
 class AgentProcesses:
     """Agent processes that are reused from match to match. If too many processes are idle, the one that has been idle longest is
     ended.
@@ -45,7 +49,7 @@ class AgentProcesses:
         key = _program_key(program, limits, isolation)
         if key in self._silent:
             first = self._silent[key]
-            raise AgentLost(first.reason, f"{first.message} in an earlier match; the program was not started again")
+            raise AgentLost(first.reason, f"{first.message} {NOT_STARTED_AGAIN}")
         idle = self._idle.pop(key, [])
         process = next((one for one in reversed(idle) if deal not in one.deals), None)
         if process is not None:

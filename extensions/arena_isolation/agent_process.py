@@ -56,6 +56,8 @@ class Loading:
     """True if the process has been asked to load the code that was compiled for this search."""
 
 
+HELLO, START = "its hello", "its start"
+"""How messages name the first answer of a process, and its answer at the start of a match."""
 MAX_LOADING_SECONDS = 10.0
 """Timeout for a process that loads compiled code during a decision."""
 MIN_EXTENSION_SECONDS = 0.001
@@ -152,7 +154,7 @@ class AgentProcess:
 
     def _greet(self, *, plays: bool) -> None:
         greeting = {"type": "hello", "protocol": protocol.VERSION, "arena": __version__}
-        hello = self.ask(pack(greeting), self.hello_seconds, what="its hello")
+        hello = self.ask(pack(greeting), self.hello_seconds, what=HELLO)
         try:
             protocol.expect(hello, "hello")
             speaks = hello.get("protocol")

@@ -29,7 +29,7 @@ from arena.api.match import (
 from arena.api.search import SharedStart, compiles_first, search_engines
 from arena_isolation import protocol
 from arena_isolation.agent_pool import AgentProcesses
-from arena_isolation.agent_process import AgentLost, AgentProcess, Loading
+from arena_isolation.agent_process import START, AgentLost, AgentProcess, Loading
 from arena_isolation.helper_process import pack
 from arena_isolation.own_compiler import OwnSearch
 from arena_isolation.protocol import Broken
@@ -194,7 +194,7 @@ class RemotePlayer:
         request = pack(_start(self._match, self.number, self._program))
         began = perf_counter()
         try:
-            return host.ask(request, self._limits.start_seconds, what="its start")
+            return host.ask(request, self._limits.start_seconds, what=START)
         finally:
             self.started = perf_counter() - began
 
@@ -379,7 +379,7 @@ def why_plain(seat: Seat, game: Game) -> str | None:
         process = AgentProcess(seat.program, seat.limits.memory_mb, seat.isolation)
         try:
             request = _start(_match_of(seat, game), 0, seat.program)
-            if process.ask(pack(request), seat.limits.start_seconds, what="its start")["type"] == "ready":
+            if process.ask(pack(request), seat.limits.start_seconds, what=START)["type"] == "ready":
                 return process.prepare(None)
         finally:
             process.end()

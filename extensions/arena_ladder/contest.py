@@ -19,6 +19,8 @@ from arena.api.run import Batch, Scheduled, WorkerPool
 from arena.api.store import Store
 from arena_cluster.engine import ClusterError
 from arena_cluster.players import ClusterPlayers
+from arena_isolation.agent_pool import NOT_STARTED_AGAIN
+from arena_isolation.agent_process import HELLO, START
 from arena_ladder.code_folder import BadSubmission, CodeFolder
 from arena_ladder.feedback import NightReview
 from arena_ladder.ledger import CoursePoint, Ledger, Submission, find_deadline
@@ -33,6 +35,10 @@ FAULTS_IN_ROW = 5
 """The number of consecutive matches lost by faults after which a submission is suspended."""
 MAX_RECENT_FAULTS, RECENT_MATCHES = 10, 100
 """A submission is also suspended after more than 10 faults in its last 100 matches."""
+MAX_SILENT_STARTS = 2
+"""A submission is also suspended if it has not answered at its start this often in its last 100 matches, because every such start
+holds a worker up for many seconds.
+"""
 UNSOLVED = frozenset({"timeout", "memory"})
 """Faults for which a solver of puzzles is not suspended. A position that is too hard for a solver only counts as unsolved."""
 MAX_VOIDS = 3
@@ -115,6 +121,12 @@ class Closing(Exception):
     """Ends the iteration over a pool because the ladder is closing."""
 
 
+def _is_unanswered(record: Record) -> bool:
+    """Return True if the agent to move did not answer at its start. Matches for which it was not started again do not count."""
+    told = record.message or ""
+    return record.termination == "timeout" and told.startswith((HELLO, START)) and not told.endswith(NOT_STARTED_AGAIN)
+
+
 class ContestRunner:
     """Plays a ladder until it is stopped. All decisions depend only on the store, so a ladder that is restarted continues as
     before.
@@ -139,6 +151,8 @@ class ContestRunner:
         """The schedule for adding hidden positions; None for a game of two seats."""
         self._recent: dict[str, deque[bool]] = {}
         """For each submission, one flag for each of its last matches; a flag is true if the match was lost by a fault."""
+        self._silent: dict[str, deque[bool]] = {}
+        """The same, with flags that are true if the submission did not answer at its start."""
 
     def stop(self) -> None:
         """Request the end. Matches in progress are dropped, but their plans are kept."""
@@ -245,6 +259,7 @@ class ContestRunner:
         self._ledger.suspend(label, self._folder.as_handed_in(self._playing.pop(label), reason))
         self._faults.pop(label, None)
         self._recent.pop(label, None)
+        self._silent.pop(label, None)
 
     def _lay_out(self) -> tuple[list[Submission], list[Entrant]]:
         """Return the submissions in play and their entries. Submissions that cannot be unpacked under the current spec are
@@ -304,6 +319,11 @@ class ContestRunner:
         told = record.termination if solves else ", ".join(filter(None, (record.termination, record.message)))
         for seat, label in enumerate(record.labels):  # `told` has no message of a solver: it could reveal a position
             if label not in self._faults or record.termination == "void":
+                continue
+            silent = self._silent.setdefault(label, deque(maxlen=RECENT_MATCHES))
+            silent.append(record.seat == seat and _is_unanswered(record))
+            if sum(silent) >= MAX_SILENT_STARTS:
+                self._suspend(label, f"it did not answer at its start in {sum(silent)} of its last {len(silent)} matches")
                 continue
             at_fault = record.termination in (FAULTS - UNSOLVED if solves else FAULTS) and record.seat == seat
             faults = self._faults[label] + 1 if at_fault else 0

@@ -63,6 +63,49 @@ def test_five_faults_in_a_row_suspend_an_agent_and_so_do_many_among_other_matche
         assert re.match(r"it lost 11 of its last \d+ matches by its own fault; ", found["reason"])
 
 
+HANGS = """
+from arena import Agent, hookimpl
+import os, time
+
+class Mine(Agent):
+    name = "mine"
+
+    def __init__(self):
+        while WHEN:
+            time.sleep(0.1)
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Mine]
+"""
+
+
+def test_an_agent_that_hangs_at_its_start_is_suspended_at_the_second_time(tmp_path: Path) -> None:
+    """It starts in its check, and hangs afterwards. The other agents play on."""
+    spec = SPEC.replace("interval: 200", "interval: 10") + "limits: {start_seconds: 3}\n"
+    with HostedLadder(tmp_path, spec) as ladder:
+        mine, other = ladder.tokens("ada", "bob")
+        hangs = ladder.submit(mine, HANGS.replace("WHEN", "os.path.exists(__file__ + '.now')").encode()).body["id"]
+        assert ladder.verdict(mine, hangs)["status"] == "playing"
+        well = ladder.submit(other, agent()).body["id"]
+        assert ladder.verdict(other, well)["status"] == "playing"
+        show_faults(tmp_path)
+
+        def told() -> Any:
+            return ladder.ask(f"/api/submissions/{hangs}", mine).body
+
+        found = eventually(lambda: told()["status"] == "suspended" and told())
+        assert re.fullmatch(r"it did not answer at its start in 2 of its last \d+ matches", found["reason"])
+        assert ladder.ask(f"/api/submissions/{well}", other).body["status"] == "playing"
+        assert ladder.end()[0] == 0
+    with Store.open(tmp_path / "results" / "course.db") as store:
+        lost = [one for one, _ in store.records() if one.seat is not None and one.labels[one.seat].startswith("ada")]
+    assert {record.message for record in lost} == {"its start took longer than its limit of 3 s"}
+
+
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
     """A file system of 4 MiB."""
