@@ -9,6 +9,13 @@ if TYPE_CHECKING:
     from arena.parts import BoardColumn as BoardColumn, Comparison as Comparison, Export as Export, Measured as Measured
     from arena.results import figures as figures
     from arena.results.board_rows import versus_row as versus_row
+    from arena.results.contrasts import (
+        MIN_SECONDS as MIN_SECONDS,
+        Contrast as Contrast,
+        Contrasts as Contrasts,
+        compare_rounds as compare_rounds,
+        contrast as contrast,
+    )
     from arena.results.layout import TextTable as TextTable
     from arena.results.leaderboard import Leaderboard as Leaderboard
     from arena.results.pairs import PairedGames as PairedGames

@@ -1,6 +1,6 @@
 """The rows of a leaderboard as plain values, with the keys of its JSON output."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 from arena.results.rating import Strengths
@@ -42,25 +42,6 @@ def versus_row(rank: int | None, entry: int, tally: Tally, rated: Strengths | No
         better = zip(labels, rated.superiority[entry], strict=True)
         row["superiority"] = {label: likelihood for label, likelihood in better if likelihood is not None}
     return row
-
-
-def level_by_returns(tally: Tally) -> dict[int, tuple[int, ...]]:
-    """Return, for each entry, the others whose intervals of the mean return overlap with its own; empty without intervals."""
-    means = [] if tally.matches.folded else [tally.returns.of(entry) for entry in range(len(tally.counts))]
-    bounds = {n: (mean.low, mean.high) for n, mean in enumerate(means) if mean.low is not None and mean.high is not None}
-    return _find_overlaps(bounds)
-
-
-def level_by_solved(tally: Tally) -> dict[int, tuple[int, ...]]:
-    """Return, for each solver, the others whose intervals of the solved share overlap with its own."""
-    return _find_overlaps({entry: wilson(count.solved, count.games) for entry, count in enumerate(tally.counts) if count.games})
-
-
-def _find_overlaps(bounds: Mapping[int, tuple[float, float]]) -> dict[int, tuple[int, ...]]:
-    return {
-        entry: tuple([other for other, (start, end) in bounds.items() if other != entry and low <= end and start <= high])
-        for entry, (low, high) in bounds.items()
-    }
 
 
 def score_row(rank: int | None, entry: int, tally: Tally) -> Row:

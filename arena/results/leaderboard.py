@@ -12,8 +12,9 @@ from arena.errors import import_extension
 from arena.format import Kind, Pairing, Placing, Tie
 from arena.match.record import Record
 from arena.results import figures
-from arena.results.board_rows import Row, cpu_per_move, level_by_returns, level_by_solved, per, puzzle_row, score_row, versus_row
+from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_row, versus_row
 from arena.results.cells import board_table, bracket_table
+from arena.results.contrasts import Contrasts, contrast, effort_of_ranking
 from arena.results.pairs import PairedGames
 from arena.results.rating import Strengths, UnknownRatings, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
@@ -201,7 +202,9 @@ class Leaderboard:
         by_returns = ranking is None and (sheet.kind == "score" or tally.ranked_by == "returns")
         order = _order(tally, rated if by_rating else None, placings)
         refuted = tally.claims.refuted()
-        rows = _rows(tally, rated, _level(tally, rated, by_returns=by_returns), order, placings, {one.agent for one in refuted})
+        contrasts = contrast(tally, None if rated is None else rated.ratings) if not versus or by_returns or rated else None
+        level = {} if contrasts is None else contrasts.level()
+        rows = _rows(tally, rated, level, order, placings, {one.agent for one in refuted})
         ended = tally.is_complete(ended=finished)
         facts: dict[str, Any] = {}
         remarks, explained = list(_describe_matches(tally, ended=ended)), list[str]()
@@ -223,8 +226,7 @@ class Leaderboard:
             remarks += said if tally.games else ()
         unmetered = {label: count.unmetered for label, count in zip(sheet.labels, counts, strict=True) if count.unmetered}
         facts |= {key: fact for key, fact in (("unmetered", unmetered), ("untimed", tally.untimed)) if fact}
-        if tally.games and any(row.get("level_with") for row in rows):
-            remarks.append(f"~ : {_describe_level(sheet, by_returns=by_returns)}, so their order may be chance.")
+        remarks += _describe_ranking(tally, contrasts, rows)
         if any(row.get("apart") for row in rows):
             remarks.append("* : the times of this agent include the messages to and from another process.")
         remarks += [*[one.describe() for one in refuted], *[told for one in sheet.plugin_columns for told in one.remarks]]
@@ -260,20 +262,20 @@ class Leaderboard:
         )
 
 
-def _level(tally: Tally, rated: Strengths | None, *, by_returns: bool) -> Mapping[int, Collection[int]]:
-    """For each entry, return the others with overlapping intervals of the value that ranks the board."""
+def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield by what puzzles and boards of scores are ranked, and the remark on agents that cannot be told apart."""
+    if not tally.games:
+        return
     if tally.sheet.kind == "puzzle":
-        return level_by_solved(tally)
-    if by_returns and tally.sheet.kind == "versus":
-        return level_by_returns(tally)
-    return {} if rated is None else rated.level
-
-
-def _describe_level(sheet: BoardInfo, *, by_returns: bool) -> str:
-    """Return by what `_level` decides that agents cannot be told apart."""
-    if sheet.kind == "versus" and not by_returns:
-        return "the interval of the difference from another agent's rating contains 0 or is missing"
-    return f"the interval of the {'mean return' if by_returns else 'solved share'} overlaps with another agent's"
+        cost = "cost" if any(count.cost_of for count in tally.counts) else "number of moves"
+        yield f"Ranked by solved positions, then by mean {cost} of solutions, then by {effort_of_ranking(tally)}."
+    elif tally.sheet.kind == "score":
+        yield "Ranked by mean return."
+    if contrasts is None or not any(row.get("level_with") for row in rows):
+        return
+    tests = " and ".join(contrasts.names()) or "too few rounds that differ"
+    corrected = f", with Holm's correction for {contrasts.tests:,} tests" if contrasts.tests > 1 else ""
+    yield f"~ : cannot be told apart from another agent by what ranks the two, so their order may be chance ({tests}{corrected})."
 
 
 def _describe_ratings(
@@ -414,7 +416,7 @@ def _rows(
         marks: Row = {"refuted": labels[entry] in refuted} if refuted else {}
         if 0 < len(tally.sheet.apart) < len(labels):
             marks["apart"] = labels[entry] in tally.sheet.apart
-        if kind == "puzzle" and any(level.values()):
+        if kind != "versus" and any(level.values()):
             marks["level_with"] = [labels[other] for other in level.get(entry, ())]
         if measured:
             marks["cpu_per_move"] = cpu_per_move(tally.counts[entry]) if tally.is_timed(entry) else None
@@ -441,7 +443,7 @@ def _merit(entry: int, tally: Tally, rated: Strengths | None) -> tuple[float, ..
     if tally.sheet.kind == "versus":
         return (-((count.score if rated is None else rated.elo[entry][0]) or 0.0),)
     mean = per(count.cost, count.cost_of) if count.cost_of else per(count.moves, count.moves_of)
-    by_seconds = tally.ranked_by == "seconds" and all(map(tally.is_timed, range(len(tally.counts))))
+    by_seconds = effort_of_ranking(tally) == "seconds"
     return (
         -(per(count.solved, count.games) or 0.0),
         float("inf") if mean is None else mean,

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from arena.format import result_points
 from arena.stats.calculator import EloEstimate
 from arena.stats.observations import ONE_GAME, PAIR_SCORES, GameResults, Pair, WinDrawLoss, kinds_of, ranking_of
+from arena.stats.paired import SIGNIFICANCE_LEVEL
 
 Entries = tuple[int, int]
 PAIRS_OF_GAMES = [Pair.of(*points) for points in product((0, 0.5, 1), repeat=2)]
@@ -31,9 +32,12 @@ def count_pairs(pairs: Sequence[Pair]) -> tuple[int, int, int, int, int]:
     return counts[0], counts[1], counts[2], counts[3], counts[4]
 
 
-def estimate_score(pairs: Sequence[Pair]) -> EloEstimate:
-    """Return the score over all games of some pairs, including repeats and incomplete pairs. The interval uses distinct pairs."""
-    return EloEstimate.of_results([(pair.score, pair.games, times) for pair, times in kinds_of(pairs)])
+def estimate_score(pairs: Sequence[Pair], chance: float = SIGNIFICANCE_LEVEL) -> EloEstimate:
+    """Return the score over all games of some pairs, including repeats and incomplete pairs. The interval uses distinct pairs.
+
+    `chance` is the probability that the interval misses the score.
+    """
+    return EloEstimate.of_results([(pair.score, pair.games, times) for pair, times in kinds_of(pairs)], chance=chance)
 
 
 class Half(NamedTuple):

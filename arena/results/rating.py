@@ -28,8 +28,7 @@ class Strengths:
     """The maximum number of entries of a rated board. The size of the matrices grows with the square of this number."""
     elo: Mapping[int, tuple[float | None, float | None, float | None]]
     """The rating and its bounds; None for an unknown value."""
-    level: dict[int, tuple[int, ...]]
-    """For each entry, the other entries from which its rating cannot be told apart."""
+    ratings: "Ratings[int]"
     cycles: tuple[tuple[int, ...], ...]
     """Intransitive cycles: each agent is significantly better than the next one, and the last one than the first."""
     superiority: tuple[tuple[float | None, ...], ...]
@@ -102,7 +101,7 @@ def strengths(sheet: BoardInfo, results: GameResults[int], pairings: Pairings[in
     bounds = {row.agent: (row.elo, row.low, row.high) for row in ratings.rows}
     return Strengths(
         bounds,
-        {one: tuple([two for two in entries if two != one and not ratings.is_apart(one, two)]) for one in entries},
+        ratings,
         cycles(beats(pairings or {})),
         _superiority(ratings, len(entries)),
         anchor,

@@ -1,6 +1,6 @@
 """Computes the tallies (counts for leaderboards) of the boards in a store. The database adds up the counts.
 
-Memory does not grow with the matches of puzzles. It grows by a few bytes with each pair of games, and more with the distinct
+Memory grows by 40 bytes with each attempt at a puzzle, by a few bytes with each pair of games, and more with the distinct
 pairs without random numbers, with the results if the format has its own ranking, and with the rankings from games with three or
 more seats (see `arena.results.pairs`).
 """
@@ -40,6 +40,11 @@ def tallies_of(store: Store, sheets: Sequence[BoardInfo]) -> list[Tally]:
             tallies[board].add_game(round_, seats_of(seats), returns_of(returns), played, "1" in used_rng, corrected)
             if (outcomes := tallies[board].outcomes) is not None:
                 outcomes.add(Pairing(round_, seats_of(seats)), returns_of(returns))
+    for rows in store.chunks(_ATTEMPTS):
+        for board, round_, seats, solved, moves, cost, nodes, nanoseconds in rows:
+            tallies[board].attempts[seats_of(seats)[0]].add(
+                round_, solved=bool(solved), moves=moves, cost=cost, nodes=nodes, seconds=nanoseconds / NANOSECONDS
+            )
     for number, tally in enumerate(tallies):
         tally.distinct = 0
         tally.claims.read(store, number)
@@ -86,6 +91,10 @@ FROM place p JOIN record r ON r.number = p.record GROUP BY 1, 2, 3, 4, 5, 6
 _GAMES = """
 SELECT p.board, p.round, p.seats, r.returns, r.drew, r.play, r.adjusted
 FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
+"""
+_ATTEMPTS = """
+SELECT p.board, p.round, p.seats, r.solved, r.moves, r.cost, r.nodes_0, r.nanoseconds_0
+FROM place p JOIN record r ON r.number = p.record WHERE r.solved IS NOT NULL AND r.termination <> 'void'
 """
 _EFFORT = """
 SELECT p.board, p.seats, e.seat, sum(e.decisions), total(e.nodes), total(e.nanoseconds)

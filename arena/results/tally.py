@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from math import inf, nan
 from typing import Any, Literal
 
 from arena.errors import Unavailable
@@ -187,15 +188,16 @@ class RoundSums:
         """Return the mean of each round that has values."""
         return {round_: self.sums[round_] / count for round_, count in enumerate(self.counts) if count}
 
-    def mean(self) -> ClusteredMean:
-        """Return the mean of all values, with an interval that treats each round as one observation."""
-        return clustered_mean(self.sums, self.counts)
+    def mean(self, within: tuple[float, float] = (-inf, inf)) -> ClusteredMean:
+        """Return the mean of values from the range `within`. Its interval treats each round as one observation."""
+        return clustered_mean(self.sums, self.counts, within)
 
 
 class MeanReturns:
     """The returns of every entry on a board, and the same returns after a correction for luck if the records contain it."""
 
-    def __init__(self, entries: int) -> None:
+    def __init__(self, entries: int, within: tuple[float, float] = (-inf, inf)) -> None:
+        self._within = within
         self._returns = [RoundSums() for _ in range(entries)]
         self._by_group: dict[tuple[int, ...], dict[int, tuple[RoundSums, RoundSums]]] = {}
         self._partly = False
@@ -216,7 +218,7 @@ class MeanReturns:
 
     def of(self, entry: int) -> ClusteredMean:
         """Return the mean return of an entry."""
-        return self._returns[entry].mean()
+        return self._returns[entry].mean(self._within)
 
     def by_round(self, entry: int) -> dict[int, float]:
         """Return the mean return of an entry for each round in which it has played."""
@@ -240,7 +242,28 @@ class MeanReturns:
                 return ClusteredMean(None, None, None)
             sums = [sum(both) for both in zip_longest(sums, corrected, fillvalue=0.0)]
             counts = [sum(both) for both in zip_longest(counts, own.counts, fillvalue=0)]
-        return clustered_mean(sums, counts)
+        found = clustered_mean(sums, counts, self._within)
+        low, high = self._within
+        return found if found.mean is None else found._replace(mean=min(max(found.mean, low), high))
+
+
+class Attempts:
+    """The attempts of an entry at a puzzle, by position: what was solved, and what it took. Each needs 40 bytes."""
+
+    __slots__ = ("cost", "moves", "nodes", "rounds", "seconds", "solved")
+
+    def __init__(self) -> None:
+        self.rounds, self.solved = array("q"), bytearray()
+        self.moves, self.cost, self.nodes, self.seconds = array("d"), array("d"), array("d"), array("d")
+
+    def add(self, round_: int, *, solved: bool, moves: float | None, cost: float | None, nodes: float, seconds: float) -> None:
+        """Add the attempt at the position of a round."""
+        self.rounds.append(round_)
+        self.solved.append(solved)
+        self.moves.append(nan if moves is None else moves)
+        self.cost.append(nan if cost is None else cost)
+        self.nodes.append(nodes)
+        self.seconds.append(seconds)
 
 
 class Tally:
@@ -259,7 +282,9 @@ class Tally:
         self.distinct: int | None = None
         """The number of distinct games that a store has counted; None if matches are counted one by one."""
         self.matches = PairedGames()
-        self.returns = MeanReturns(len(sheet.labels))
+        self.returns = MeanReturns(len(sheet.labels), sheet.range)
+        self.attempts = [Attempts() for _ in sheet.labels]
+        """The attempts of every entry of a puzzle board."""
         self.claims = Claims(sheet)
         self._plays: set[tuple[tuple[int, ...], int]] = set()
         self._first: dict[tuple[int, str], tuple[int, str, str | None]] = {}
@@ -313,6 +338,12 @@ class Tally:
             self.unavailable += (record.message or "").startswith(Unavailable.MARK)
             return
         self.claims.add(number, pairing, record)
+        if record.solved is not None:
+            used = record.decisions
+            nodes, seconds = sum([one.nodes for one in used]), sum([one.seconds for one in used])
+            self.attempts[seats[0]].add(
+                pairing.round, solved=record.solved, moves=record.moves, cost=record.cost, nodes=nodes, seconds=seconds
+            )
         if self.outcomes is not None:
             self.outcomes.add(pairing, record.returns)
         played = play_hash_of(record)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from arena.game import Game
 from arena.identity import canonical, key
 from arena.match.match import Seat
 from arena.plugins.registry import Registry
+from arena.returns import Returns
 from arena.schedule.plugin_columns import PluginColumn, declare_columns
 from arena.schedule.ranking import Ranking
 from arena.spec import Board
@@ -58,6 +59,8 @@ class BoardInfo:
     """The ranking that the format computes; it has no placings before the run has ended. None if the format has no ranking."""
     plugin_columns: tuple[PluginColumn, ...] = ()
     """The columns that plugins add."""
+    returns: tuple[float, float | None] | None = None
+    """The smallest and the largest return of the game; the largest is None if it has no bound. None if they are unknown."""
     has_chance: bool = False
     """Whether the game has chance moves, so that all matches of a round share dice and deals."""
     apart: tuple[str, ...] = ()
@@ -80,6 +83,7 @@ class BoardInfo:
         ('tic-tac-toe', ('random', 'greedy'), 20)
         """
         format_ = board.format
+        low, high = Returns(board.game).range
         timed = [seat for seat in board.seats if seat.limits.timed]
         limits: dict[str, dict[str, float]] = {}
         for seat in board.seats:
@@ -106,6 +110,7 @@ class BoardInfo:
             ranked_by=board.ranked_by,
             ranking=Ranking(own_columns(format_)) if ranks(format_) else None,
             plugin_columns=() if registry is None else declare_columns(registry, board),
+            returns=(low, high if isfinite(high) else None),
             has_chance=board.has_chance,
             apart=tuple([seat.label for seat in board.seats if not seat.in_process]),
             has_openings=board.positions.plies > 0 or len(set(board.positions.texts or ())) > 1,
@@ -120,6 +125,12 @@ class BoardInfo:
             return None
         located = locate_options(values, Parameters(kind).find_files(values, folder), Path.cwd())
         return call_foreign(lambda: kind(**located), lambda _: None)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The smallest and the largest return; infinite if they are unknown."""
+        low, high = self.returns or (-inf, None)
+        return low, inf if high is None else high
 
     @property
     def parameters(self) -> dict[str, Any]:

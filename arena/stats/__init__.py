@@ -3,6 +3,7 @@
     observations     pairs of games, rankings             elo, calculator   scores and Elo of a match
     ratings          ratings of a field, with intervals   cycles            intransitive cycles
     clustered        means of values in clusters          solved_share      puzzles: intervals of solved shares
+    paired           tests of differences, Holm's method
 
 Import names from `arena.stats` itself; each is loaded on first use. The module `ratings` imports numpy, so import its names
 inside a function. All other modules import libraries only inside functions. For this reason, the command line starts quickly,
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
         Pair as Pair,
         WinDrawLoss as WinDrawLoss,
         ranking_of as ranking_of,
+    )
+    from arena.stats.paired import (
+        SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL,
+        agree as agree,
+        flip_signs as flip_signs,
+        holm as holm,
+        holm_chances as holm_chances,
+        mean_interval_of as mean_interval_of,
     )
     from arena.stats.ratings import Difference as Difference, Ratings as Ratings, rate as rate
 else:

@@ -1,13 +1,15 @@
 """The Elo of a match with its 95 % interval and the likelihood of superiority, from games or from pairs of games."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from arena.errors import ArenaError
 from arena.stats.elo import elo_difference, normalized_elo
-from arena.stats.likelihood import mean_interval, superiority
+from arena.stats.likelihood import mean_interval
 from arena.stats.observations import PAIR_SCORES
+from arena.stats.paired import SIGNIFICANCE_LEVEL, PairedTest, agree, test_differences
 
 GAME_SCORES = (0.0, 0.5, 1.0)
 
@@ -28,7 +30,12 @@ class EloEstimate:
     elo_low: float | None
     elo_high: float | None
     superiority: float
-    """The likelihood of superiority: how certain it is, from 0 to 1, that the first side is better."""
+    """The likelihood of superiority: how certain it is, from 0 to 1, that the first side is better. It is 1 minus half of the
+    p-value, or half of the p-value if the first side is behind."""
+    p_value: float
+    """The two-sided p-value of the hypothesis that both sides are equal, by the `test`. The interval contains a score of one half
+    exactly if the p-value is above its level."""
+    test: str
     normalized_elo: float | None
     """The normalised Elo; None for single games, because it needs pairs."""
 
@@ -40,7 +47,7 @@ class EloEstimate:
         >>> round(found.score, 2), round(found.elo or 0, 1), round(found.margin or 0, 1)
         (0.4, -70.4, 31.0)
         """
-        return _estimate((losses, draws, wins), GAME_SCORES, games=1)
+        return _estimate((losses, draws, wins), GAME_SCORES, {-1: losses, 0: draws, 1: wins}, games=1)
 
     @staticmethod
     def of_pairs(counts: Sequence[float]) -> "EloEstimate":
@@ -48,26 +55,30 @@ class EloEstimate:
 
         Raises ArenaError unless there are five counts, none of them negative.
         """
-        return _estimate(EloEstimate.check_counts(counts), PAIR_SCORES, games=2)
+        leads = dict(zip((-2.0, -1.0, 0.0, 1.0, 2.0), EloEstimate.check_counts(counts), strict=True))
+        return _estimate(counts, PAIR_SCORES, leads, games=2)
 
     @staticmethod
-    def of_results(results: Iterable[tuple[float, float, int]]) -> "EloEstimate":
+    def of_results(results: Iterable[tuple[float, float, int]], *, chance: float = SIGNIFICANCE_LEVEL) -> "EloEstimate":
         """Return the estimate from the results of pairs of games: the share of the points, the number of games, and how many
         pairs had this result.
 
         The score counts all games. The interval counts pairs, and leaves out games whose pair is incomplete. If a pair was
         repeated, so that it has more than two games, it has a larger weight. The effective number of pairs (L. Kish, Survey
-        Sampling, 1965) is smaller than their real number if some were repeated more often than others.
+        Sampling, 1965) is smaller than their real number if some were repeated more often than others. `chance` is the
+        probability that the interval misses the score, and the level of its test.
         """
         found = list(results)
         whole = [(score, games, times) for score, games, times in found if games > 1]
         total, squares = (sum(times * games**power for _, games, times in whole) for power in (1, 2))
-        weights = [0.0] * len(PAIR_SCORES)
+        weights, leads = [0.0] * len(PAIR_SCORES), Counter[float]()
         for score, games, times in whole:
             weights[PAIR_SCORES.index(round(score * 4) / 4)] += times * games * total / squares
+            leads[round(games * (2 * score - 1))] += times
         played = sum(times * games for _, games, times in found)
         share = sum(times * games * score for score, games, times in found) / played if played else 0.5
-        return replace(EloEstimate.of_pairs(weights), games=played, score=share, elo=elo_difference(share))
+        estimate = _estimate(weights, PAIR_SCORES, leads, games=2, chance=chance)
+        return replace(estimate, games=played, score=share, elo=elo_difference(share))
 
     @staticmethod
     def check_counts(counts: Sequence[float]) -> Sequence[float]:
@@ -86,13 +97,24 @@ class EloEstimate:
         return (self.elo_high - self.elo_low) / 2
 
 
-def _estimate(counts: Sequence[float], scores: Sequence[float], *, games: int) -> EloEstimate:
+def _estimate(
+    counts: Sequence[float],
+    scores: Sequence[float],
+    leads: Mapping[float, float],
+    *,
+    games: int,
+    chance: float = SIGNIFICANCE_LEVEL,
+) -> EloEstimate:
+    """Return the estimate from counted outcomes. `leads` has the points by which the first side led in them, for the test."""
     if min(counts) < 0:
         raise ArenaError(f"expected counts of games, none negative; got {', '.join(map(str, counts))}")
     total = sum(counts)
     mean = sum(n * score for n, score in zip(counts, scores, strict=True)) / total if total else 0.5
     variance = sum(n * (score - mean) ** 2 for n, score in zip(counts, scores, strict=True)) / total if total else 0.0
-    low, high = mean_interval(counts, scores) or (None, None)
+    test: PairedTest = test_differences(Counter({lead: round(times) for lead, times in leads.items() if times}))
+    lead = sum([lead * times for lead, times in leads.items()])
+    found = mean_interval(counts, scores, chance) or (None, None)
+    low, high = agree(found, decided=test.p_value <= chance, value=0.5 + lead, equal=0.5)
     return EloEstimate(
         games=total * games,
         score=mean,
@@ -101,6 +123,8 @@ def _estimate(counts: Sequence[float], scores: Sequence[float], *, games: int) -
         elo=elo_difference(mean),
         elo_low=None if low is None else elo_difference(low),
         elo_high=None if high is None else elo_difference(high),
-        superiority=superiority(counts, scores, 0.5),
+        superiority=1 - test.p_value / 2 if lead > 0 else test.p_value / 2 if lead else 0.5,
+        p_value=test.p_value,
+        test=test.name,
         normalized_elo=normalized_elo(mean, variance) if games == 2 else None,
     )

@@ -7,15 +7,13 @@ values with a given mean. No variance is estimated, so nothing fails if every ou
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from math import log, sqrt
-from statistics import NormalDist
+from math import log
 
 from arena.stats.distributions import student_quantile
+from arena.stats.paired import SIGNIFICANCE_LEVEL
 
 MIN_OUTCOMES = 3
 """The fewest independent outcomes (pairs of games, or rounds) with which an interval is computed."""
-ONE_IN_TWENTY = log(20)
-"""If all outcomes are equal, their probability at a one-sided 95 % bound is 1/20; this is minus its logarithm."""
 
 
 def log_likelihood(counts: Sequence[float], values: Sequence[float], mean: float) -> float:
@@ -65,24 +63,29 @@ def tilt(counts: Sequence[float], values: Sequence[float], mean: float) -> float
     return theta
 
 
-def mean_interval(counts: Sequence[float], values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean, within the range of the values; None if there are fewer than MIN_OUTCOMES.
+def mean_interval(
+    counts: Sequence[float], values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL
+) -> tuple[float, float] | None:
+    """Return the interval of the mean, within the range of the values; None if there are fewer than MIN_OUTCOMES.
 
     The interval consists of the means that a likelihood-ratio test does not reject. Because there may be few outcomes, the test
     uses the squared quantile of Student's t instead of chi-squared. If every outcome was the least or the largest possible value,
-    this value is one bound. The other bound is one-sided: the mean at which the probability of such outcomes is 1 in 20.
+    this value is one bound. The other bound is one-sided: the mean at which the probability of such outcomes is `chance`, the
+    probability with which an interval misses the mean.
     """
-    return _mean_interval(tuple(counts), tuple(values))  # cached, because many pairings of a large board have the same counts
+    return _mean_interval(
+        tuple(counts), tuple(values), chance
+    )  # cached, because many pairings of a large board have the same counts
 
 
 @lru_cache(4096)
-def _mean_interval(counts: tuple[float, ...], values: tuple[float, ...]) -> tuple[float, float] | None:
+def _mean_interval(counts: tuple[float, ...], values: tuple[float, ...], chance: float) -> tuple[float, float] | None:
     total = sum(counts)
     if total < MIN_OUTCOMES:
         return None
     low, high = min(values), max(values)
     middle = sum(n * v for n, v in zip(counts, values, strict=True)) / total
-    reach = ONE_IN_TWENTY if middle in {low, high} else student_quantile(total - 1, 0.975) ** 2 / 2
+    reach = -log(chance) if middle in {low, high} else student_quantile(total - 1, 1 - chance / 2) ** 2 / 2
     best = sum(n * log(n / total) for n in counts if n)
 
     def beyond(mean: float) -> float:
@@ -92,20 +95,6 @@ def _mean_interval(counts: tuple[float, ...], values: tuple[float, ...]) -> tupl
     below = low if middle <= low + edge else bisect(lambda mean: -beyond(mean), low + edge, middle)
     above = high if middle >= high - edge else bisect(beyond, middle, high - edge)
     return below, above
-
-
-def superiority(counts: Sequence[float], values: Sequence[float], mean: float) -> float:
-    """Return the likelihood of superiority: the confidence that the true mean is above `mean`; 0.5 without outcomes.
-
-    The signed root of the likelihood ratio is treated as a standard normal value.
-    """
-    total = sum(counts)
-    if not total:
-        return 0.5
-    seen = sum(n * v for n, v in zip(counts, values, strict=True)) / total
-    best = sum(n * log(n / total) for n in counts if n)
-    root = sqrt(max(0.0, 2 * (best - log_likelihood(counts, values, mean))))  # rounding may give less than 0
-    return NormalDist().cdf(root if seen > mean else -root)
 
 
 def bisect(rising: Callable[[float], float], low: float, high: float) -> float:

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import hypot, inf, isnan, log, nan, sqrt
-from statistics import NormalDist
 from typing import Any, Generic, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,8 +30,9 @@ from arena.errors import ArenaError
 from arena.stats.calculator import EloEstimate
 from arena.stats.distributions import chi_squared_tail, student_cdf, student_quantile
 from arena.stats.elo import ELO
-from arena.stats.likelihood import MIN_OUTCOMES, ONE_IN_TWENTY
+from arena.stats.likelihood import MIN_OUTCOMES
 from arena.stats.observations import Competitor, GameResults
+from arena.stats.paired import SIGNIFICANCE_LEVEL, agree
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Places: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
@@ -45,6 +45,11 @@ MAX_CHANCE = 0.05
 """If chance alone makes pairings differ this much with at least this probability, there is no spread between them."""
 MAX_LAST_STEP = 1e-9
 """The largest last step of a lead in natural units. The error is about the square of it."""
+MIN_LIKELY_ROUNDS = 20
+"""The fewest rounds with which a likelihood of superiority is given that is not exact."""
+MAX_HALVINGS = 60
+"""The smallest p-value of the lead of a tier is 1 / 2 to this power."""
+RATED_ROUNDS, SWEEP = "Student's t of the ratings", "a clean sweep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +66,21 @@ class Rated(Generic[Competitor]):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The lead of one rating over another in Elo, with its 95 % interval and the likelihood of superiority.
+    """The lead of one rating over another in Elo, with its interval and the test of the hypothesis that they are equal.
 
-    All are None if the difference is unknown. One bound is None if the interval is open on that side.
+    Lead and bounds are None if the difference is unknown. One bound is None if the interval is open on that side. The interval
+    contains 0 exactly if the p-value is above its level.
     """
 
     elo: float | None
     low: float | None
     high: float | None
     superiority: float | None
+    """The likelihood of superiority: 1 minus half of the p-value, or half of it if the lead is negative. None if it is not exact
+    and comes from fewer than MIN_LIKELY_ROUNDS rounds."""
+    p_value: float = 1.0
+    test: str = ""
+    """The name of the test; empty if there is none."""
 
 
 UNKNOWN = Difference(None, None, None, None)
@@ -128,6 +139,7 @@ class Ratings(Generic[Competitor]):
         self.agents, self.anchor = agents, anchor
         self._places = {agent: k for k, agent in enumerate(agents)}
         self._paired, size = games.paired, len(agents)
+        self._bounds: dict[float, tuple[Array, Array]] = {}
         width = max(map(len, games.rows), default=2)
         members = np.full((len(games.rows), width), size, dtype=np.intp)
         counts = [len(numbers) for numbers, _ in games.rows.values()]
@@ -168,35 +180,79 @@ class Ratings(Generic[Competitor]):
         rated = [Rated(agent, one.elo, one.low, one.high) for agent, one in zip(self.agents, found, strict=True)]
         return tuple(sorted(rated, key=lambda row: float("inf") if row.elo is None else -row.elo))
 
-    def difference(self, agent: Competitor, other: Competitor) -> Difference:
-        """Return the lead of `agent` over `other`. Raises ArenaError for an unknown competitor."""
+    def difference(self, agent: Competitor, other: Competitor, *, chance: float = SIGNIFICANCE_LEVEL) -> Difference:
+        """Return the lead of `agent` over `other`. `chance` is the probability that its interval misses the lead.
+
+        Raises ArenaError for an unknown competitor.
+        """
         for one in (agent, other):
             if one not in self._places:
                 raise ArenaError(
                     f"ratings: expected an agent that is rated, one of {', '.join(map(str, self.agents))}; got {one!r}"
                 )
-        return self._lead(self._places[agent], (self._places[other],))
+        places = self._places[agent], self._places[other]
+        found = self._lead(places[0], places[1:], chance)
+        p_value, test, likely = self._test(*places)
+        if found.elo is None or not test:
+            return found
+        low, high = agree((found.low, found.high), decided=p_value <= chance, value=found.elo)
+        return Difference(found.elo, low, high, _likelihood(found.elo, p_value) if likely else None, p_value, test)
 
-    def is_apart(self, agent: Competitor, other: Competitor) -> bool:
-        """Return whether the 95 % interval of the difference of two ratings leaves out 0."""
-        one, two = self._places[agent], self._places[other]
-        if self._tiers[one] == self._tiers[two] and self._sizes[self._tiers[one]] > 2:  # the same decision, but quicker
-            sure = self.superiority(agent, other)
-            return sure is not None and abs(sure - 0.5) > 0.475
-        found = self._lead(one, (two,))
-        return (found.low is not None and found.low > 0) or (found.high is not None and found.high < 0)
+    def test(self, agent: Competitor, other: Competitor) -> tuple[float, str]:
+        """Return the p-value and the name of the test of `difference`, quicker for a whole field. Without a test, the name is
+        empty.
+        """
+        return self._test(self._places[agent], self._places[other])[:2]
 
     def superiority(self, agent: Competitor, other: Competitor) -> float | None:
-        """Return the likelihood that `agent` is better than `other`, as in `difference`, but quicker for a whole field."""
+        """Return the likelihood of superiority of `difference`, quicker for a whole field."""
         one, two = self._places[agent], self._places[other]
+        p_value, test, likely = self._test(one, two)
+        return _likelihood(float(self.strengths[one] - self.strengths[two]), p_value) if test and likely else None
+
+    def _test(self, one: int, two: int) -> tuple[float, str, bool]:
+        """Return the p-value of a difference, the name of its test, and whether a likelihood of superiority may be given.
+
+        The name is empty if there is no test.
+        """
         tier = self._tiers[one]
-        if tier != self._tiers[two] or self._sizes[tier] == 2:
-            return self._lead(one, (two,)).superiority
+        if one == two:
+            return 1.0, "", False
+        if tier != self._tiers[two]:
+            return self._test_sweep(one, two)
+        if self._sizes[tier] == 2 and self._paired:
+            duel = self._duel(*sorted((one, two)))
+            return duel.p_value, "" if duel.elo_low is None else duel.test, True
         rounds = float(min(self._round_counts[1][one], self._round_counts[1][two]))
-        if one == two or rounds < MIN_OUTCOMES:
-            return None
+        if rounds < MIN_OUTCOMES:
+            return 1.0, "", False
         inverse, covariance = [float(found[one, one] + found[two, two] - 2 * found[one, two]) for found in self._covariances]
-        return student_cdf(rounds - 1, float(self._within[one] - self._within[two]) / _error(inverse, covariance, rounds))
+        t = float(self._within[one] - self._within[two]) / _error(inverse, covariance, rounds)
+        return 2 * student_cdf(rounds - 1, -abs(t)), RATED_ROUNDS, rounds >= MIN_LIKELY_ROUNDS
+
+    def _test_sweep(self, one: int, two: int) -> tuple[float, str, bool]:
+        """Test the lead of a competitor of one tier over one of another tier, as `_test`.
+
+        If n pairs were swept, the p-value is 2 to the power of 1 - n, as that of the sign flips. In general, it is the smallest
+        power of 1/2 at which the interval leaves out 0.
+        """
+        tiers = self._tiers[one], self._tiers[two]
+        counts = self._bounds_at(SIGNIFICANCE_LEVEL)[1]
+        count = float(max(counts[tiers], counts[tiers[::-1]]))
+        found = self._lead(one, (two,))
+        if found.low is None and found.high is None:
+            return 1.0, "", False
+
+        def is_apart(halvings: int) -> bool:
+            lead = self._lead(one, (two,), 0.5**halvings)
+            return (lead.low is not None and lead.low > 0) or (lead.high is not None and lead.high < 0)
+
+        single = self._sizes[tiers[0]] == self._sizes[tiers[1]] == 1
+        halvings, most = 0, min(MAX_HALVINGS, int(count + 1e-9))
+        while halvings < most:
+            middle = (halvings + most + 1) // 2
+            halvings, most = (middle, most) if is_apart(middle) else (halvings, middle - 1)
+        return 0.5**halvings, SWEEP, bool(single or count >= MIN_LIKELY_ROUNDS)
 
     @cached_property
     def information(self) -> Array:
@@ -237,8 +293,8 @@ class Ratings(Generic[Competitor]):
         largest = max(range(len(sizes)), key=lambda tier: (sizes[tier], games[tier]))
         return tuple((np.flatnonzero(self._tiers == largest) if sizes[largest] > 1 else played).tolist())
 
-    def _lead(self, one: int, others: Sequence[int]) -> Difference:
-        """Return the lead of a competitor over the mean of others."""
+    def _lead(self, one: int, others: Sequence[int], chance: float = SIGNIFICANCE_LEVEL) -> Difference:
+        """Return the lead of a competitor over the mean of others, without a test."""
         contrast = np.zeros(len(self.agents))
         contrast[one] = 1
         contrast[[*others]] -= 1 / max(1, len(others))
@@ -256,58 +312,54 @@ class Ratings(Generic[Competitor]):
         named = [one, *others] if len(others) == 1 else [one]
         if min(self._round_counts[0][k] for k in named) < MIN_OUTCOMES:
             return Difference(elo, None, None, None)
-        below, above, surety = self._reach_of(contrast, named)
+        below, above = self._reach_of(contrast, named, chance)
         if not rest:
-            low, high = elo - below, elo + above
-            return Difference(elo, None, None, None) if isnan(below) else Difference(elo, low, high, surety)
-        leads, counts = self._bounds
+            return Difference(elo, None, None, None) if isnan(below) else Difference(elo, elo - below, elo + above, None)
+        leads, counts = self._bounds_at(chance)
         middle = float(contrast @ self._within) * ELO
         bound = [float(-masses[rest] @ found) * ELO for found in (leads[own, rest], leads[rest, own])]
         if isnan(below) or max(bound) == -inf:
             return Difference(elo, None, None, None)
-        if bound[0] > -inf:
-            count = counts[own, rest].min()
-            return Difference(elo, min(elo, middle + bound[0] - below), None, _sweep_superiority(count))
-        count = counts[rest, own].min()
-        return Difference(elo, None, max(elo, middle - bound[1] + above), 1 - _sweep_superiority(count))
+        ahead = bound[0] > -inf
+        few = 2 ** (1 - float((counts[own, rest] if ahead else counts[rest, own]).min())) > chance  # by sign flips
+        if ahead:
+            low = min(elo, middle + bound[0] - below)
+            return Difference(elo, min(low, 0.0) if few else low, None, None)
+        high = max(elo, middle - bound[1] + above)
+        return Difference(elo, None, max(high, 0.0) if few else high, None)
 
-    def _reach_of(self, contrast: Array, named: Sequence[int]) -> tuple[float, float, float]:
-        """Return how far the interval of a contrast reaches below and above it within tiers, in Elo; NaN if that is unknown.
-
-        The third value is the likelihood that the contrast is above 0 if all competitors are of one tier.
-        """
+    def _reach_of(self, contrast: Array, named: Sequence[int], chance: float) -> tuple[float, float]:
+        """Return how far the interval of a contrast reaches below and above it within tiers, in Elo; NaN if that is unknown."""
         below = above = 0.0
-        surety = 0.5
         for tier in {self._tiers[k] for k in named}:
             inside = np.flatnonzero(self._tiers == tier)
             weights = contrast[inside]
             if np.ptp(weights) < 1e-12:
                 continue
             if len(inside) == 2 and self._paired:
-                found, share = self._duel(*inside.tolist()), float(weights[0] - weights[1]) / 2
+                first, second = inside.tolist()
+                found, share = self._duel(first, second, chance), float(weights[0] - weights[1]) / 2
                 if found.elo is None or found.elo_low is None or found.elo_high is None:
-                    return nan, nan, nan
+                    return nan, nan
                 down, up = (found.elo - found.elo_low) * abs(share), (found.elo_high - found.elo) * abs(share)
-                down, up, surety = (down, up, found.superiority) if share > 0 else (up, down, 1 - found.superiority)
+                down, up = (down, up) if share > 0 else (up, down)
             else:
                 rounds = float(min([self._round_counts[1][k] for k in named if self._tiers[k] == tier]))
                 if rounds < MIN_OUTCOMES:
-                    return nan, nan, nan
+                    return nan, nan
                 used, weights = inside[weights != 0], weights[weights != 0]
                 inverse, covariance = [float(weights @ one[used][:, used] @ weights) for one in self._covariances]
-                error = _error(inverse, covariance, rounds)
-                down = up = student_quantile(rounds - 1, 0.975) * error * ELO
-                surety = student_cdf(rounds - 1, float(contrast @ self._within) / error)
+                down = up = student_quantile(rounds - 1, 1 - chance / 2) * _error(inverse, covariance, rounds) * ELO
             below, above = hypot(below, down), hypot(above, up)
-        return below, above, surety
+        return below, above
 
-    def _duel(self, one: int, two: int) -> EloEstimate:
+    def _duel(self, one: int, two: int, chance: float = SIGNIFICANCE_LEVEL) -> EloEstimate:
         """Return the score of the first of two competitors against the second."""
         results: list[tuple[float, float, int]] = []
         for seats, place in (((one, two), 0), ((two, one), 1)):
             rows = self._rows[(self._members == seats).all(axis=1)[self._group_of_row]]
             results += [(float(row[place] / row.sum()), float(row.sum()), 1) for row in rows]
-        return EloEstimate.of_results(results)
+        return EloEstimate.of_results(results, chance=chance)
 
     def _residuals(self) -> Array:
         """Return, for each row, by how much the points of its members exceed the expected points."""
@@ -384,22 +436,23 @@ class Ratings(Generic[Competitor]):
         points = found.weights[:, None] * np.stack([share, 1 - share], axis=1)
         return _climb(_Choices(found.pairs, points, np.stack([found.leads, 0 * found.leads], axis=1)), self._connected)
 
-    @cached_property
-    def _bounds(self) -> tuple[Array, Array]:
-        """The lower bounds of the leads of tiers over others, in natural units; -inf if there is none. The second matrix has the
-        number of observations that they come from.
+    def _bounds_at(self, chance: float) -> tuple[Array, Array]:
+        """Return the lower bounds of the leads of tiers over others, in natural units; -inf if there is none. The second matrix
+        has the number of observations that they come from.
 
-        A bound is the lead at which the probability of a clean sweep is 1 in 20. Bounds on a way from tier to tier are added up;
+        A bound is the lead at which the probability of a clean sweep is `chance`. Bounds on a way from tier to tier are added up;
         the sum is wrong only if one of them is, and of several ways the highest sum counts, since every way was swept.
         """
+        if chance in self._bounds:
+            return self._bounds[chance]
         pairs, leads, weights, counts = self._crossings
         size = len(self._reach)
         codes = pairs[:, 0] * size + pairs[:, 1]
         total = np.bincount(codes, weights, size * size)
-        bounds = -(np.bincount(codes, weights * leads, size * size) + ONE_IN_TWENTY) / np.maximum(total, 1e-300)
+        bounds = -(np.bincount(codes, weights * leads, size * size) - log(chance)) / np.maximum(total, 1e-300)
         for _ in range(100):  # Newton's method for a convex decreasing function, from the left
             odds = np.exp(-np.logaddexp(0, leads + bounds[codes]))
-            excess = np.bincount(codes, weights * np.logaddexp(0, -leads - bounds[codes]), size * size) - ONE_IN_TWENTY
+            excess = np.bincount(codes, weights * np.logaddexp(0, -leads - bounds[codes]), size * size) + log(chance)
             step = excess / np.maximum(np.bincount(codes, weights * odds, size * size), 1e-300)
             bounds += np.where(total > 0, step, 0.0)
             if np.abs(step[total > 0]).max(initial=0.0) < MAX_LAST_STEP:
@@ -409,6 +462,7 @@ class Ratings(Generic[Competitor]):
         for tier in range(size):
             found = np.maximum(found, found[:, tier, None] + found[None, tier])
             counts = np.maximum(counts, np.minimum(counts[:, tier, None], counts[None, tier]))
+        self._bounds[chance] = found, counts
         return found, counts
 
 
@@ -417,9 +471,9 @@ def _error(inverse: float, covariance: float, rounds: float) -> float:
     return sqrt(max(covariance * rounds / (rounds - 1), inverse * MIN_SCATTER / rounds))
 
 
-def _sweep_superiority(count: float) -> float:
-    """Return the likelihood of superiority of who won this many observations and lost none, by the likelihood ratio."""
-    return NormalDist().cdf(sqrt(2 * log(2) * count))
+def _likelihood(lead: float, p_value: float) -> float:
+    """Return the likelihood of superiority with this p-value of the lead."""
+    return 1 - p_value / 2 if lead > 0 else p_value / 2 if lead < 0 else 0.5
 
 
 def _close(relation: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from arena.api.results import TextTable, figures, tallies_of
 from arena.api.store import Store
+from arena.stats import SIGNIFICANCE_LEVEL, holm
 from arena_compare.domains import (
     BOUNDED,
     MIN_DOMAINS,
@@ -18,9 +19,7 @@ from arena_compare.domains import (
     group_entries,
     rank_entries,
 )
-from arena_compare.paired import holm
-from arena_compare.texts import CORRECTED
-from arena_compare.verdicts import SIGNIFICANCE_LEVEL, p_value_text
+from arena_compare.verdicts import p_value_text
 
 TOO_FEW = f"No overall answer: there are fewer than {MIN_DOMAINS} shared domains, and so few say too little about other domains."
 PAIR_HEADINGS = ("Agent", "Other", "Domains", "Lead", "95 % interval", "p", "p (Wilcoxon)", "p (sign)", "Disagree")
@@ -182,7 +181,8 @@ def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
     found, write = pair.overall, _amount(pair)
     unit = " points" if pair.by in SHARES else ""
     interval = f"95 % interval {figures.between(write(found.low), write(found.high))}"
-    said = f"{write(found.value)}{unit} ({interval}), {p_value_text(p_value)}{CORRECTED if several else ''}"
+    corrected = " after correction for several comparisons" if several else ""
+    said = f"{write(found.value)}{unit} ({interval}), {p_value_text(p_value)}{corrected}"
     if p_value > SIGNIFICANCE_LEVEL:
         text = f"Over all domains, {pair.one} and {pair.other} cannot be told apart: {said}."
     elif pair.by in SHARES:

@@ -12,23 +12,20 @@ import click
 from arena import ArenaError, UnknownName, load_plugins
 from arena.api.cli import Terminal, format_option, is_given, load, plugin_option, results_alone, say
 from arena.api.errors import StoreError
-from arena.api.results import BoardInfo, Comparison as Measure, Export, Tally, TextTable, tallies_of
+from arena.api.results import Comparison as Measure, Export, Tally, TextTable, tallies_of
 from arena.api.store import Run, Store
 from arena_compare.across import across_csv, across_document, across_text, flatten, rows_as_csv
 from arena_compare.api import ExplainedComparison
-from arena_compare.comparison import Comparison, GamesComparison, comparisons, corrected, distinct_of, without_refuted
+from arena_compare.comparison import Compared, GamesComparison, choose, compare_entries, distinct_of, without_refuted
 from arena_compare.domains import Solver, compare_across, describe_solvers, name_domains
 from arena_compare.measures import compare_means, gather_rounds
 from arena_compare.puzzle_comparison import attempts_of, par2_limits
-from arena_compare.texts import comparison_text, matrix_cells, matrix_legend, matrix_text
+from arena_compare.texts import comparison_text, correction_line, matrix_cells, matrix_legend, matrix_text
 from arena_records.latex import STYLE as LATEX, escape
 from arena_records.report_key import measures_of
 
 OTHER_ENDINGS = (".txt", ".csv", ".json", ".md", ".pdf", ".png", ".svg")
 """Endings of file names that the option `-o` refuses."""
-
-Compared = tuple[BoardInfo, list[tuple[Comparison, float]]]
-"""A board with all its comparisons, each with its corrected p-value."""
 
 
 @click.command()
@@ -69,28 +66,26 @@ def compare(
             if across:
                 return _compare_across(opened, tallies, names, measure, style, page, writer, out)
             found = _compare_boards(opened, run, tallies, names, measure)
-            boards = [(sheet, pairs) for sheet, pairs in found if pairs]
+            boards = [one for one in found if one.pairs]
             if not boards:
                 raise StoreError(f"{store}: {' and '.join(names)} have not met on any board yet, so there is nothing to compare")
             if page is not None and latex:
                 return _write_latex(page, "\n\n\n".join(_texts(boards, LATEX, None, by)))
             if page is not None and writer is not None:
                 size = writer.write(Path(page), opened, _boards_of_page(found, by))
-                say(f"{page}: {sum(len(pairs) for _, pairs in found):,} comparisons, {size / 1e6:,.1f} MB")
+                say(f"{page}: {sum(len(one.pairs) for one in found):,} comparisons, {size / 1e6:,.1f} MB")
                 return 0
         if style == "json":
             documents = []
-            for sheet, pairs in boards:
+            for one in boards:
                 rare = ("remarks", "withheld")  # these keys are left out if they are empty
-                facts = [{key: one for key, one in asdict(pair).items() if one or key not in rare} for pair, _ in pairs]
-                plain = [{**told, "p_value_holm": holm} for told, (_, holm) in zip(facts, pairs, strict=True)]
-                documents.append({"game": sheet.game, "kind": sheet.kind, **({"by": by} if by else {}), "pairs": plain})
+                facts = [{key: value for key, value in asdict(pair).items() if value or key not in rare} for pair in one.pairs]
+                measured = {"by": by} if by else {}
+                documents.append({"game": one.sheet.game, "kind": one.sheet.kind, **measured, "tests": one.tests, "pairs": facts})
             print(json.dumps(documents, indent=2, allow_nan=False), file=out)
         elif style == "csv":
-            known_pairs = [
-                (sheet.title, {**asdict(pair), "p_value_holm": holm}) for sheet, pairs in boards for pair, holm in pairs
-            ]
-            print(rows_as_csv([{"board": title, **flatten(values)} for title, values in known_pairs]), file=out)
+            rows = [{"board": one.sheet.title, **flatten(asdict(pair))} for one in boards for pair in one.pairs]
+            print(rows_as_csv(rows), file=out)
         else:
             width = Terminal(out).room if style == TextTable.DEFAULT else None
             print(TextTable.fold("\n\n\n".join(_texts(boards, style, width, by)), width), file=out)
@@ -183,18 +178,19 @@ def _compare_boards(
         attempts, distinct = attempts_of(store, run.boards), distinct_of(store)
         sheets = [without_refuted(tally.sheet, {one.agent for one in tally.claims.refuted()}) for tally in tallies]
         return [
-            (sheet, corrected(comparisons(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])))
+            compare_entries(sheet, names, attempts.get(number, {}), tallies[number], distinct[number])
             for number, sheet in enumerate(sheets)
         ]
     sheets = [tally.sheet for tally in tallies]
     rounds = gather_rounds(measure, store, sheets)
     found: list[Compared] = []
     for number, sheet in enumerate(sheets):
-        entries = [(name, rounds[number, sheet.labels.index(name)]) for name in names if name in sheet.labels]
-        means = list(compare_means(entries, repeated=tallies[number].matches.folded))
+        entries = [(name, rounds[number, entry]) for entry, name in enumerate(sheet.labels)]
+        every = compare_means(entries, repeated=tallies[number].matches.folded)
+        means = choose(every, names)
         if isinstance(measure, ExplainedComparison):
             means = [measure.explain(store, number, one) for one in means]
-        found.append((sheet, corrected(means)))
+        found.append(Compared(sheet, tuple(means), len(every)))
     return found
 
 
@@ -203,25 +199,23 @@ def _boards_of_page(found: Sequence[Compared], measure: str | None) -> dict[int,
     boards.
     """
     shown: dict[int, dict[str, Any]] = {}
-    for number, (sheet, pairs) in enumerate(found):
-        if not pairs:
+    for number, one in enumerate(found):
+        if not one.pairs:
             continue
-        several, told = len(pairs) > 1, []
-        for pair, p_value in pairs:
-            text = comparison_text(sheet, pair, p_value, "html", several=several, width=None, measure=measure)
-            told.append({"one": pair.one, "other": pair.other, "text": text, "cells": matrix_cells(pair, p_value)})
-        names = list(dict.fromkeys([name for pair, _ in pairs for name in (pair.one, pair.other)]))
-        shown[number] = {"names": names, "legend": matrix_legend(pairs[0][0], measure), "pairs": told}
+        told = []
+        for pair in one.pairs:
+            text = comparison_text(one.sheet, pair, "html", width=None, measure=measure)
+            told.append({"one": pair.one, "other": pair.other, "text": text, "cells": matrix_cells(pair)})
+        names = list(dict.fromkeys([name for pair in one.pairs for name in (pair.one, pair.other)]))
+        shown[number] = {"names": names, "legend": matrix_legend(one.pairs[0], measure, one.tests), "pairs": told}
     return shown
 
 
 def _texts(boards: Sequence[Compared], style: str, width: int | None, measure: str | None) -> list[str]:
-    several = sum(len(pairs) for _, pairs in boards) > 1
     texts = []
-    for sheet, pairs in boards:
-        games = [pair for pair, _ in pairs if isinstance(pair, GamesComparison)]
-        texts += [matrix_text(sheet, games, style, width)] if games and len(pairs) > 1 else []
-        texts += [
-            comparison_text(sheet, pair, p_value, style, several=several, width=width, measure=measure) for pair, p_value in pairs
-        ]
+    for one in boards:
+        games = [pair for pair in one.pairs if isinstance(pair, GamesComparison)]
+        texts += [matrix_text(one.sheet, games, style, width)] if len(games) > 1 else []
+        texts += [comparison_text(one.sheet, pair, style, width=width, measure=measure) for pair in one.pairs]
+        texts += [correction_line(one.tests)] if one.tests > 1 else []
     return texts

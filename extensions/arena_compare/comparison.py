@@ -6,18 +6,15 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from arena.api.results import BoardInfo, PairedGames, Tally
+from arena.api.results import BoardInfo, Contrast, Contrasts, PairedGames, Tally, contrast
 from arena.api.store import Store
 from arena.stats import EloEstimate, Pair
 from arena_compare.measures import MeanComparison, compare_means
-from arena_compare.paired import flip_signs, holm
 from arena_compare.puzzle_comparison import Attempts, PuzzleComparison, compare_attempts, par2_limits
 
 if TYPE_CHECKING:
-    from arena.stats import Difference
+    from arena.stats import Difference, Ratings
 
-MAX_EXACT_PAIRS = 40
-"""The largest number of game pairs for which an exact test is used."""
 Entry = tuple[str, int]
 """An entry: its label and its number."""
 
@@ -36,13 +33,18 @@ class GamesComparison:
     worth: EloEstimate | None
     """The score over all games between the two; None for three or more seats."""
     p_value: float
-    """The two-sided p-value. It comes from an exact test if there are at most MAX_EXACT_PAIRS different pairs, and otherwise from
-    the likelihood ratio of the score.
-    """
-    table: "Difference | None"
+    """The two-sided p-value of the difference of the ratings, by the `test`; 1 without a test."""
+    p_value_holm: float
+    """The p-value after Holm's correction for all tests on the board."""
+    test: str
+    better: int
+    """1 if `one` is better by its rating, -1 if the other entry is, 0 if they cannot be told apart: the decision of the board."""
+    table: "Difference"
     """The difference of the ratings in Elo, computed from all games of the board. If the board has no other entries, this is the
     Elo of `worth`.
     """
+    direct: Contrast | None
+    """The test of the games between the two; None if there are no other entries, so that the ratings say the same."""
     games: int = 0
     """The number of games, including repeated games and incomplete pairs."""
     distinct: int = 0
@@ -52,63 +54,84 @@ class GamesComparison:
 Comparison = PuzzleComparison | GamesComparison | MeanComparison
 
 
-def comparisons(
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A board with the comparisons of pairs of its entries."""
+
+    sheet: BoardInfo
+    pairs: tuple[Comparison, ...]
+    tests: int
+    """The number of tests for which all p-values and intervals of the board are corrected together."""
+
+
+def compare_entries(
     sheet: BoardInfo, names: Sequence[str], attempts: Attempts, tally: Tally, distinct: Counter[frozenset[int]]
-) -> list[Comparison]:
-    """Compare each pair of the given entries that have met on a board.
+) -> Compared:
+    """Compare each pair of the given entries that have met on a board, as the board itself does.
 
     `attempts` are the attempts on a puzzle board. `distinct` counts the different games, by the set of entries that play.
     """
     here = [(name, sheet.labels.index(name)) for name in names if name in sheet.labels]
+    if sheet.kind == "score" or (sheet.kind == "versus" and tally.ranked_by == "returns"):
+        rounds = [(name, tally.returns.by_round(entry)) for entry, name in enumerate(sheet.labels)]
+        means = compare_means(rounds, repeated=tally.matches.folded)
+        return Compared(sheet, tuple(choose(means, names)), len(means))
     if sheet.kind == "puzzle":
         optima: dict[int, float] = {}  # the lowest cost for each position, from the entries whose solutions are optimal
         for label in sheet.optimal:
             for position, attempt in attempts.get(sheet.labels.index(label), {}).items():
                 if attempt.solved and attempt.cost is not None:
                     optima[position] = min(attempt.cost, optima.get(position, attempt.cost))
-        both = [((one, other), (attempts.get(i, {}), attempts.get(j, {}))) for (one, i), (other, j) in combinations(here, 2)]
-        limits = par2_limits(sheet, attempts)
-        return [compare_attempts(pair, met, optima, limits) for pair, met in both if met[0].keys() & met[1].keys()]
-    if sheet.kind == "score":
-        return list(compare_means([(name, tally.returns.by_round(entry)) for name, entry in here], repeated=False))
-    return list(_of_games(here, sheet, tally, distinct))
-
-
-def _of_games(here: Sequence[Entry], sheet: BoardInfo, tally: Tally, distinct: Counter[frozenset[int]]) -> Iterator[Comparison]:
+        contrasts, limits = contrast(tally), par2_limits(sheet, attempts)
+        pairs: list[Comparison] = [
+            compare_attempts(pair, (attempts.get(pair[0][1], {}), attempts.get(pair[1][1], {})), contrasts, optima, limits)
+            for pair in combinations(here, 2)
+            if attempts.get(pair[0][1], {}).keys() & attempts.get(pair[1][1], {}).keys()
+        ]
+        return Compared(sheet, tuple(pairs), contrasts.tests)
     from arena.stats import rate
 
-    pairings, groups = tally.matches.pairings(), tally.matches.ranked
     ratings = rate(tally.matches.results(), range(len(sheet.labels)))
+    contrasts = contrast(tally, ratings)
+    return Compared(sheet, tuple(_compare_games(here, tally, ratings, contrasts, distinct)), contrasts.tests)
+
+
+def choose(pairs: Sequence[MeanComparison], names: Sequence[str]) -> list[MeanComparison]:
+    """Return the comparisons of every two entries in `names`, in their order. They stay corrected for all pairs of the board."""
+    found = {(pair.one, pair.other): pair for pair in pairs}
+    found |= {(pair.other, pair.one): pair.swapped() for pair in pairs}
+    return [found[both] for both in combinations(names, 2) if both in found]
+
+
+def _compare_games(
+    here: Sequence[Entry], tally: Tally, ratings: "Ratings[int]", contrasts: Contrasts, distinct: Counter[frozenset[int]]
+) -> Iterator[GamesComparison]:
+    pairings, groups = tally.matches.pairings(), tally.matches.ranked
     for (one, i), (other, j) in combinations(here, 2):
-        pairs, difference = pairings.get((min(i, j), max(i, j)), []), ratings.difference(i, j)
-        if pairs:
+        pairs = pairings.get((min(i, j), max(i, j)), [])
+        if not pairs and not any({i, j} <= group for group in groups):
+            continue
+        rated, direct = contrasts.get(i, j, "rating"), contrasts.get(i, j, "games")
+        difference = ratings.difference(i, j) if rated is None else ratings.difference(i, j, chance=rated.chance)
+        found = GamesComparison(
+            one,
+            other,
+            None,
+            None,
+            1.0 if rated is None else rated.p_value,
+            1.0 if rated is None else rated.p_value_holm,
+            "" if rated is None else rated.test,
+            0 if rated is None else rated.better,
+            difference,
+            direct,
+        )
+        if pairs:  # games of three or more players are compared by their ratings alone
             games = pairs if i < j else list(map(Pair.swapped, pairs))
-            yield compare_games((one, other), games, difference, distinct[frozenset((i, j))])
-        elif any({i, j} <= group for group in groups):  # games of three or more players are compared by their ratings alone
-            sure = 0.5 if difference.superiority is None else difference.superiority
-            yield GamesComparison(one, other, None, None, _two_sided(sure), difference)
-
-
-def compare_games(names: tuple[str, str], pairs: list[Pair], table: "Difference | None", distinct: int) -> GamesComparison:
-    """Compare two entries by their games, of which `distinct` are different. Pairs that only repeat another pair do not count for
-    the interval and the p-value.
-    """
-    worth, counts = PairedGames.estimate_score(pairs), PairedGames.count_pairs(pairs)
-    p_value = _two_sided(worth.superiority)
-    if sum(counts) <= MAX_EXACT_PAIRS:
-        leads = [pair.games * (2 * pair.score - 1) for pair in pairs if pair.forward.games and pair.backward.games]
-        p_value = flip_signs([round(lead) for lead in leads])
-    return GamesComparison(*names, counts, worth, p_value, table, round(worth.games), distinct)
-
-
-def _two_sided(superiority: float) -> float:
-    """Return the two-sided p-value for a likelihood of superiority."""
-    return min(1.0, 2 * min(superiority, 1 - superiority))
-
-
-def corrected(pairs: Sequence[Comparison]) -> list[tuple[Comparison, float]]:
-    """Return every comparison with its p-value, corrected by Holm's method for several comparisons."""
-    return list(zip(pairs, holm([pair.p_value for pair in pairs]), strict=True))
+            tested = direct or rated
+            worth = PairedGames.estimate_score(games) if tested is None else PairedGames.estimate_score(games, tested.chance)
+            counts = PairedGames.count_pairs(games)
+            found = replace(found, counts=counts, worth=worth, games=round(worth.games), distinct=distinct[frozenset((i, j))])
+        yield found
 
 
 def distinct_of(store: Store) -> dict[int, Counter[frozenset[int]]]:

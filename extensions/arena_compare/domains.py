@@ -3,19 +3,17 @@ parameters.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log, sqrt
 from statistics import fmean, geometric_mean, median, stdev
 
-from arena.api.results import BoardInfo, Comparison, Tally
+from arena.api.results import MIN_SECONDS, BoardInfo, Comparison, Tally
 from arena.api.store import Store
-from arena.stats import student_quantile
+from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances, student_quantile
 from arena_compare.measures import gather_rounds, read_points, read_returns, read_solved
-from arena_compare.paired import holm
-from arena_compare.puzzle_comparison import MIN_SECONDS, Attempt
+from arena_compare.puzzle_comparison import Attempt
 from arena_compare.random_effects import ROUNDING_DIGITS, RandomEffects, combine, sign_test, signed_ranks
-from arena_compare.verdicts import SIGNIFICANCE_LEVEL
 from arena_records.budgets import par2
 from arena_records.tidy import name_domains as name_titles
 
@@ -138,7 +136,17 @@ def compare_across(
         effects = compare_domains(domains, least=least, bounded=bounded)
         if effects:
             found.append(combine_domains(one, other, effects, by=None if measure is None else measure.name, ratio=ratio))
-    return found
+    return correct_intervals(found)
+
+
+def correct_intervals(pairs: Sequence[AcrossComparison]) -> list[AcrossComparison]:
+    """Widen the intervals of overall results to the levels at which Holm's method tests them, so that they agree with it."""
+    known = [pair for pair in pairs if pair.overall is not None]
+    chances = dict(zip(map(id, known), holm_chances([pair.p_value for pair in known]), strict=True))
+    return [
+        pair if pair.overall is None else replace(pair, overall=pair.overall.widened(chances[id(pair)], len(pair.domains)))
+        for pair in pairs
+    ]
 
 
 def _read_values(store: Store, sheets: Sequence[BoardInfo], measure: Comparison | None) -> dict[tuple[int, int], Values]:

@@ -3,18 +3,17 @@ the mean values of two entries.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isfinite
 from statistics import fmean
 
 from arena import ArenaError
 from arena.api.cli import say
-from arena.api.results import BoardInfo, Comparison, Measured, describe_ways, read_ways, timed_way
+from arena.api.results import BoardInfo, Comparison, Measured, compare_rounds, describe_ways, read_ways, timed_way
 from arena.api.store import Store
-from arena.stats import clustered_mean
-from arena_compare.paired import mean_p_value
+from arena.stats import SIGNIFICANCE_LEVEL, holm, holm_chances
 
 Rounds = Mapping[int, float]
 """The mean of the values of an entry in a round, by the number of the round."""
@@ -35,16 +34,39 @@ class MeanComparison:
     difference: float
     """The mean difference over the rounds: the value of `one` minus the value of the other entry."""
     low: float | None
-    """`low` and `high` are the bounds of the 95 % interval of the difference; None for a single round, or if all rounds are
-    repetitions of one.
+    """`low` and `high` are the bounds of the 95 % interval of the difference; None for a single round, if all rounds are
+    repetitions of one, or if all differences are equal. The interval has the level at which Holm's method tests the difference.
     """
     high: float | None
     p_value: float
-    """The two-sided p-value of Student's t-test on the differences."""
+    """The two-sided p-value of the `test` of the differences."""
+    p_value_holm: float
+    """The p-value after Holm's correction for all pairs of entries on the board."""
+    test: str
     remarks: tuple[str, ...] = ()
     """Sentences that the measure adds."""
     withheld: str | None = None
     """The reason why there is no verdict; None if there is one."""
+
+    def swapped(self) -> "MeanComparison":
+        """Return the same comparison with the two entries exchanged."""
+        return replace(
+            self,
+            one=self.other,
+            other=self.one,
+            mean_one=self.mean_other,
+            mean_other=self.mean_one,
+            difference=-self.difference,
+            low=None if self.high is None else -self.high,
+            high=None if self.low is None else -self.low,
+        )
+
+    @property
+    def better(self) -> int:
+        """1 if `one` has significantly more, -1 if the other entry has, otherwise 0."""
+        if self.withheld is not None or self.p_value_holm > SIGNIFICANCE_LEVEL:
+            return 0
+        return int(self.difference > 0) - int(self.difference < 0)
 
 
 def gather_rounds(measure: Comparison, store: Store, sheets: Sequence[BoardInfo]) -> dict[tuple[int, int], dict[int, float]]:
@@ -61,18 +83,35 @@ def gather_rounds(measure: Comparison, store: Store, sheets: Sequence[BoardInfo]
     return {place: {round_: fmean(values) for round_, values in found[place].items()} for place in places}
 
 
-def compare_means(entries: Iterable[tuple[str, Rounds]], *, repeated: bool) -> Iterator[MeanComparison]:
-    """Compare every two entries that share rounds. If all rounds are repetitions of one round, they are not a sample, so there is
-    no interval.
+def compare_means(entries: Sequence[tuple[str, Rounds]], *, repeated: bool) -> list[MeanComparison]:
+    """Compare every two entries that have rounds. If all rounds are repetitions of one round, they are not a sample, so there is
+    no interval and no test.
+
+    P-values and intervals are corrected together for all these comparisons.
     """
-    for (one, mine), (other, theirs) in combinations(entries, 2):
-        shared = sorted(mine.keys() & theirs.keys())
-        if shared:
-            leads = [mine[round_] - theirs[round_] for round_ in shared]
-            lead = clustered_mean(leads, [1] * len(shared))
-            means = [fmean([rounds[round_] for round_ in shared]) for rounds in (mine, theirs)]
-            low, high, p_value = (None, None, 1.0) if repeated else (lead.low, lead.high, mean_p_value(leads))
-            yield MeanComparison(one, other, len(shared), means[0], means[1], fmean(leads), low, high, p_value)
+    found = [
+        (one, other, leads)
+        for (one, mine), (other, theirs) in combinations(entries, 2)
+        if (leads := compare_rounds(mine, theirs)) is not None
+    ]
+    p_values = [1.0 if repeated else leads.test.p_value for _, _, leads in found]
+    return [
+        MeanComparison(
+            one,
+            other,
+            leads.rounds,
+            leads.mean_one,
+            leads.mean_other,
+            leads.lead,
+            *((None, None) if repeated else leads.interval(chance)),
+            p_value,
+            corrected,
+            "" if repeated else leads.test.name,
+        )
+        for (one, other, leads), p_value, corrected, chance in zip(
+            found, p_values, holm(p_values), holm_chances(p_values), strict=True
+        )
+    ]
 
 
 # The measures of every store

@@ -2,26 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import inf
+from math import exp, inf, log
 from statistics import fmean, geometric_mean
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from arena.api.match import Stream
-from arena.api.results import BoardInfo, Way, describe_ways, read_ways
+from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, describe_ways, read_ways
 from arena.api.store import Store
-from arena_compare.paired import Estimate, Solved, difference_interval, mcnemar, paired_difference, paired_ratio
+from arena.stats import SIGNIFICANCE_LEVEL, agree, mean_interval_of
+from arena_compare.paired import Solved, difference_interval
 from arena_records.budgets import optimality_gap, par2, share_at, solved_by_budget
 
 MAX_BUDGET_ROWS = 8
 """The maximum number of rows in a table of solved shares by budget."""
 MIN_POSITIONS = 6
-"""The minimum number of positions that both entries solved. If there are fewer, figures have no interval and are not in the first
-sentence of the text.
-"""
-MIN_SECONDS = 1e-6
-"""The smallest time in seconds. Shorter times count as this time, because ratios of such short times mean nothing."""
+"""The minimum number of positions that both entries solved. If there are fewer, figures have no interval."""
 
 
 class Attempt(NamedTuple):
@@ -54,6 +50,18 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """A difference or a ratio with its interval, at the level at which Holm's method tests it.
+
+    The bounds are None for too few positions, or if all positions have the same value.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Means:
     """A figure for two entries. `one` and `other` are either the means or the geometric means; `estimate` is the difference or
     the ratio, with its interval.
@@ -62,6 +70,13 @@ class Means:
     one: float
     other: float
     estimate: Estimate
+    test: Contrast | None
+    """The test of the difference, or of the logarithms of the ratios; None if the two never differ."""
+
+    @property
+    def better(self) -> int:
+        """1 if `one` is significantly better, -1 if the other entry is, otherwise 0."""
+        return 0 if self.test is None else self.test.better
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +87,16 @@ class PuzzleComparison:
     other: str
     solved: Solved
     difference: float
-    """The difference of the solved shares with its 95 % interval."""
+    """The difference of the solved shares with its interval, at the level at which Holm's method tests it."""
     low: float
     high: float
     p_value: float
-    """The two-sided p-value of McNemar's exact test."""
+    """The two-sided p-value of the `test` of the solved shares, McNemar's exact test; 1 if both solved the same positions."""
+    p_value_holm: float
+    """The p-value after Holm's correction for all tests on the board."""
+    test: str
+    better: int
+    """1 if `one` is better by what ranks the two on the board, -1 if the other entry is, 0 if they cannot be told apart."""
     moves: Means | None
     """The mean number of moves on positions that both entries solved."""
     cost: Means | None
@@ -119,30 +139,40 @@ def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts
 
 
 def compare_attempts(
-    names: tuple[str, str],
+    entries: tuple[tuple[str, int], tuple[str, int]],
     attempts: tuple[Mapping[int, Attempt], Mapping[int, Attempt]],
+    contrasts: Contrasts,
     optima: Mapping[int, float],
     limits: Mapping[str, float],
 ) -> PuzzleComparison:
-    """Compare two entries by their attempts; attempts are keyed by the number of the position.
+    """Compare two entries, given by their labels and numbers, by their attempts at each position.
 
-    `optima` has the known lowest costs. `limits` are the limits for PAR2, with the keys `nodes` and `seconds`, if there are any.
+    `contrasts` are those of the board. `optima` has the known lowest costs. `limits` are the limits for PAR2, with the keys
+    `nodes` and `seconds`, if there are any.
     """
     shared = sorted(attempts[0].keys() & attempts[1].keys())
     met = [(attempts[0][position], attempts[1][position]) for position in shared]
     solved = Solved.of((one.solved, other.solved) for one, other in met)
-    low, high = difference_interval(solved)
+    names, numbers = (entries[0][0], entries[1][0]), (entries[0][1], entries[1][1])
+    by_solved, deciding = contrasts.get(*numbers, "solved"), contrasts.deciding(*numbers)
+    bounds = difference_interval(solved, SIGNIFICANCE_LEVEL if by_solved is None else by_solved.chance)
+    low, high = agree(bounds, decided=by_solved is not None and by_solved.better != 0, value=solved.difference)
+    assert low is not None
+    assert high is not None
     both = [(one, other) for one, other in met if one.solved and other.solved]
-    rng = Stream("/".join(["compare", *names]))
 
-    def differ(figure: Callable[[Attempt], float | None]) -> Means | None:
-        known = [(figure(one), figure(other)) for one, other in both]
+    def differ(aspect: Literal["moves", "cost"]) -> Means | None:
+        known = [(getattr(one, aspect), getattr(other, aspect)) for one, other in both]
         values = [(one, other) for one, other in known if one is not None and other is not None]
-        return _means(values, fmean, paired_difference(values, rng))
+        return _means(values, fmean, [one - other for one, other in values], contrasts.get(*numbers, aspect))
 
-    def ratio(figure: Callable[[Attempt], float], least: float) -> Means | None:
-        values = [(max(least, figure(one)), max(least, figure(other))) for one, other in both]
-        return _means(values, geometric_mean, paired_ratio(values, rng, least=least))
+    def ratio(aspect: Literal["nodes", "seconds"], least: float) -> Means | None:
+        values = [(max(least, getattr(one, aspect)), max(least, getattr(other, aspect))) for one, other in both]
+        found = _means(values, geometric_mean, [log(one / other) for one, other in values], contrasts.get(*numbers, aspect))
+        if found is None:
+            return None
+        low, high = [None if bound is None else exp(bound) for bound in (found.estimate.low, found.estimate.high)]
+        return replace(found, estimate=Estimate(exp(found.estimate.value), low, high))
 
     nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
     untimed = describe_ways({name: attempt.way for pair in met for name, attempt in zip(names, pair, strict=True)})
@@ -154,11 +184,14 @@ def compare_attempts(
         solved.difference,
         low,
         high,
-        mcnemar(solved.only_one, solved.only_other),
-        differ(lambda attempt: attempt.moves),
-        differ(lambda attempt: attempt.cost) if unlike else None,
-        ratio(lambda attempt: attempt.nodes, 1.0),
-        ratio(lambda attempt: attempt.seconds, MIN_SECONDS) if untimed is None else None,
+        1.0 if by_solved is None else by_solved.p_value,
+        1.0 if by_solved is None else by_solved.p_value_holm,
+        "" if by_solved is None else by_solved.test,
+        0 if deciding is None else deciding.better,
+        differ("moves"),
+        differ("cost") if unlike else None,
+        ratio("nodes", 1.0),
+        ratio("seconds", MIN_SECONDS) if untimed is None else None,
         *_par2(nodes, limits.get("nodes", 0)),
         *(_par2(seconds, limits.get("seconds", 0.0)) if untimed is None else (None, None)),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
@@ -183,12 +216,16 @@ def par2_limits(sheet: BoardInfo, attempts: Attempts) -> dict[str, float]:
     }
 
 
-def _means(values: list[tuple[float, float]], mean: Callable[[list[float]], float], estimate: Estimate | None) -> Means | None:
-    if estimate is None:
+def _means(
+    values: Sequence[tuple[float, float]], mean: Callable[[list[float]], float], leads: Sequence[float], test: Contrast | None
+) -> Means | None:
+    """Return the means of a figure and the mean of `leads` with its interval, which agrees with the test; None without values."""
+    if not values:
         return None
-    if len(values) < MIN_POSITIONS:
-        estimate = Estimate(estimate.value, None, None)
-    return Means(mean([one for one, _ in values]), mean([other for _, other in values]), estimate)
+    value, bounds = fmean(leads), (None, None) if test is None else mean_interval_of(leads, test.chance)
+    bounds = agree(bounds, decided=test is not None and test.better != 0, value=value)
+    estimate = Estimate(value, *(bounds if len(values) >= MIN_POSITIONS else (None, None)))
+    return Means(mean([one for one, _ in values]), mean([other for _, other in values]), estimate, test)
 
 
 Spent = tuple[list[float | None], list[float | None]]

@@ -2,11 +2,10 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 
-from arena.stats import bisect, chi_squared_tail, student_cdf, student_quantile
-from arena_compare.paired import flip_signs, mcnemar
+from arena.stats import bisect, chi_squared_tail, flip_signs, student_cdf, student_quantile
 
 ROUNDING_DIGITS = 12
 """The number of digits to which effects are rounded before they are ranked, so that rounding errors do not change ranks."""
@@ -25,6 +24,13 @@ class RandomEffects:
     """The standard deviation of the true effects between domains."""
     spread_p_value: float
     """The p-value of Cochran's test for the hypothesis that all domains have the same effect."""
+
+    def widened(self, chance: float, domains: int) -> "RandomEffects":
+        """Return the same effect of a number of domains with an interval that misses it with the probability `chance`."""
+        factor = student_quantile(domains - 1, 1 - chance / 2) / student_quantile(domains - 1, 0.975)
+        return replace(
+            self, low=self.value + factor * (self.low - self.value), high=self.value + factor * (self.high - self.value)
+        )
 
 
 def combine(effects: Sequence[float], errors: Sequence[float]) -> RandomEffects:
@@ -105,4 +111,4 @@ def sign_test(effects: Sequence[float]) -> float:
     >>> round(sign_test([0.1, 0.2, 0.3, 0.4, 0.5]), 12)
     0.0625
     """
-    return mcnemar(sum(effect > 0 for effect in effects), sum(effect < 0 for effect in effects))
+    return flip_signs([(effect > 0) - (effect < 0) for effect in effects])

@@ -9,39 +9,30 @@ from arena.stats import EloEstimate
 from arena_compare.comparison import Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
-from arena_compare.verdicts import SIGNIFICANCE_LEVEL, advice, games_verdict, p_value_text, percentage_points, puzzle_verdict
+from arena_compare.verdicts import advice, games_verdict, p_value_text, p_value_words, percentage_points, puzzle_verdict
 
 if TYPE_CHECKING:
     from arena.stats import Difference
 
 
-CORRECTED = " after correction for several comparisons (intervals are not corrected)"
+def correction_line(tests: int) -> str:
+    """Return the sentence below the comparisons of a board whose p-values are corrected for several tests."""
+    return (
+        f"P-values and intervals are corrected together for all {tests:,} tests on this board (Holm's method): the probability "
+        "that any claim is false is at most 5 %."
+    )
 
 
-def comparison_text(
-    sheet: BoardInfo, found: Comparison, p_value: float, style: str, *, several: bool, width: int | None, measure: str | None
-) -> str:
-    """Return the text of a comparison. `several` is true if the `p_value` is corrected for several comparisons. `measure` is the
-    name that was given with `--by`.
-    """
-    said = f"{p_value_text(p_value)}{CORRECTED if several else ''}"
+def comparison_text(sheet: BoardInfo, found: Comparison, style: str, *, width: int | None, measure: str | None) -> str:
+    """Return the text of a comparison. `measure` is the name that was given with `--by`."""
     if isinstance(found, GamesComparison):
-        sentences = _games(found, p_value, said, sheet)
-        return f"{sheet.title}: {found.one} against {found.other}\n\n{sentences}"
+        return f"{sheet.title}: {found.one} against {found.other}\n\n{_games(found, sheet)}"
     if isinstance(found, MeanComparison):
         by = "" if measure is None else f" by {measure}"
-        means = f"{found.one} has {figures.figure(found.mean_one)} on average, {found.other} {figures.figure(found.mean_other)}"
-        bounds = ""
-        if found.low is not None and found.high is not None:
-            bounds = f", 95 % interval {figures.between(figures.signed(found.low), figures.signed(found.high))}"
-        repeats = "" if bounds or found.rounds < 2 else " No interval, because the rounds only repeat each other."
-        sentence = f"{means}: {figures.signed(found.difference)}{bounds}, {said}.{repeats}"
-        if found.withheld is not None:
-            sentence = f"{means}. No verdict: {found.withheld}"
-        sentence = "\n".join([sentence, *found.remarks])
-        return f"{sheet.title}: {found.one} and {found.other}{by} in {found.rounds:,} rounds\n\n{sentence}"
+        heading = f"{sheet.title}: {found.one} and {found.other}{by} in {found.rounds:,} rounds"
+        return f"{heading}\n\n{_means_text(found)}"
     heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
-    texts = [heading, puzzle_verdict(found, p_value, said), _figures(found, style, width)]
+    texts = [heading, puzzle_verdict(found), _figures(found, style, width)]
     for title, rows, text in (("nodes", found.by_nodes, figures.figure), ("time", found.by_seconds, _round_duration)):
         if rows:
             cells = [[text(row.budget), figures.share(row.one), figures.share(row.other)] for row in rows]
@@ -56,6 +47,21 @@ def _round_duration(seconds: float) -> str:
     return re.sub(r"\.?0+ ", " ", text) if "." in (text := figures.duration(seconds)) else text
 
 
+def _means_text(found: MeanComparison) -> str:
+    """Return the comparison of two means in sentences."""
+    means = f"{found.one} has {figures.figure(found.mean_one)} on average, {found.other} {figures.figure(found.mean_other)}"
+    bounds = ""
+    if found.low is not None and found.high is not None:
+        bounds = f", 95 % interval {figures.between(figures.signed(found.low), figures.signed(found.high))}"
+    repeats = " No interval, because the rounds only repeat each other." if found.rounds > 1 and not found.test else ""
+    sentence = f"{means}: {figures.signed(found.difference)}{bounds}, {p_value_words(found.p_value_holm, found.test)}.{repeats}"
+    if found.withheld is not None:
+        sentence = f"{means}. No verdict: {found.withheld}"
+    elif not found.better:
+        sentence = f"{found.one} and {found.other} cannot be told apart. {sentence}"
+    return "\n".join([sentence, *found.remarks])
+
+
 # Puzzles
 
 
@@ -66,8 +72,14 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
     bounds = f"{percentage_points(found.low)} to {percentage_points(found.high)}"
     typical = f"{both}, geometric mean"
     rows = [
-        ["Solved", *shares, f"{figures.signed(100 * found.difference)} points", bounds],
-        ["Solved by this one only", f"{solved.only_one:,}", f"{solved.only_other:,}", "", ""],
+        [
+            "Solved",
+            *shares,
+            f"{figures.signed(100 * found.difference)} points",
+            bounds,
+            _tested(found.p_value_holm, found.test),
+        ],
+        ["Solved by this one only", f"{solved.only_one:,}", f"{solved.only_other:,}", "", "", ""],
         *_means(f"Moves, {both}", found.moves, figures.signed),
         *_means(f"Cost, {both}", found.cost, figures.signed),
         *_means(f"Nodes, {typical}", found.nodes, figures.figure, "x "),
@@ -76,8 +88,8 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
         *_scores("seconds", found.par2_seconds, found.limit_seconds),
     ]
     if found.gaps is not None:
-        rows.append([f"Cost above the optimum ({found.optima:,} known)", *map(figures.share, found.gaps), "", ""])
-    return TextTable(["", found.one, found.other, "Difference, ratio", "95 % interval"], rows).text(style, width)
+        rows.append([f"Cost above the optimum ({found.optima:,} known)", *map(figures.share, found.gaps), "", "", ""])
+    return TextTable(["", found.one, found.other, "Difference, ratio", "95 % interval", "Test"], rows).text(style, width)
 
 
 def _means(name: str, means: Means | None, text: Callable[[float], str], times: str = "") -> list[list[str]]:
@@ -85,28 +97,34 @@ def _means(name: str, means: Means | None, text: Callable[[float], str], times: 
         return []
     value, low, high = means.estimate.value, means.estimate.low, means.estimate.high
     bounds = figures.NONE if low is None or high is None else figures.between(text(low), text(high))
-    return [[name, figures.figure(means.one), figures.figure(means.other), f"{times}{text(value)}", bounds]]
+    tested = "" if means.test is None else _tested(means.test.p_value_holm, means.test.test)
+    return [[name, figures.figure(means.one), figures.figure(means.other), f"{times}{text(value)}", bounds, tested]]
+
+
+def _tested(p_value: float, test: str) -> str:
+    return f"{p_value_text(p_value)}, {test}" if test else ""
 
 
 def _scores(unit: str, scores: tuple[float, float] | None, limit: float | None) -> list[list[str]]:
-    return [] if scores is None else [[f"PAR2 {unit}, limit {figures.figure(limit)}", *map(figures.figure, scores), "", ""]]
+    return [] if scores is None else [[f"PAR2 {unit}, limit {figures.figure(limit)}", *map(figures.figure, scores), "", "", ""]]
 
 
 # Games
 
 
-def _games(found: GamesComparison, p_value: float, said: str, sheet: BoardInfo) -> str:
+def _games(found: GamesComparison, sheet: BoardInfo) -> str:
     """Return the comparison of games in sentences. If the board has only these two entries, ratings are left out, because they
     add nothing.
     """
     alone = len(sheet.labels) == 2
-    lines = [games_verdict(found, p_value, said)]
+    lines = [games_verdict(found)]
     worth, difference = found.worth, found.table
     if worth is not None and found.counts is not None:
         pairs = sum(found.counts)
         games = f" ({found.games:,} games, {found.distinct:,} different)" if found.distinct < found.games else ""
         counted = f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of games{games}"
-        lines.append(f"{found.one} scores {score_words(worth)} in {counted}. {elo_words(worth)}")
+        direct = "" if found.direct is None else f", {p_value_words(found.direct.p_value_holm, found.direct.test)}"
+        lines.append(f"{found.one} scores {score_words(worth)} in {counted}{direct}. {elo_words(worth)}")
         shares = [f"{points} ({count:,})" for points, count in zip(("0", "1/2", "1", "1 1/2", "2"), found.counts, strict=True)]
         lines.append(f"Points of {found.one} per pair of games (number of pairs): {', '.join(shares)}.")
         if worth.score_low is None and worth.score_high is None:
@@ -115,7 +133,7 @@ def _games(found: GamesComparison, p_value: float, said: str, sheet: BoardInfo) 
             lines.append(f"{few}: no interval. Agents without randomness repeat their games; try {more}.")
         elif 2 * pairs < found.games - 1:
             lines.append(f"The score counts all {found.games:,} games; the interval uses the {pairs:,} pairs that differ.")
-    if difference is not None and (worth is None or (not alone and _bounds(difference))):
+    if worth is None or (not alone and _bounds(difference)):
         where = f"{found.one} is at {figures.elo(difference.elo)} Elo against {found.other}{_bounds(difference)}"
         if difference.elo is None:
             where = f"the difference between {found.one} and {found.other} is unknown"
@@ -125,7 +143,7 @@ def _games(found: GamesComparison, p_value: float, said: str, sheet: BoardInfo) 
         else:
             likely = "" if sure is None else f"; likelihood of superiority {figures.likelihood(sure)}"
             lines.append(f"By the ratings of the whole leaderboard {where}{likely}.")
-    word = None if alone else advice(found, p_value)
+    word = None if alone else advice(found)
     return "\n".join(lines if word is None else [*lines, word])
 
 
@@ -146,13 +164,14 @@ def matrix_text(sheet: BoardInfo, pairs: Sequence[GamesComparison], style: str, 
     names = list(dict.fromkeys([name for pair in pairs for name in (pair.one, pair.other)]))
     cells = {name: dict.fromkeys(names, figures.NONE) for name in names}
     for pair in pairs:
-        if pair.table is not None and pair.table.elo is not None and pair.table.superiority is not None:
+        if pair.table.elo is not None:
             lead, sure = pair.table.elo, pair.table.superiority
-            cells[pair.one][pair.other] = f"{figures.elo(lead)} ({figures.likelihood(sure)})"
-            cells[pair.other][pair.one] = f"{figures.elo(-lead)} ({figures.likelihood(1 - sure)})"
+            likely = ("", "") if sure is None else (f" ({figures.likelihood(sure)})", f" ({figures.likelihood(1 - sure)})")
+            cells[pair.one][pair.other] = f"{figures.elo(lead)}{likely[0]}"
+            cells[pair.other][pair.one] = f"{figures.elo(-lead)}{likely[1]}"
     heading = (
         f"{sheet.title}: by how many Elo each row is stronger than each column, from all games of the leaderboard; "
-        "in brackets, the probability that it is stronger"
+        "in brackets, the likelihood of superiority"
     )
     return f"{heading}\n\n{TextTable.crossing(names, names, [list(cells[name].values()) for name in names], style, width)}"
 
@@ -166,50 +185,39 @@ class Cell(NamedTuple):
     """1 if the entry of the row is significantly better, -1 if the entry of the column is, otherwise 0."""
 
 
-def matrix_cells(found: Comparison, p_value: float) -> tuple[Cell, Cell]:
-    """Return the two cells for a comparison: one in the row of `one`, and one in the row of the other entry.
-
-    The `p_value` may be corrected for several comparisons.
-    """
+def matrix_cells(found: Comparison) -> tuple[Cell, Cell]:
+    """Return the two cells for a comparison: one in the row of `one`, and one in the row of the other entry."""
     if isinstance(found, GamesComparison):
-        if found.table is None or found.table.elo is None or found.table.superiority is None:
+        if found.table.elo is None:
             return Cell(figures.NONE, "", 0), Cell(figures.NONE, "", 0)
         elo, sure = found.table.elo, found.table.superiority
-        lead = int(sure >= 1 - SIGNIFICANCE_LEVEL / 2) - int(sure <= SIGNIFICANCE_LEVEL / 2)
-        likely = [figures.likelihood(one).replace("above", ">").replace("below", "<") for one in (sure, 1 - sure)]
-        row, column = (figures.elo(elo), likely[0]), (figures.elo(-elo), likely[1])
+        likely = ["", ""] if sure is None else [figures.likelihood(one) for one in (sure, 1 - sure)]
+        shown = [one.replace("above", ">").replace("below", "<") for one in likely]
+        row, column = (figures.elo(elo), shown[0]), (figures.elo(-elo), shown[1])
     elif isinstance(found, MeanComparison):
-        lead = _sign(found.difference) if p_value <= SIGNIFICANCE_LEVEL and found.withheld is None else 0
-        row, column = [(figures.signed(found.difference * side), p_value_text(p_value)) for side in (1, -1)]
+        row, column = [(figures.signed(found.difference * side), p_value_text(found.p_value_holm)) for side in (1, -1)]
     else:
-        lead = _sign(found.difference) if p_value <= SIGNIFICANCE_LEVEL else 0
         ratio = None if found.nodes is None else found.nodes.estimate
-        if not lead and ratio is not None and ratio.low is not None and ratio.high is not None:
-            lead = int(ratio.high < 1) - int(ratio.low > 1)
         nodes = ["", ""] if ratio is None else [f"x {figures.figure(value)}" for value in (ratio.value, 1 / ratio.value)]
         points = [percentage_points(found.difference * side) for side in (1, -1)]
         row, column = zip(points, nodes, strict=True)
-    return Cell(*row, lead), Cell(*column, -lead)
+    return Cell(*row, found.better), Cell(*column, -found.better)
 
 
-def matrix_legend(found: Comparison, measure: str | None) -> str:
-    """Return the legend for a matrix, which explains its figures and colours. `measure` is the name that was given with
-    `--by`.
+def matrix_legend(found: Comparison, measure: str | None, tests: int) -> str:
+    """Return the legend for a matrix, which explains its figures and colours. `measure` is the name that was given with `--by`,
+    and `tests` the number of tests for which p-values are corrected.
     """
-    colours = "Colours mark differences beyond noise (95 %)"
+    colours = f"Colours mark differences beyond noise (95 %, corrected together for all {tests:,} tests on the board)"
     if isinstance(found, GamesComparison):
-        cells = "by how many Elo the row is stronger, from all games of the leaderboard, and the probability that it is stronger"
+        cells = "by how many Elo the row is stronger, from all games of the leaderboard, and the likelihood of superiority"
         return f"Each cell says {cells}. {colours}: blue if the row is better."
     if isinstance(found, MeanComparison):
         cells = f"the mean {measure or 'return'} of the row minus the mean of the column, over all rounds, and the p-value"
         return f"Each cell says {cells}. {colours}: blue if the row has more."
     cells = "how many percentage points more positions the row solves, and the ratio of its nodes to the nodes of the column"
-    better = "blue if the row is better, by solved positions or, if these do not decide, by nodes"
+    better = "blue if the row is better by what ranks the two: solved positions, else the cost of solutions, else nodes"
     return f"Each cell says {cells} on positions that both solve. {colours}: {better}."
-
-
-def _sign(value: float) -> int:
-    return int(value > 0) - int(value < 0)
 
 
 # Elo

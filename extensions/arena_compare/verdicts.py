@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from arena.api.results import figures
-from arena.stats import EloEstimate
+from arena.stats import SIGNIFICANCE_LEVEL
 from arena_compare.comparison import GamesComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
 
-SIGNIFICANCE_LEVEL = 0.05
-"""The significance level of a difference."""
 MIN_TOLD_P_VALUE = 1e-15
 """The smallest p-value that is shown as a number. P-values are computed as 1 minus a likelihood, which has about 16 digits."""
+EVERYWHERE = "everywhere"
+"""Takes the place of an interval if all positions have the same difference."""
 BOTH = "The games between the two and the ratings of the whole leaderboard"
 
 
@@ -26,61 +26,49 @@ def p_value_text(value: float) -> str:
     return plain if value >= MIN_TOLD_P_VALUE else f"p < {MIN_TOLD_P_VALUE:g}"
 
 
+def p_value_words(p_value: float, test: str) -> str:
+    """Return a corrected p-value as text, with the name of the test."""
+    return f"{p_value_text(p_value)} by {test}" if test else "no test, because too few rounds differ"
+
+
 # Games
 
 
-def games_verdict(found: GamesComparison, p_value: float, said: str) -> str:
-    """Return a sentence that says which of two entries is better, or that the games do not decide it.
-
-    The `p_value` may be corrected for several comparisons; `said` is its text.
-    """
-    worth, table = found.worth, found.table
-    lead = worth.score - 0.5 if worth is not None else 0.0 if table is None else table.elo or 0.0
+def games_verdict(found: GamesComparison) -> str:
+    """Return a sentence that says which of two entries is better by their ratings, or that they cannot be told apart."""
+    worth, lead = found.worth, found.table.elo or 0.0
+    if worth is not None and found.direct is None:  # without other entries, the ratings say what the score says
+        lead = worth.score - 0.5
     ahead, behind = (found.one, found.other) if lead >= 0 else (found.other, found.one)
     measure = f"{figures.elo(abs(lead))} Elo by the ratings of the leaderboard"
-    if worth is not None:
+    if worth is not None and found.direct is None:
         measure = f"{figures.share(max(worth.score, 1 - worth.score))} of the points"
-    if p_value <= SIGNIFICANCE_LEVEL and lead and (worth is None or _clear(worth)):
+    said = p_value_words(found.p_value_holm, found.test)
+    if found.better:
         return f"{ahead} is better than {behind}: {measure}, {said}."
     return f"{found.one} and {found.other} cannot be told apart: {measure} for {ahead}, {said}."
 
 
-def _clear(worth: EloEstimate) -> bool:
-    """Return True if the interval of a score does not contain one half. With few pairs, the interval may contain one half
-    although the p-value is small.
+def advice(found: GamesComparison) -> str | None:
+    """Return advice if the games between two entries and their ratings from all games of the board decide differently.
+
+    Return None if they agree, or if neither decides: then a difference between the two may be chance.
     """
-    low, high = worth.score_low, worth.score_high
-    return low is None or high is None or not low <= 0.5 <= high
-
-
-def advice(found: GamesComparison, p_value: float) -> str | None:
-    """Return advice if two results disagree: the result of the games between two entries, and their ratings from all games on the
-    board.
-
-    Return None if the two results agree, or if one of them is missing.
-    """
-    if found.worth is None or found.table is None or found.table.elo is None:
+    if found.direct is None or found.direct.better == found.better:
         return None
-    direct, board = found.worth.score - 0.5, found.table.elo
-    low, high = found.table.low, found.table.high
-    beyond_noise = (low is not None and low > 0) or (high is not None and high < 0)
-    sure = p_value <= SIGNIFICANCE_LEVEL and _clear(found.worth), beyond_noise
-    winner, loser = (found.one, found.other) if direct > 0 else (found.other, found.one)
-    leader = found.one if board > 0 else found.other
-    apart = direct * board < 0
-    if sure == (True, True) and apart:
+    winner, loser = (found.one, found.other) if found.direct.better > 0 else (found.other, found.one)
+    leader = found.one if found.better > 0 else found.other
+    if found.direct.better and found.better:
         return f"{BOTH} disagree: choose {winner} to play against {loser}, but {leader} to play against a field like this board."
-    if sure == (True, False):
+    if found.direct.better:
         return (
             "Only the games between the two tell them apart; the ratings of the whole leaderboard do not. "
             f"So choose {winner} to play against {loser}."
         )
-    if sure == (False, True):
-        return (
-            "Only the ratings of the whole leaderboard tell them apart; the games between the two do not. "
-            f"So choose {leader} to play against a field like this board."
-        )
-    return f"{BOTH} disagree, and both may be chance: play more rounds before you choose." if apart else None
+    return (
+        "Only the ratings of the whole leaderboard tell them apart; the games between the two do not. "
+        f"So choose {leader} to play against a field like this board."
+    )
 
 
 # Puzzles
@@ -105,12 +93,11 @@ class Claim(NamedTuple):
     interval: str
 
 
-def puzzle_verdict(found: PuzzleComparison, p_value: float, said: str) -> str:
+def puzzle_verdict(found: PuzzleComparison) -> str:
     """Return a sentence with the significant differences between two entries, beginning with the solved share. The figures
     without a significant difference come last.
-
-    The `p_value` for the solved shares may be corrected for several comparisons; `said` is its text.
     """
+    said = p_value_words(found.p_value_holm, found.test) if found.test else "both solved the same positions"
     every = (
         Aspect("the cost of solutions", found.cost, False, "finds", "solutions {} cheaper", "solutions {} dearer"),
         Aspect("solution length", found.moves, False, "finds", "solutions {} moves shorter", "solutions {} moves longer"),
@@ -118,7 +105,7 @@ def puzzle_verdict(found: PuzzleComparison, p_value: float, said: str) -> str:
         Aspect("time", found.seconds, True, "takes", "{} times less time", "{} times as much time"),
     )
     aspects = [aspect for aspect in every if aspect.means is not None]
-    solves = p_value <= SIGNIFICANCE_LEVEL
+    solves = found.p_value_holm <= SIGNIFICANCE_LEVEL
     points = f"{percentage_points(found.low)} to {percentage_points(found.high)} points"
     unsettled = [] if solves else [f"what they solve ({points}, {said})"]
     unsettled += [f"{aspect.name} ({_interval(aspect)})" for aspect in aspects if not _side(aspect)]
@@ -136,7 +123,8 @@ def puzzle_verdict(found: PuzzleComparison, p_value: float, said: str) -> str:
         text = f"{one} solves {more} than {other} (95 %), {said}"
         text += f"; on the positions that both solve, it {_listed(claims)}" if claims else ""
     else:
-        first = Claim(claims[0].verb, f"{claims[0].words} than {other}", f"95 % interval {claims[0].interval}")
+        interval = claims[0].interval if claims[0].interval == EVERYWHERE else f"95 % interval {claims[0].interval}"
+        first = Claim(claims[0].verb, f"{claims[0].words} than {other}", interval)
         text = f"On the positions that both solve, {one} {_listed([first, *claims[1:]])}"
     return f"{text}. They cannot be told apart by {rest}." if rest else f"{text}."
 
@@ -151,23 +139,19 @@ def _listed(claims: Sequence[Claim]) -> str:
 def _side(aspect: Aspect) -> int:
     """Return 1 if `one` is significantly better, -1 if the other entry is, otherwise 0."""
     assert aspect.means is not None
-    low, high, level = aspect.means.estimate.low, aspect.means.estimate.high, 1.0 if aspect.ratio else 0.0
-    return 0 if low is None or high is None else 1 if high < level else -1 if low > level else 0
+    return aspect.means.better
 
 
 def _claim(aspect: Aspect, *, flip: bool) -> Claim:
     assert aspect.means is not None
-    estimate = aspect.means.estimate
-    assert estimate.low is not None
-    assert estimate.high is not None
-    better = (_side(aspect) > 0) != flip
-    values = [estimate.low, estimate.value, estimate.high]
-    if aspect.ratio:
-        low, value, high = sorted([1 / one if _side(aspect) > 0 else one for one in values])
-    else:
-        low, value, high = sorted(map(abs, values))
+    side, estimate = _side(aspect), aspect.means.estimate
+    better = (side > 0) != flip
+    known = [value for value in (estimate.low, estimate.value, estimate.high) if value is not None]
+    bounds = sorted([1 / one if side > 0 else one for one in known] if aspect.ratio else map(abs, known))
+    value = bounds[len(bounds) // 2]
+    interval = EVERYWHERE if len(known) == 1 else f"{figures.figure(bounds[0])} to {figures.figure(bounds[-1])}"
     words = (aspect.less if better else aspect.more).format(figures.figure(value))
-    return Claim(aspect.verb, words, f"{figures.figure(low)} to {figures.figure(high)}")
+    return Claim(aspect.verb, words, interval)
 
 
 def _joined(parts: Sequence[str], last: str = "and") -> str:
@@ -177,8 +161,8 @@ def _joined(parts: Sequence[str], last: str = "and") -> str:
 def _interval(aspect: Aspect) -> str:
     assert aspect.means is not None
     estimate, text = aspect.means.estimate, figures.figure if aspect.ratio else figures.signed
+    if aspect.means.test is None:
+        return "equal everywhere"
     if estimate.low is None or estimate.high is None:
         return "too few positions"
-    if estimate.low == estimate.high == (1.0 if aspect.ratio else 0.0):
-        return "equal everywhere"
     return f"{'x ' if aspect.ratio else ''}{text(estimate.low)} to {text(estimate.high)}"

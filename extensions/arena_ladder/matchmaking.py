@@ -74,7 +74,7 @@ def standings(season: Season, board: int, interval: float, anchor: str | None) -
         _, low, high = bounds[entry]
         if entry != zero and (low is None or high is None or (high - low) / 2 > interval):
             wanted.append(entry)
-    rated = Strengths(bounds, {}, (), tuple([(None,) * len(labels)] * len(labels)), zero)
+    rated = Strengths(bounds, ratings, (), tuple([(None,) * len(labels)] * len(labels)), zero)
     order = sorted(playing, key=lambda entry: (-merits[entry], entry))
     sorted_merits = [merits[entry] for entry in order]
     rows = [

@@ -171,7 +171,7 @@ def compare(results: Results, one: str, other: str, board: int | str | None) -> 
         tally = tallies_of(store, sheets)[number]
         sheet = comparison.without_refuted(tally.sheet, tally.claims.refuted())
         attempts, distinct = attempts_of(store, sheets).get(number, {}), comparison.distinct_of(store)[number]
-        found = comparison.comparisons(sheet, (one, other), attempts, tally, distinct)
+        found = comparison.compare_entries(sheet, (one, other), attempts, tally, distinct).pairs
     if not found:
         raise StoreError(f"{one} and {other} have not met at {sheet.title}; there is nothing to compare")
     return found[0]

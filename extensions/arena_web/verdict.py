@@ -9,29 +9,27 @@ MAX_NAMES = 4
 def verdict(board: Leaderboard) -> str | None:
     """Return which entry is first, and whether the difference is larger than noise; None if fewer than two entries have played.
 
-    The verdict uses the same intervals as the marks `~` on the board.
+    The verdict is the decision of the marks `~` on the board.
     """
     rows = [row for row in board.rows if row.get("games", row.get("attempts"))]
     if len(rows) < 2:
         return None
     first, *others = rows
     is_first = f"{first['agent']} is first of {len(rows)}{' so far' if board.facts.get('finished') is False else ''}"
-    level = set(first.get("level_with", ()))
     if board.kind == "score" or (board.kind == "versus" and board.sheet.ranked_by == "returns"):
-        bounded = first["return_low"] is not None
+        bounded = first["return_low"] is not None or first["return_high"] is not None
     else:
         open_ended = first.get("rating_low") is None and first.get("rating_high") is None
         bounded = board.kind == "puzzle" or not (open_ended or first["agent"] in board.unrated)
-    if board.kind == "score" and bounded:
-        level = {row["agent"] for row in others if row["return_high"] is None or row["return_high"] >= first["return_low"]}
     if not bounded:
         return f"{is_first}, but there are too few different games to say whether that is more than chance."
+    level = set(first.get("level_with", ()))
     near = [row["agent"] for row in others if row["agent"] in level]
     if not near:
         return f"{is_first}, and its lead over all others is more than chance (95 %)."
     if len(near) == len(others) > 1:
-        return f"{is_first}, but cannot be told apart from any of the others: their 95 % intervals overlap."
+        return f"{is_first}, but cannot be told apart from any of the others."
     if len(near) > MAX_NAMES:
         near = [*near[: MAX_NAMES - 1], f"{len(near) - MAX_NAMES + 1} others"]
     told = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} and {near[-1]}"
-    return f"{is_first}, but cannot be told apart from {told}: their 95 % intervals overlap."
+    return f"{is_first}, but cannot be told apart from {told}."

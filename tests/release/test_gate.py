@@ -29,7 +29,7 @@ RANDOM = "search.rng.choice(game.actions(state))"
 EQUAL = "search.rng.choice(list(reversed(game.actions(state))))"
 LOSES = "None"
 """No action, so the agent loses each of its games."""
-QUICK = "--game tic-tac-toe\n--elo 0 200 --openings 2 --workers 1"
+QUICK = "--game tic-tac-toe\n--elo 0 120 --openings 2 --workers 1"
 
 
 class Gate(NamedTuple):
@@ -92,7 +92,7 @@ def test_a_worse_agent_fails_the_job(clone: Path) -> None:
     assert gate.code == 4, gate.messages
     assert gate.outputs["verdict"] == "worse"
     assert gate.summary.startswith("## `arena duel`: worse\n")
-    assert "    edge v2 is not 200 normalised Elo better than edge v1" in gate.summary
+    assert "    edge v2 is not 120 normalised Elo better than edge v1" in gate.summary
     assert "The exit code of the duel is 4. This step fails." in gate.summary
     assert [*(clone / gate.outputs["folder"] / "games").glob("*.db")]
     assert (clone / gate.outputs["bundle"]).is_file()

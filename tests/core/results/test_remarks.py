@@ -50,19 +50,6 @@ def test_a_circle_is_named_with_its_scores() -> None:
     assert all(65 <= share <= 85 for share in scores)
 
 
-def test_a_solver_whose_interval_overlaps_is_marked() -> None:
-    """Two solvers with the same results cannot be told apart; one that solves nothing can."""
-    spec = {
-        "game": {"name": "sliding-tiles", "shuffle": 12},
-        "rounds": 20,
-        "agents": ["a-star", "bfs", {"agent": "dfs", "limits": {"nodes": 1}}],
-    }
-    [board] = Leaderboard.of_results(arena.run(spec))
-    level = {row["agent"]: row["level_with"] for row in board.rows}
-    assert level == {"a-star": ["bfs"], "bfs": ["a-star"], "dfs": []}
-    assert "~ : the interval of the solved share overlaps with another agent's, so their order may be chance." in board.remarks
-
-
 def test_hidden_ratings_are_named_in_json() -> None:
     """Two rounds tell nothing: the board shows `?`, and the keys with the numbers are flagged."""
     [board] = Leaderboard.of_results(arena.run({"game": "connect-four", "agents": ["random", "greedy"], "rounds": 2}))

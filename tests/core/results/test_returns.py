@@ -4,9 +4,11 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
@@ -14,6 +16,7 @@ import arena
 from arena.errors import SpecError
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
+from arena.stats.paired import holm
 
 pytestmark = pytest.mark.process
 
@@ -104,7 +107,7 @@ def test_a_game_of_one_seat_is_a_board_of_scores(plugin: str, tmp_path: Path) ->
 
 
 def test_scores_are_compared_round_by_round(plugin: str, tmp_path: Path) -> None:
-    """The difference on the same positions, with the paired test of scipy."""
+    """The difference on the same positions, with all 2^12 combinations of signs by scipy."""
     results = arena.run(
         {"game": "slot", "agents": ["random", "high"], "rounds": 12, "plugins": [plugin]}, store=tmp_path / "s.db"
     )
@@ -113,7 +116,9 @@ def test_scores_are_compared_round_by_round(plugin: str, tmp_path: Path) -> None
     (document,) = json.loads(subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
     (pair,) = document["pairs"]
     assert pair["difference"] == pytest.approx(sum(scores["high"]) / 12 - sum(scores["random"]) / 12)
-    assert pair["p_value"] == pytest.approx(stats.ttest_rel(scores["high"], scores["random"]).pvalue)
+    leads = [high - low for high, low in zip(scores["high"], scores["random"], strict=True)]
+    flipped = stats.permutation_test((leads,), sum, permutation_type="samples", vectorized=False, n_resamples=2**12)
+    assert (pair["p_value"], pair["test"]) == (pytest.approx(flipped.pvalue), "sign flips")
 
 
 def test_returns_rank_where_a_game_is_not_zero_sum(plugin: str) -> None:
@@ -167,18 +172,19 @@ def test_a_board_by_wins_says_where_returns_order_otherwise(plugin: str) -> None
     assert remark not in render(by_returns, Leaderboard.of_results(by_returns), "text")
 
 
-def test_a_board_by_returns_marks_what_overlaps_in_returns(plugin: str) -> None:
-    """Two alike are level, a third is not; wins order them otherwise, and do not count here."""
+def test_a_board_by_returns_marks_what_differs_in_returns(plugin: str) -> None:
+    """Two alike are level, a third is not, by scipy's test of the same rounds; wins order them otherwise."""
     agents = ["random", {"agent": "random", "label": "twin"}, {"agent": "wants", "much": 1}]
-    board = Leaderboard.of_results(arena.run({"game": "share", "plugins": [plugin], "rounds": 400, "agents": agents}))[0]
-    rows = {row["agent"]: row for row in board.rows}
-    for row in board.rows:
-        overlapping = {
-            agent
-            for agent, other in rows.items()
-            if other is not row and row["return_low"] <= other["return_high"] and other["return_low"] <= row["return_high"]
-        }
-        assert set(row["level_with"]) == overlapping
+    results = arena.run({"game": "share", "plugins": [plugin], "rounds": 500, "seed": 1, "agents": agents})
+    rows = {row["agent"]: row for row in Leaderboard.of_results(results)[0].rows}
+    sums = {name: np.zeros(500) for name in rows}
+    for _, _, pairing, record in results.played:
+        for label, got in zip(record.labels, record.returns, strict=True):
+            sums[label][pairing.round] += got
+    pairs = list(combinations(rows, 2))
+    found = [stats.ttest_rel(sums[one], sums[two]).pvalue for one, two in pairs]
+    for (one, two), corrected in zip(pairs, holm(found), strict=True):
+        assert (two in rows[one]["level_with"]) == (one in rows[two]["level_with"]) == (corrected > 0.05)
     assert rows["random"]["level_with"] == ["twin"]
 
 

@@ -177,7 +177,8 @@ def test_a_difference_is_bounded_as_ford_says(results: dict[tuple[int, int], lis
             assert found.low is None or found.low <= found.elo
             assert found.high is None or found.elo <= found.high
             assert back.elo == pytest.approx(-found.elo)
-            assert (found.superiority or 0) + (back.superiority or 0) == pytest.approx(1)
+            assert back.p_value == pytest.approx(found.p_value)
+            assert found.superiority is None or back.superiority == pytest.approx(1 - found.superiority)
         assert (back.high is None) == (found.low is None)
         assert back.high is None or back.high == pytest.approx(-(found.low or 0), abs=1e-6)
     for row in ratings.rows:
@@ -444,7 +445,8 @@ def test_the_likelihood_of_superiority_is_that_of_the_difference() -> None:
         found = ratings.difference(one, two)
         assert ratings.superiority(one, two) == pytest.approx(found.superiority)
         low, high = -1.0 if found.low is None else found.low, 1.0 if found.high is None else found.high
-        assert ratings.is_apart(one, two) == (not low <= 0 <= high)
+        assert (found.p_value <= 0.05) == (not low <= 0 <= high)
+        assert ratings.test(one, two) == (found.p_value, found.test)
     assert ratings.superiority("a", "a") is None
 
 

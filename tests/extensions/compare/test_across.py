@@ -16,6 +16,7 @@ from scipy import stats  # type: ignore[import-untyped]
 import arena
 from arena.api.store import Store
 from arena.cli import cli
+from arena.stats import holm_chances
 from arena_compare.across import summarise_store
 from arena_compare.domains import describe_solvers
 from arena_compare.puzzle_comparison import Attempt
@@ -72,6 +73,7 @@ def test_each_figure_is_recomputed(played: tuple[str, pd.DataFrame], found: dict
     _, frame = played
     pairs = {(pair["one"], pair["other"]): pair for pair in found["pairs"]}
     assert len(pairs) == 6
+    chances = dict(zip(pairs, holm_chances([pair["overall"]["p_value"] for pair in pairs.values()]), strict=True))
     for (one, other), pair in pairs.items():
         domains = refer(frame, one, other)
         assert [domain["domain"] for domain in pair["domains"]] == [board for board, _ in domains]
@@ -88,13 +90,13 @@ def test_each_figure_is_recomputed(played: tuple[str, pd.DataFrame], found: dict
             assert [domain["low"], domain["high"]] == pytest.approx([low, high], rel=DIGITS)
             effects.append(domain["value"])
             errors.append(domain["error"])
-        mean, low, high, spread = refit(effects, errors)
-        overall = pair["overall"]
-        assert [overall[key] for key in ("value", "low", "high")] == pytest.approx([mean, low, high], rel=DIGITS, abs=1e-8)
+        mean, _, _, spread = refit(effects, errors)
+        overall, level = pair["overall"], 1 - chances[one, other]
+        assert overall["value"] == pytest.approx(mean, rel=DIGITS, abs=1e-8)
         weights = [1 / (error**2 + overall["spread"] ** 2) for error in errors]
         mean = sum(w * e for w, e in zip(weights, effects, strict=True)) / sum(weights)
         squares = sum(w * (e - mean) ** 2 for w, e in zip(weights, effects, strict=True))
-        low, high = stats.t.interval(0.95, 4, mean, (squares / 4 / sum(weights)) ** 0.5)
+        low, high = stats.t.interval(level, 4, mean, (squares / 4 / sum(weights)) ** 0.5)
         if squares > DIGITS:
             assert [overall[key] for key in ("value", "low", "high")] == pytest.approx([mean, low, high], rel=DIGITS, abs=DIGITS)
         assert overall["spread"] == pytest.approx(spread, rel=DIGITS, abs=1e-7)

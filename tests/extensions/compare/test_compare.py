@@ -16,6 +16,7 @@ from scipy.stats import binomtest  # type: ignore[import-untyped]
 import arena
 from arena.cli import cli
 from arena.match.record import Record
+from arena.results.contrasts import Contrasts
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
 from arena.results.tally import Way
@@ -99,7 +100,8 @@ def test_par2_takes_its_limit_from_the_spec(tmp_path: Path) -> None:
 )
 def test_times_are_compared_only_if_decisions_ran_the_same_way(ways: tuple[Way, Way], named: str | None) -> None:
     met = tuple([{place: solver(place + 1, way=way) for place in range(8)} for way in ways])
-    found = compare_attempts(("one", "two"), (met[0], met[1]), {}, {"nodes": 100, "seconds": 1.0})
+    limits = {"nodes": 100, "seconds": 1.0}
+    found = compare_attempts((("one", 0), ("two", 1)), (met[0], met[1]), Contrasts({}, {}), {}, limits)
     figures = [found.seconds, found.par2_seconds, found.limit_seconds, found.by_seconds or None]
     assert all(figure is None for figure in figures) == (named is not None)
     assert found.nodes is not None
@@ -199,7 +201,9 @@ def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None
     (board,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)
     (found,) = board["pairs"]
     low, high = round(100 * found["low"]), round(100 * found["high"])
-    start = f"by distance solves {low} to {high} points more than by place (95 %), p = {found['p_value']:.0e}"  # then maybe time
+    start = (
+        f"by distance solves {low} to {high} points more than by place (95 %), p = {found['p_value_holm']:.0e}"  # then maybe time
+    )
     for names in (("by distance", "by place"), ("by place", "by distance")):
         assert start in called("compare", str(path), *names).output
     alike = called("compare", str(path), "a-star(weight=1.0)", "a-star(weight=3.0)").output
@@ -208,20 +212,31 @@ def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None
         alike,
         re.MULTILINE,
     )
-    assert re.search(r"They cannot be told apart by what they solve \(-\d+ to \d+ points, p = 1\)", alike)
+    assert re.search(
+        r"They cannot be told apart by what they solve \(-\d+ to \d+ points, both solved the same positions\)",
+        alike,
+    )
 
 
-def test_many_comparisons_are_corrected(puzzle: tuple[Path, list[Record]]) -> None:
-    """Six pairs of four agents, the chances corrected as statsmodels and R do it: step down, never falling."""
+def test_all_tests_of_a_board_are_corrected_together(puzzle: tuple[Path, list[Record]]) -> None:
+    """Every aspect of six pairs of four agents, as statsmodels and R do it: step down, never falling; two named have the same."""
     path, _ = puzzle
     (board,) = json.loads(called("compare", str(path), "--format", "json").output)
-    pairs = sorted(board["pairs"], key=lambda pair: float(pair["p_value"]))
-    assert len(pairs) == 6
+    assert len(board["pairs"]) == 6
+    tested = [pair for pair in board["pairs"] if pair["test"]]
+    tested += [
+        means["test"] for pair in board["pairs"] for key in ("moves", "cost", "nodes") if (means := pair[key]) and means["test"]
+    ]
+    tested += [means["test"] for pair in board["pairs"] if (means := pair["seconds"]) and means["test"]]
+    assert len(tested) == board["tests"] > 12
     worst = 0.0
-    for rank, pair in enumerate(pairs):
-        worst = max(worst, min(1.0, (6 - rank) * pair["p_value"]))
-        assert pair["p_value_holm"] == pytest.approx(worst)
-    assert "after correction for several" in called("compare", str(path)).output
+    for rank, one in enumerate(sorted(tested, key=lambda one: float(one["p_value"]))):
+        worst = max(worst, min(1.0, (len(tested) - rank) * one["p_value"]))
+        assert one["p_value_holm"] == pytest.approx(worst)
+    text = called("compare", str(path)).output
+    assert f"corrected together for all {len(tested)} tests on this board (Holm's method)" in text
+    (two,) = json.loads(called("compare", str(path), "by distance", "by place", "--format", "json").output)[0]["pairs"]
+    assert two in board["pairs"]
 
 
 def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) -> None:
@@ -244,11 +259,11 @@ def test_two_players_by_their_pairs_of_games(game: tuple[Path, list[Record]]) ->
     own = [record for record in records if set(record.labels) == {"greedy", "random"}]
     distinct = {(record.labels, record.position, record.actions) for record in own}
     assert (found["games"], found["distinct"]) == (60, len(distinct))
-    assert f"in 30 pairs of games{f' (60 games, {len(distinct)} different)' if len(distinct) < 60 else ''}. Elo" in text
+    assert f"in 30 pairs of games{f' (60 games, {len(distinct)} different)' if len(distinct) < 60 else ''}, p = " in text
     assert "By the ratings of the whole leaderboard, greedy is at +" in text
     lines = called("compare", str(path)).output.splitlines()
     assert lines[2].split() == ["random", "greedy", "lookahead"]
-    cells = [re.findall(r"([+-]\d+) \((?:above |below )?([\d.]+) %\)", line) for line in lines[4:7]]
+    cells = [re.findall(r"([+-]\d+)(?: \((?:above |below )?([\d.]+) %\))?", line) for line in lines[4:7]]
     assert int(cells[0][0][0]) == -int(cells[1][0][0]) == round(-found["table"]["elo"])
 
 
@@ -366,7 +381,10 @@ def test_no_chance_is_told_as_none(tmp_path: Path) -> None:
     arena.run(spec, store=tmp_path / "lost.db")
     for named in ([], ["random", "loser"]):
         text = called("compare", str(tmp_path / "lost.db"), *named).output
-        assert "random is better than loser: 100.0 % of the points, p < 1e-15" in text
+        assert re.search(
+            r"^random scores 100.0 % .* in 60 pairs of games.*, p < 1e-15 by sign flips\. Elo unknown", text, re.MULTILINE
+        )
+        assert re.search(r"^random is better than loser: \+\d+ Elo by the ratings of the leaderboard, p ", text, re.MULTILINE)
         assert "0 (0), 1/2 (0), 1 (0), 1 1/2 (0), 2 (60)." in text
         assert not re.search(r"p = 0(?!\.)", text)
 

@@ -2,13 +2,14 @@
 
 import json
 from collections import defaultdict
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
-from scipy import stats  # type: ignore[import-untyped]
 
 import arena
 from arena.cli import cli
@@ -62,7 +63,10 @@ def found_by(store: str, *arguments: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("measure", ["nodes", "seconds", "return", "score"])
 def test_a_measure_of_games_is_paired_by_rounds(game: tuple[str, arena.Results], measure: str) -> None:
-    """The mean difference of the rounds, with Student's interval and p-value of them."""
+    """The mean difference of the rounds, with the p-value of all 2^15 combinations of signs.
+
+    The bounds are the differences that the same test by scipy just refutes.
+    """
     store, results = game
     values: dict[str, dict[int, list[float]]] = {"random": defaultdict(list), "greedy": defaultdict(list)}
     for played in results.played:
@@ -79,10 +83,18 @@ def test_a_measure_of_games_is_paired_by_rounds(game: tuple[str, arena.Results],
             )
     leads = [fmean(values["greedy"][number]) - fmean(values["random"][number]) for number in range(15)]
     found = found_by(store, "greedy", "random", "--by", measure)
-    low, high = stats.t.interval(0.95, 14, loc=fmean(leads), scale=stats.sem(leads))
-    assert found["rounds"] == 15
-    assert [found["difference"], found["low"], found["high"]] == pytest.approx([fmean(leads), low, high], abs=1e-7)
-    assert found["p_value"] == pytest.approx(stats.ttest_1samp(leads, 0).pvalue, rel=1e-4)
+    assert (found["rounds"], found["test"]) == (15, "sign flips")
+    assert found["difference"] == pytest.approx(fmean(leads), abs=1e-7)
+    signs = np.array([*product((1, -1), repeat=15)])
+
+    def p_value(value: float) -> float:
+        shifted = np.array(leads) - value
+        return float(np.mean(np.abs(signs @ shifted) >= abs(shifted.sum()) * (1 - 1e-6)))
+
+    assert found["p_value"] == pytest.approx(p_value(0), rel=0.05)
+    width = found["high"] - found["low"]
+    for bound, out in ((found["low"], -0.03 * width), (found["high"], 0.03 * width)):
+        assert p_value(bound + out) <= 0.05 <= p_value(bound - out)
 
 
 @pytest.mark.parametrize("measure", ["solved", "moves", "cost"])
@@ -109,7 +121,7 @@ def test_a_plugin_brings_a_measure(game: tuple[str, arena.Results], tmp_path: Pa
     mean = fmean([len(record.actions) for record in results.records])
     text = called("compare", store, "greedy", "random", "--by", "length", *plugin).output
     assert text.startswith("tic-tac-toe: greedy and random by length in 15 rounds\n\n")
-    assert f"greedy has {mean:.3g} on average, random {mean:.3g}: +0, 95 % interval +0 to +0, p = 1." in text
+    assert f"greedy has {mean:.3g} on average, random {mean:.3g}: +0, p = 1 by sign flips." in text
     refused = str(called("compare", store, "--by", "nonsense", *plugin).exception)
     assert (
         refused
@@ -122,7 +134,9 @@ def test_rounds_that_repeat_each_other_give_no_interval(tmp_path: Path) -> None:
     agents = [{"agent": "alpha-beta", "depth": depth, "label": f"depth {depth}"} for depth in (1, 2)]
     arena.run({"game": "tic-tac-toe", "rounds": 4, "agents": agents}, store=tmp_path / "twice.db")
     text = called("compare", str(tmp_path / "twice.db"), "--by", "nodes").output
-    assert text.rstrip().endswith(", p = 1. No interval, because the rounds only repeat each other.")
+    assert text.rstrip().endswith(
+        ", no test, because too few rounds differ. No interval, because the rounds only repeat each other."
+    )
 
 
 def test_an_unknown_measure_is_told(game: tuple[str, arena.Results]) -> None:

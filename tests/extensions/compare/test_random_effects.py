@@ -8,6 +8,7 @@ from statistics import pvariance
 import pytest
 from scipy import optimize, stats  # type: ignore[import-untyped]
 
+from arena.stats import holm
 from arena_compare.domains import (
     Domain,
     DomainEffect,
@@ -17,7 +18,6 @@ from arena_compare.domains import (
     group_entries,
     rank_entries,
 )
-from arena_compare.paired import holm
 from arena_compare.random_effects import combine, sign_test, signed_ranks
 
 # Thirteen trials of a vaccine: cases and others with it, cases and others without it (G. Colditz and others, Efficacy of BCG

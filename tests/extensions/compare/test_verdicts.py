@@ -15,11 +15,13 @@ from scipy import stats  # type: ignore[import-untyped]
 
 import arena
 from arena.cli import cli
+from arena.results.contrasts import Contrast, Contrasts
 from arena.results.leaderboard import Leaderboard
+from arena.results.pairs import PairedGames
 from arena.stats.calculator import EloEstimate
 from arena.stats.observations import Pair
-from arena.stats.ratings import Difference
-from arena_compare.comparison import GamesComparison, compare_games
+from arena.stats.ratings import UNKNOWN, Difference
+from arena_compare.comparison import GamesComparison
 from arena_compare.verdicts import advice, games_verdict, p_value_text, percentage_points
 
 pytestmark = pytest.mark.process
@@ -57,8 +59,13 @@ def test_compare_and_board_have_one_score(tmp_path: Path) -> None:
 # Games
 
 
-def compared(pairs: list[Pair], table: Difference | None = None) -> GamesComparison:
-    return compare_games(("a", "b"), pairs, table, 2 * len(pairs))
+def compared(pairs: list[Pair], better: int = 0) -> GamesComparison:
+    """Two of several entries: their games, and the decision of the ratings."""
+    worth, table = PairedGames.estimate_score(pairs), Difference(90.0 * (better or -0.1), None, None, None)
+    corrected = {(0, 1, "games"): Contrast(worth.score - 0.5, worth.p_value, worth.test)}
+    direct = Contrasts(corrected, {}).get(0, 1, "games")  # type: ignore[arg-type]
+    p_value, test = (0.01 if better else 0.5), "Student's t"
+    return GamesComparison("a", "b", PairedGames.count_pairs(pairs), worth, p_value, p_value, test, better, table, direct)
 
 
 def test_the_verdict_comes_first(tmp_path: Path) -> None:
@@ -67,74 +74,72 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
     arena.run(spec, store=tmp_path / "cup.db")
     for names in (("greedy", "random"), ("random", "greedy")):
         sentence = called("compare", str(tmp_path / "cup.db"), *names).splitlines()[2]
-        assert re.fullmatch(r"greedy is better than random: \d\d\.\d % of the points, p = \de-\d+\.", sentence)
+        words = r"greedy is better than random: \+\d+ Elo by the ratings of the leaderboard, p = \S+ by [^.]+\."
+        assert re.fullmatch(words, sentence)
     sentence = called("compare", str(tmp_path / "cup.db"), "random", "dice").splitlines()[2]
-    assert re.match(r"random and dice cannot be told apart: \d\d\.\d % of the points for \w+, p = 0\.\d+\.", sentence)
-    assert games_verdict(compared([WON] * 9), 0.06, "p = 0.06").startswith("a and b cannot be told apart: 100.0 %")
+    assert re.match(
+        r"random and dice cannot be told apart: \+\d+ Elo by the ratings of the leaderboard for \w+, p = \d", sentence
+    )
+    alone = {**spec, "agents": ["random", "greedy"]}
+    arena.run(alone, store=tmp_path / "two.db")
+    sentence = called("compare", str(tmp_path / "two.db")).splitlines()[2]
+    assert re.fullmatch(r"greedy is better than random: \d\d\.\d % of the points, p = \S+ by sign flips\.", sentence)
 
 
 def test_few_pairs_are_tested_exactly() -> None:
     """The sign test is used if all decided pairs weigh the same, otherwise all 2^n signs. A pair and its repeats count once."""
-    assert compared([WON] * 10).p_value == 2 / 2**10
-    assert compared([LOST] * 8 + [SPLIT] * 2).p_value == 2 / 2**8
+
+    def p_value(pairs: list[Pair]) -> float:
+        return PairedGames.estimate_score(pairs).p_value
+
+    assert p_value([WON] * 10) == pytest.approx(2 / 2**10)
+    assert p_value([LOST] * 8 + [SPLIT] * 2) == pytest.approx(2 / 2**8)
     half = Pair.of(1, 0.5)
     leads = [2, 2, 2, 1, -1, 2, 0]
     kinds = {2: WON, 1: half, 0: SPLIT, -1: Pair.of(0, 0.5)}
     means = [sum(s * lead for s, lead in zip(signs, leads, strict=True)) for signs in product((1, -1), repeat=len(leads))]
     share = sum(abs(mean) >= sum(leads) for mean in means) / len(means)
-    assert compared([kinds[lead] for lead in leads]).p_value == share
+    assert p_value([kinds[lead] for lead in leads]) == pytest.approx(share)
     repeated = reduce(Pair.plus, [WON] * 9)
-    assert compared([repeated, WON, LOST]).p_value == 0.75  # 18, 2 and -2: 22, 18 and 18 of the sums 22, 18, 18 and 14 are as far
+    assert p_value([repeated, WON, LOST]) == pytest.approx(0.75)  # 18, 2 and -2: 22, 18 and 18 of 22, 18, 18 and 14 are as far
     many = [WON] * 30 + [SPLIT] * 20 + [LOST] * 14
-    assert compared(many).p_value == pytest.approx(stats.binomtest(30, 44).pvalue, rel=0.5)
+    assert p_value(many) == pytest.approx(stats.binomtest(30, 44).pvalue)
 
 
 BOTH = "The games between the two and the ratings of the whole leaderboard"
 GAMES = "Only the games between the two tell them apart; the ratings of the whole leaderboard do not."
 RATINGS = "Only the ratings of the whole leaderboard tell them apart; the games between the two do not."
-AHEAD, BEHIND, LEVEL = Difference(90, 30, 150, 0.99), Difference(-90, -150, -30, 0.01), Difference(-5, -60, 50, 0.4)
 
 
 @pytest.mark.parametrize(
-    ("pairs", "table", "word"),
+    ("pairs", "better", "word"),
     [
-        ([WON] * 20, AHEAD, None),
-        ([WON] * 20, BEHIND, f"{BOTH} disagree: choose a to play against b, but b to play against a field like this board."),
-        ([LOST] * 20, AHEAD, f"{BOTH} disagree: choose b to play against a, but a to play against a field like this board."),
-        ([WON] * 20, LEVEL, f"{GAMES} So choose a to play against b."),
-        (
-            [SPLIT] * 20,
-            BEHIND,
-            f"{RATINGS} So choose b to play against a field like this board.",
-        ),
-        ([SPLIT] * 20, LEVEL, None),
-        (
-            [SPLIT] * 20 + [WON],
-            LEVEL,
-            f"{BOTH} disagree, and both may be chance: play more rounds before you choose.",
-        ),
-        ([WON] * 20, None, None),
-        ([LOST] * 40, Difference(-900, None, -300, 0.001), None),  # a single bound decides, too
-        ([WON] * 40, Difference(900, 300, None, 0.999), None),
+        ([WON] * 20, 1, None),
+        ([WON] * 20, -1, f"{BOTH} disagree: choose a to play against b, but b to play against a field like this board."),
+        ([LOST] * 20, 1, f"{BOTH} disagree: choose b to play against a, but a to play against a field like this board."),
+        ([WON] * 20, 0, f"{GAMES} So choose a to play against b."),
+        ([SPLIT] * 20, -1, f"{RATINGS} So choose b to play against a field like this board."),
+        ([SPLIT] * 20, 0, None),
+        ([SPLIT] * 20 + [WON], 0, None),  # they point opposite ways, but both may be chance
     ],
 )
-def test_which_answer_to_act_on(pairs: list[Pair], table: Difference | None, word: str | None) -> None:
-    """Where the board and the games between two differ; nothing where they agree."""
-    found = compared(pairs, table)
-    assert advice(found, found.p_value) == word
+def test_which_answer_to_act_on(pairs: list[Pair], better: int, word: str | None) -> None:
+    """Where the board and the games between two decide differently; nothing where they agree."""
+    assert advice(compared(pairs, better)) == word
 
 
 def test_a_verdict_is_not_denied_by_its_interval() -> None:
-    """Three pairs won and two level: whatever the p-value, an interval that holds the half tells no winner."""
+    """Three pairs won and two level: by all signs p = 0.25, so the interval has one half; with ten times as many it has not."""
     worth = EloEstimate.of_pairs((0, 0, 2, 0, 3))
-    low, high = worth.score_low, worth.score_high
-    assert low is not None
-    assert high is not None
-    assert low <= 0.5 <= high
-    found = GamesComparison("a", "b", (0, 0, 2, 0, 3), worth, 0.04, None)
-    assert games_verdict(found, 0.04, "p = 0.04") == "a and b cannot be told apart: 80.0 % of the points for a, p = 0.04."
-    sure = replace(found, worth=EloEstimate.of_pairs((0, 0, 20, 0, 30)))
-    assert games_verdict(sure, 0.04, "p = 0.04").startswith("a is better than b: 80.0 % of the points")
+    assert worth.p_value == pytest.approx(0.25)
+    assert worth.score_low is not None
+    assert worth.score_low <= 0.5
+    found = GamesComparison("a", "b", (0, 0, 2, 0, 3), worth, 0.25, 0.25, worth.test, 0, UNKNOWN, None)
+    assert games_verdict(found) == "a and b cannot be told apart: 80.0 % of the points for a, p = 0.25 by sign flips."
+    sure = EloEstimate.of_pairs((0, 0, 20, 0, 30))
+    assert (sure.score_low or 0) > 0.5
+    found = replace(found, worth=sure, better=1, p_value_holm=sure.p_value)
+    assert games_verdict(found).startswith("a is better than b: 80.0 % of the points")
 
 
 # Puzzles
@@ -164,7 +169,7 @@ def test_what_differs_comes_first(searches: Path) -> None:
             f"On the positions that both solve, manhattan takes {value:.3g} times fewer nodes than misplaced "
             f"(95 % interval {low:.3g} to {high:.3g})"
         )
-        assert "cannot be told apart by what they solve (-9 to 9 points, p = 1)" in sentence
+        assert "cannot be told apart by what they solve (-9 to 9 points, both solved the same positions)" in sentence
         assert "solution length (equal everywhere)" in sentence
         assert " time" in sentence
 
@@ -201,7 +206,10 @@ def test_compare_and_board_treat_shared_dice_alike(tmp_path: Path) -> None:
     rows = {row["agent"]: row["superiority"] for row in board.rows}
     assert len(found) == 3
     for pair in found:
-        assert pair["table"]["superiority"] == pytest.approx(rows[pair["one"]][pair["other"]])
+        assert pair["table"]["superiority"] == rows[pair["one"]].get(pair["other"])
+        assert pair["better"] == 0 or pair["table"]["low"] > 0 or pair["table"]["high"] < 0
+        level = next(row for row in board.rows if row["agent"] == pair["one"])["level_with"]
+        assert (pair["other"] in level) == (pair["better"] == 0)
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.0312, "p = 0.031"), (1.2e-8, "p = 1e-08"), (math.ulp(0), "p < 1e-15")])

@@ -1,0 +1,259 @@
+"""Which entries of a board differ, and by what: one decision for every pair, which boards, pages and `arena compare` all show.
+
+An *aspect* is something in which two entries may differ, such as their ratings or the nodes of their solutions. Every aspect of
+every pair on the board is tested, and Holm's method corrects all these tests together, so that the probability of any false claim
+about the board is at most 5 %. The aspect that ranks two entries decides whether the board can tell them apart.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import isnan, log
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from arena.results.board_rows import per
+from arena.results.pairs import PairedGames
+from arena.results.tally import Attempts, Tally
+from arena.stats.paired import (
+    MCNEMAR,
+    SIGNIFICANCE_LEVEL,
+    STUDENT,
+    Bounds,
+    PairedTest,
+    agree,
+    holm,
+    holm_chances,
+    mean_interval_of,
+    student_interval,
+    student_p_value,
+    test_differences,
+)
+
+if TYPE_CHECKING:
+    from arena.stats.ratings import Ratings
+
+Aspect = Literal["rating", "games", "return", "solved", "cost", "moves", "nodes", "seconds"]
+MIN_SECONDS = 1e-6
+"""Shorter times count as this time, in seconds, because ratios of such short times mean nothing."""
+MIN_SHARED = 0.5
+"""Two entries have played the same rounds if they share at least this part of all the rounds of either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The test of one aspect of two entries."""
+
+    lead: float
+    """The lead of the first entry; above 0 if it is better. In points, costs or moves, or the logarithm of a ratio."""
+    p_value: float
+    test: str
+    """The name of the test."""
+    p_value_holm: float = 1.0
+    """The p-value after Holm's correction for all tests on the board."""
+    chance: float = SIGNIFICANCE_LEVEL
+    """The level at which Holm's method tests it: the probability that an interval for it misses the true value."""
+
+    @property
+    def better(self) -> int:
+        """1 if the first entry is better, -1 if the second is, 0 if the test does not decide."""
+        return 0 if self.p_value_holm > SIGNIFICANCE_LEVEL else int(self.lead > 0) - int(self.lead < 0)
+
+    def swapped(self) -> "Contrast":
+        """Return the same contrast with the two entries exchanged."""
+        return replace(self, lead=-self.lead)
+
+
+class RoundLeads(NamedTuple):
+    """The lead of one entry over another in the mean of a figure, from the values of both in each round."""
+
+    rounds: int
+    mean_one: float
+    mean_other: float
+    lead: float
+    test: PairedTest
+    values: list[float]
+    """Independent values whose mean is the lead."""
+
+    def interval(self, chance: float = SIGNIFICANCE_LEVEL) -> Bounds:
+        """Return the interval of the lead, which agrees with the test."""
+        bounds = student_interval(self.values, chance) if self.test.name == STUDENT else mean_interval_of(self.values, chance)
+        return agree(bounds, decided=self.test.p_value <= chance, value=self.lead)
+
+
+def compare_rounds(one: Mapping[int, float], other: Mapping[int, float]) -> RoundLeads | None:
+    """Compare the values of two entries by round; None if one has none.
+
+    If they have played the same rounds, so with the same positions and dice, the values of each round are paired, and rounds that
+    only one has played are left out. Otherwise, the means over all rounds are compared, with the covariance of shared rounds.
+    """
+    shared, every = sorted(one.keys() & other.keys()), sorted(one.keys() | other.keys())
+    if not one or not other:
+        return None
+    if len(shared) >= MIN_SHARED * len(every):
+        mine, theirs = [fmean([values[round_] for round_ in shared]) for values in (one, other)]
+        leads = [one[round_] - other[round_] for round_ in shared]
+        return RoundLeads(len(shared), mine, theirs, fmean(leads), test_differences(leads), leads)
+    mine, theirs = fmean(one.values()), fmean(other.values())
+    lead, size = mine - theirs, len(every)
+    leads = [
+        lead
+        + (size / len(one) * (one[round_] - mine) if round_ in one else 0.0)
+        - (size / len(other) * (other[round_] - theirs) if round_ in other else 0.0)
+        for round_ in every
+    ]
+    return RoundLeads(size, mine, theirs, lead, PairedTest(student_p_value(leads), STUDENT), leads)
+
+
+class Contrasts:
+    """All contrasts of a board. Entries are given by their indices."""
+
+    def __init__(self, found: Mapping[tuple[int, int, Aspect], Contrast], ranked_by: Mapping[tuple[int, int], Aspect]) -> None:
+        p_values = [one.p_value for one in found.values()]
+        corrected = zip(found.items(), holm(p_values), holm_chances(p_values), strict=True)
+        self._found = {key: replace(one, p_value_holm=p_value, chance=chance) for (key, one), p_value, chance in corrected}
+        self._ranked_by = ranked_by
+        self.tests = len(found)
+        """The number of tests for which p-values are corrected."""
+
+    def get(self, one: int, other: int, aspect: Aspect) -> Contrast | None:
+        """Return how two entries differ in an aspect; None if it was not tested, for example because no value differs."""
+        if one > other:
+            found = self._found.get((other, one, aspect))
+            return None if found is None else found.swapped()
+        return self._found.get((one, other, aspect))
+
+    def deciding(self, one: int, other: int) -> Contrast | None:
+        """Return how two entries differ in the aspect that ranks them."""
+        aspect = self._ranked_by.get((min(one, other), max(one, other)))
+        return None if aspect is None else self.get(one, other, aspect)
+
+    def level(self) -> dict[int, tuple[int, ...]]:
+        """Return, for each entry, the others from which it cannot be told apart by what ranks them."""
+        level: dict[int, list[int]] = {}
+        for one, other in self._ranked_by:
+            found = self.deciding(one, other)
+            for entry, rival in ((one, other), (other, one)):
+                known = level.setdefault(entry, [])
+                if found is None or not found.better:
+                    known.append(rival)
+        return {entry: tuple(sorted(others)) for entry, others in level.items()}
+
+    def names(self) -> list[str]:
+        """Return the names of the tests that decide by what ranks entries, the most frequent first."""
+        found = [self.deciding(one, other) for one, other in self._ranked_by]
+        return [name for name, _ in Counter([one.test for one in found if one is not None]).most_common()]
+
+
+def contrast(tally: Tally, ratings: "Ratings[int] | None" = None) -> Contrasts:
+    """Return the contrasts of a board. `ratings` are those of its games, if they are known already."""
+    sheet = tally.sheet
+    played = [entry for entry, count in enumerate(tally.counts) if count.games]
+    if sheet.kind == "puzzle":
+        return _contrast_puzzles(tally, played)
+    if sheet.kind == "score" or tally.ranked_by == "returns":
+        return _contrast_returns(tally, played)
+    if ratings is None:
+        from arena.stats.ratings import rate
+
+        ratings = rate(tally.matches.results(), range(len(sheet.labels)))
+    return _contrast_games(tally, played, ratings)
+
+
+def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]") -> Contrasts:
+    """Contrast ratings and, if there are more than two entries, the games between the two."""
+    found: dict[tuple[int, int, Aspect], Contrast] = {}
+    for one, other in combinations(played, 2):
+        p_value, test = ratings.test(one, other)
+        if test:
+            found[one, other, "rating"] = Contrast(float(ratings.strengths[one] - ratings.strengths[other]), p_value, test)
+    if len(played) > 2:
+        for (one, other), pairs in tally.matches.pairings().items():
+            worth = PairedGames.estimate_score(pairs)
+            if worth.score_low is not None:
+                found[one, other, "games"] = Contrast(worth.score - 0.5, worth.p_value, worth.test)
+    return Contrasts(found, dict.fromkeys(combinations(played, 2), "rating"))
+
+
+def _contrast_returns(tally: Tally, played: Sequence[int]) -> Contrasts:
+    found: dict[tuple[int, int, Aspect], Contrast] = {}
+    rounds = {} if tally.matches.folded else {entry: tally.returns.by_round(entry) for entry in played}
+    for one, other in combinations(rounds, 2):
+        leads = compare_rounds(rounds[one], rounds[other])
+        if leads is not None and any(leads.values):
+            found[one, other, "return"] = Contrast(leads.lead, *leads.test)
+    return Contrasts(found, dict.fromkeys(combinations(played, 2) if rounds else (), "return"))
+
+
+class Figures(NamedTuple):
+    """What an entry took for its solution of a position. Unknown figures are NaN."""
+
+    cost: float
+    moves: float
+    nodes: float
+    seconds: float
+
+
+def _contrast_puzzles(tally: Tally, played: Sequence[int]) -> Contrasts:
+    attempts = {entry: _by_position(tally.attempts[entry]) for entry in played}
+    costs = any(one is not None and one.cost != one.moves for known in attempts.values() for one in known.values())
+    found: dict[tuple[int, int, Aspect], Contrast] = {}
+    for one, other in combinations(played, 2):
+        met = [(mine, attempts[other][at]) for at, mine in attempts[one].items() if at in attempts[other]]
+        timed = tally.counts[one].way is not None and tally.counts[one].way == tally.counts[other].way
+        for aspect, values in _leads(met, costs=costs, timed=timed):
+            if any(values):
+                test = test_differences(values)
+                name = MCNEMAR if aspect == "solved" and test.name != STUDENT else test.name
+                found[one, other, aspect] = Contrast(fmean(values), test.p_value, name)
+    return Contrasts(found, {pair: _ranking_aspect(tally, *pair, costs=costs) for pair in combinations(played, 2)})
+
+
+def _by_position(attempts: Attempts) -> dict[int, Figures | None]:
+    """Return the figures of an entry by position; None where it has no solution."""
+    figures = map(Figures, attempts.cost, attempts.moves, attempts.nodes, attempts.seconds)
+    return {
+        round_: found if solved else None for round_, solved, found in zip(attempts.rounds, attempts.solved, figures, strict=True)
+    }
+
+
+def _leads(
+    met: Sequence[tuple[Figures | None, Figures | None]], *, costs: bool, timed: bool
+) -> Iterator[tuple[Aspect, list[float]]]:
+    """Yield the leads of one entry over another in each aspect, by position. All but the first are of positions that both solved.
+
+    Costs are left out if they are the numbers of moves, and seconds unless all decisions ran the same way.
+    """
+    yield "solved", [float(mine is not None) - float(theirs is not None) for mine, theirs in met]
+    both = [(mine, theirs) for mine, theirs in met if mine is not None and theirs is not None]
+    if costs:
+        yield "cost", _differences([(mine.cost, theirs.cost) for mine, theirs in both])
+    yield "moves", _differences([(mine.moves, theirs.moves) for mine, theirs in both])
+    yield "nodes", [log(max(1.0, theirs.nodes)) - log(max(1.0, mine.nodes)) for mine, theirs in both]
+    if timed:
+        yield "seconds", [log(max(MIN_SECONDS, theirs.seconds)) - log(max(MIN_SECONDS, mine.seconds)) for mine, theirs in both]
+
+
+def _differences(pairs: Sequence[tuple[float, float]]) -> list[float]:
+    return [theirs - mine for mine, theirs in pairs if not isnan(mine) and not isnan(theirs)]
+
+
+def _ranking_aspect(tally: Tally, one: int, other: int, *, costs: bool) -> Aspect:
+    """Return the aspect that ranks two solvers: the first in the order of the ranking in which they differ."""
+    mine, theirs = tally.counts[one], tally.counts[other]
+    if mine.solved * theirs.games != theirs.solved * mine.games:
+        return "solved"
+    by_cost = bool(mine.cost_of and theirs.cost_of)
+    means = [per(each.cost, each.cost_of) if by_cost else per(each.moves, each.moves_of) for each in (mine, theirs)]
+    if None not in means and means[0] != means[1]:
+        return "cost" if by_cost and costs else "moves"
+    return effort_of_ranking(tally)
+
+
+def effort_of_ranking(tally: Tally) -> Literal["nodes", "seconds"]:
+    """Return by what solvers are ranked that solve equally often at the same cost: by seconds if their format asks for it and the
+    times of all can be compared.
+    """
+    by_seconds = tally.ranked_by == "seconds" and all(map(tally.is_timed, range(len(tally.counts))))
+    return "seconds" if by_seconds else "nodes"

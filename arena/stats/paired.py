@@ -1,0 +1,199 @@
+"""Tests and intervals for paired differences: two competitors on the same positions, or in the same rounds.
+
+One decision: `agree` makes the interval of a difference contain 0 exactly if the test does not decide.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import sqrt
+from typing import NamedTuple
+
+from arena.stats.distributions import binomial_cdf, student_cdf, student_quantile
+
+SIGNIFICANCE_LEVEL = 0.05
+"""The significance level of every claim: the probability of a false one, if there is no difference."""
+MAX_FLIPPED = 400
+"""The largest number of differences whose signs are flipped. With more, the test is Student's t."""
+LEVELS = 20000
+"""The number of steps of the grid to which differences are rounded before their signs are flipped, divided by their number."""
+MIN_LEVELS = 64
+BISECTIONS = 14
+"""The number of steps by which a bound is found: to 1 / 16,000 of the range of the values."""
+SIGN_FLIPS, MCNEMAR, STUDENT = "sign flips", "McNemar's exact test", "Student's t"
+Bounds = tuple[float | None, float | None]
+
+
+class PairedTest(NamedTuple):
+    """The two-sided p-value of a test whose null hypothesis is that there is no difference, and the name of the test."""
+
+    p_value: float
+    name: str
+
+
+def test_differences(values: Iterable[float]) -> PairedTest:
+    """Test whether independent differences are symmetric about 0: by sign flips, or by Student's t above MAX_FLIPPED of them.
+
+    Differences of one size are tested by the signs at any number. `values` may be a Counter of differences.
+
+    >>> test_differences([1.5, 2.0, 0.5, 1.0, 2.5, 3.0])
+    PairedTest(p_value=0.03125, name='sign flips')
+    """
+    counted = Counter(values)
+    number = counted.total()
+    if number <= MAX_FLIPPED or len({abs(value) for value in counted if value}) < 2:
+        return PairedTest(flip_signs(counted), SIGN_FLIPS)
+    return PairedTest(student_p_value(counted), STUDENT)
+
+
+def student_p_value(values: Iterable[float]) -> float:
+    """Return the two-sided p-value of Student's t-test of the hypothesis that the mean of independent values is 0.
+
+    It is 1 for fewer than two values, and for values that are all equal. `values` may be a Counter.
+    """
+    counted = Counter(values)
+    number = counted.total()
+    if number < 2 or len(counted) < 2:
+        return 1.0
+    mean = sum([value * times for value, times in counted.items()]) / number
+    squares = sum([(value - mean) ** 2 * times for value, times in counted.items()])
+    return 2 * student_cdf(number - 1, -abs(mean) / sqrt(squares / (number - 1) / number))
+
+
+test_differences.__test__ = False  # type: ignore[attr-defined]  # pytest collects names that begin with `test`
+
+
+def flip_signs(values: Iterable[float]) -> float:
+    """Return the two-sided p-value of the exact sign-flip test. Its null hypothesis is that each value is as likely with the
+    opposite sign.
+
+    The p-value is the share of all combinations of signs for which the sum is at least as far from 0 as observed (R. A. Fisher,
+    The Design of Experiments, 1935). If all values other than 0 are of one size, it is the sign test. Values that are not whole
+    multiples of one half are rounded to a grid first; the test of the rounded values is exact. `values` may be a Counter.
+
+    >>> flip_signs([2] * 8 + [0, 0])
+    0.0078125
+    """
+    counted = {value: times for value, times in Counter(values).items() if value}
+    sizes = {abs(value) for value in counted}
+    number = sum(counted.values())
+    if len(sizes) < 2:
+        fewer = min([sum([times for value, times in counted.items() if (value > 0) == side]) for side in (True, False)])
+        return min(1.0, 2 * binomial_cdf(fewer, number, 0.5)) if number else 1.0
+    largest, levels = max(sizes), max(MIN_LEVELS, LEVELS // number)
+    whole = all(2 * size == int(2 * size) for size in sizes) and 2 * largest <= max(levels, 1000)
+    unit = 0.5 if whole else largest / levels
+    steps: Counter[int] = Counter()
+    for value, times in counted.items():
+        steps[round(value / unit)] += times
+    flipped: Counter[int] = Counter()
+    for step, times in steps.items():
+        flipped[abs(step)] += times
+    return _flip_steps(tuple(sorted(flipped.items())), abs(sum([step * times for step, times in steps.items()])))
+
+
+@lru_cache(4096)
+def _flip_steps(sizes: tuple[tuple[int, int], ...], observed: int) -> float:
+    """Return the share of combinations of signs for which whole numbers with these sizes have a sum as far from 0 as `observed`.
+
+    The sum is the sum of all sizes minus twice the sum of the flipped ones, so only small sums of flipped sizes are followed.
+    """
+    import numpy as np
+
+    most = (sum([size * times for size, times in sizes]) - observed) // 2
+    shares = np.zeros(most + 1)
+    shares[0] = 1.0
+    for size, times in sizes:
+        for _ in range(times):
+            flipped = shares[: most + 1 - size] / 2 if size <= most else shares[:0]
+            shares /= 2
+            shares[size:] += flipped
+    return min(1.0, 2 * float(shares.sum())) if observed else 1.0
+
+
+def student_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL) -> Bounds:
+    """Return the interval of the mean by Student's t; `chance` is the probability that it misses the mean.
+
+    There is no interval for fewer than two values, or for values that are all equal.
+    """
+    if len(set(values)) < 2:
+        return None, None
+    mean, freedom = sum(values) / len(values), len(values) - 1
+    error = sqrt(sum([(value - mean) ** 2 for value in values]) / freedom / len(values))
+    reach = student_quantile(freedom, 1 - chance / 2) * error
+    return mean - reach, mean + reach
+
+
+def mean_interval_of(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL) -> Bounds:
+    """Return the interval of the mean that `test_differences` gives: the means that it does not refute at the level `chance`.
+
+    With sign flips, these are means of subsets of the values (J. A. Hartigan, Using subsample values as typical values, 1969); a
+    bound is None if there are too few values to refute any mean. Above MAX_FLIPPED values, it is `student_interval`.
+    """
+    if len(values) > MAX_FLIPPED:
+        return student_interval(values, chance)
+    least, most = min(values, default=0.0), max(values, default=0.0)
+    if least == most or 2 * 0.5 ** len(values) > chance:
+        return None, None
+    mean = sum(values) / len(values)
+
+    def refutes(value: float) -> bool:
+        return flip_signs([one - value for one in values]) <= chance
+
+    def find_bound(outside: float) -> float:
+        inside = mean
+        for _ in range(BISECTIONS):
+            middle = (inside + outside) / 2
+            inside, outside = (inside, middle) if refutes(middle) else (middle, outside)
+        return (inside + outside) / 2
+
+    return find_bound(least), find_bound(most)
+
+
+def agree(bounds: Bounds, *, decided: bool, value: float, equal: float = 0.0) -> Bounds:
+    """Return the bounds of a difference with observed `value` so that they agree with the decision of its test.
+
+    If the test decides, `equal` and all beyond it is refuted, so it is a bound; if it does not, the interval reaches to `equal`.
+    """
+    low, high = bounds
+    if decided:
+        return (
+            low if low is None or value < equal else max(low, equal),
+            high if high is None or value > equal else min(high, equal),
+        )
+    return None if low is None else min(low, equal), None if high is None else max(high, equal)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return the Holm-adjusted p-values of several tests, in the same order.
+
+    S. Holm, A simple sequentially rejective multiple test procedure, 1979: rejecting at or below 0.05 keeps the family-wise error
+    rate at 5 %.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, k in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[k]))  # never below the result for a smaller p-value
+        adjusted[k] = largest
+    return adjusted
+
+
+def holm_chances(p_values: Sequence[float]) -> list[float]:
+    """Return the significance level at which Holm's method tests each p-value, in the same order.
+
+    Those that it does not reach are tested at the level of the first that fails. An interval at this level contains 0 exactly if
+    the test fails (R. C. Serlin, Confidence intervals and the scientific method: a case for Holm on the range, 1993).
+
+    >>> [round(chance, 4) for chance in holm_chances([0.01, 0.04, 0.03])]
+    [0.0167, 0.025, 0.025]
+    """
+    chances = [SIGNIFICANCE_LEVEL] * len(p_values)
+    failed: float | None = None
+    for rank, k in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        chances[k] = SIGNIFICANCE_LEVEL / (len(p_values) - rank) if failed is None else failed
+        if failed is None and p_values[k] > chances[k]:
+            failed = chances[k]
+    return chances

@@ -1,0 +1,177 @@
+"""One decision for each pair of entries: what is claimed of equals, and that boards, pages and comparisons agree."""
+
+import json
+import random
+from dataclasses import replace
+from itertools import combinations
+from math import sqrt
+from typing import Any
+
+import pytest
+from scipy import stats  # type: ignore[import-untyped]
+
+import arena
+from arena.results.contrasts import compare_rounds, contrast
+from arena.results.leaderboard import Leaderboard
+from arena.results.tally import Facts, Tally
+from arena.schedule.board_info import BoardInfo
+
+BOARDS = 100
+"""The number of simulated boards. At most 5 % of them may have a false claim: 5, and up to 11 by chance."""
+MOST = 5 + 3 * sqrt(5)
+
+
+def sheet(kind: Any, entries: int) -> BoardInfo:
+    labels = tuple([f"agent {entry}" for entry in range(entries)])
+    return BoardInfo("game", {"name": "game"}, kind, labels, 1000, exact=True, has_chance=True, returns=(-1.0, 1.0))
+
+
+def solvers(rng: random.Random, speeds: list[float], positions: int = 20) -> Tally:
+    """A puzzle board on which every solver takes nodes and moves by lot, times its speed."""
+    tally = Tally(sheet("puzzle", len(speeds)))
+    for round_ in range(positions):
+        hard = rng.lognormvariate(8, 2)
+        for entry, speed in enumerate(speeds):
+            solved, moves, nodes = rng.random() < 0.8, float(rng.randrange(20, 26)), speed * hard * rng.lognormvariate(0, 0.5)
+            seconds = nodes * 1e-5 * rng.lognormvariate(0, 0.2)
+            tally.count(Facts((entry,), (1.0,), "normal", None, solved, moves=int(moves) * solved, moves_of=int(solved)))
+            tally.add_effort(entry, 1, int(nodes), seconds)
+            tally.attempts[entry].add(round_, solved=solved, moves=moves, cost=moves, nodes=nodes, seconds=seconds)
+    return tally
+
+
+def games(rng: random.Random, entries: int, rounds: int) -> Tally:
+    """A round robin of equals that win, draw and lose by lot."""
+    tally = Tally(sheet("versus", entries))
+    for round_ in range(rounds):
+        for one, two in combinations(range(entries), 2):
+            for seats in ((one, two), (two, one)):
+                got = rng.choice((1.0, 1.0, 0.0, -1.0))  # the first seat is the better one
+                tally.count(Facts(seats, (got, -got), "normal", None, None))
+                tally.add_game(round_, seats, (got, -got), rng.getrandbits(60), drew=True, adjusted=None)
+    return tally
+
+
+def claims(tally: Tally) -> int:
+    found = contrast(tally)
+    aspects = ("rating", "games", "return", "solved", "moves", "nodes", "seconds")
+    pairs = combinations(range(len(tally.counts)), 2)
+    tested = [found.get(*pair, aspect) for pair in pairs for aspect in aspects]  # type: ignore[arg-type]
+    return sum(one is not None and one.better != 0 for one in tested)
+
+
+def test_six_equal_solvers_are_rarely_told_apart() -> None:
+    """In 5 % of boards at most is any of 60 claims about solved positions, moves, nodes and time made."""
+    rng = random.Random(1)
+    assert sum(claims(solvers(rng, [1.0] * 6)) > 0 for _ in range(BOARDS)) <= MOST
+
+
+def test_ten_equal_agents_are_rarely_told_apart() -> None:
+    """In 5 % of boards at most is any of 45 ratings or 45 matches claimed to differ."""
+    rng = random.Random(2)
+    assert sum(claims(games(rng, 10, 12)) > 0 for _ in range(40)) <= 2 + 3 * sqrt(2)
+
+
+def test_what_ranks_two_solvers_tells_them_apart() -> None:
+    """Solvers that solve all with equal moves, one with a tenth of the nodes: told apart by nodes, as scipy's test has it."""
+    rng = random.Random(3)
+    tally = Tally(sheet("puzzle", 3))
+    nodes: list[list[float]] = [[], [], []]
+    for round_ in range(30):
+        hard = rng.lognormvariate(6, 2)
+        for entry, speed in enumerate((1.0, 0.1, 1.0)):
+            used = int(hard * speed * rng.lognormvariate(0, 0.1)) + 1
+            nodes[entry].append(used)
+            tally.count(Facts((entry,), (1.0,), "normal", None, solved=True, moves=20, moves_of=1))
+            tally.add_effort(entry, 1, used, used * 1e-5)
+            tally.attempts[entry].add(round_, solved=True, moves=20.0, cost=20.0, nodes=used, seconds=used * 1e-5)
+    found = contrast(tally)
+    assert found.level() == {0: (2,), 1: (), 2: (0,)}
+    decided = found.deciding(0, 1)
+    assert decided is not None
+    assert decided == found.get(0, 1, "nodes")
+    assert decided.better == -1
+    assert decided.lead == pytest.approx(-found.get(1, 0, "nodes").lead)  # type: ignore[union-attr]
+    assert found.get(0, 1, "moves") is None  # equal everywhere, so there is nothing to test
+    assert found.tests == 6  # nodes and seconds of three pairs
+
+
+def test_six_searches_that_all_solve_all_are_ordered_by_nodes() -> None:
+    """Three heuristics of A*, from blind to well informed: no mark, and the board says what it is ranked by."""
+    agents = [{"agent": "a-star", "heuristic": name} for name in ("linear-conflict", "manhattan", "misplaced")]
+    [board] = Leaderboard.of_results(
+        arena.run({"game": {"name": "sliding-tiles", "shuffle": 40}, "rounds": 40, "agents": agents})
+    )
+    assert [row["solved"] for row in board.rows] == [1, 1, 1]
+    assert [row["agent"] for row in board.rows] == [f"a-star({name})" for name in ("linear-conflict", "manhattan", "misplaced")]
+    assert not any(row.get("level_with") for row in board.rows)
+    assert "Ranked by solved positions, then by mean cost of solutions, then by nodes." in board.remarks
+
+
+def test_the_same_search_twice_is_level() -> None:
+    """With each other and with nothing else; the remark names the test and the number of tests."""
+    agents: list[Any] = [{"agent": "bfs", "label": "one"}, {"agent": "bfs", "label": "two"}, "a-star"]
+    spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 20, "agents": agents}
+    [board] = Leaderboard.of_results(arena.run(spec))
+    assert {row["agent"]: row["level_with"] for row in board.rows} == {"a-star": [], "one": ["two"], "two": ["one"]}
+    [told] = [remark for remark in board.remarks if remark.startswith("~ :")]
+    assert "sign flips, with Holm's correction for" in told
+
+
+def test_returns_are_tested_by_round() -> None:
+    """Rounds that both played are paired, as scipy's tests have it; if they share few, the means are compared."""
+    rng = random.Random(4)
+    luck = {round_: rng.gauss(0, 5) for round_ in range(500)}
+    mine = {round_: luck[round_] + rng.gauss(0.3, 1) for round_ in luck}
+    theirs = {round_: luck[round_] + rng.gauss(0, 1) for round_ in luck}
+    found = compare_rounds(mine, theirs)
+    assert found is not None
+    leads = [mine[round_] - theirs[round_] for round_ in luck]
+    assert (found.rounds, found.test.name) == (500, "Student's t")
+    assert found.test.p_value == pytest.approx(stats.ttest_1samp(leads, 0).pvalue)
+    apart = compare_rounds(mine, {round_ + 450: value for round_, value in theirs.items()})
+    assert apart is not None
+    expected = stats.ttest_ind(list(mine.values()), list(theirs.values()), equal_var=False)
+    assert apart.lead == pytest.approx(sum(mine.values()) / 500 - sum(theirs.values()) / 500)
+    assert apart.test.p_value == pytest.approx(expected.pvalue, rel=0.1)
+    assert compare_rounds(mine, {}) is None
+
+
+def test_a_board_of_scores_is_marked_too() -> None:
+    """Two players of the same strategy are level; one that always loses is not."""
+    tally = Tally(sheet("score", 3))
+    rng = random.Random(6)
+    for round_ in range(40):
+        for entry, got in enumerate((rng.random(), rng.random(), -1.0)):
+            tally.count(Facts((entry,), (got,), "normal", None, None))
+            tally.add_game(round_, (entry,), (got,), rng.getrandbits(60), drew=True, adjusted=None)
+    board = Leaderboard.of(tally, finished=True)
+    level = {row["agent"]: row["level_with"] for row in board.rows}
+    assert level == {"agent 0": ["agent 1"], "agent 1": ["agent 0"], "agent 2": []}
+    assert "Ranked by mean return." in board.remarks
+    last = board.rows[-1]
+    assert last["return_low"] == last["mean_return"] == -1
+    assert last["return_high"] == pytest.approx(-1 + 2 * (1 - 0.05 ** (1 / 40)))  # one round in 20 boards would differ
+
+
+@pytest.mark.process
+def test_contrasts_of_a_store_are_those_of_memory(tmp_path: Any) -> None:
+    """Tallies that are counted by the database and those counted one by one."""
+    agents = ["bfs", "a-star", {"agent": "a-star", "heuristic": "misplaced"}]
+    spec = {"game": {"name": "sliding-tiles", "shuffle": 12}, "rounds": 12, "agents": agents}
+    kept, memory = arena.run(spec, store=tmp_path / "s.db"), arena.run(spec)
+    timeless = [
+        [[{**row, "seconds_per_attempt": None} for row in board.as_dict()["rows"]] for board in Leaderboard.of_results(one)]
+        for one in (kept, memory)
+    ]
+    assert json.dumps(timeless[0]) == json.dumps(timeless[1])
+
+
+def test_a_changed_order_of_entries_changes_no_decision() -> None:
+    rng = random.Random(7)
+    tally = games(rng, 4, 12)
+    found = contrast(tally)
+    for one, two in combinations(range(4), 2):
+        forward, backward = found.get(one, two, "rating"), found.get(two, one, "rating")
+        assert forward is not None
+        assert backward == replace(forward, lead=-forward.lead)

@@ -1,0 +1,147 @@
+"""Tests of paired differences: recomputed by all combinations of signs and by scipy, and how often a claim is false."""
+
+import random
+from itertools import product
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats  # type: ignore[import-untyped]
+
+from arena.stats.calculator import EloEstimate
+from arena.stats.paired import (
+    MAX_FLIPPED,
+    SIGN_FLIPS,
+    STUDENT,
+    agree,
+    flip_signs,
+    holm,
+    holm_chances,
+    mean_interval_of,
+    student_interval,
+    student_p_value,
+    test_differences,
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.one_of(st.integers(-3, 3), st.floats(-5, 5).map(lambda value: round(value, 3))), max_size=9))
+def test_all_signs_are_flipped(values: list[float]) -> None:
+    """The share of all 2^n combinations of signs, for the values as they are or on a grid of 1 / 2,000 of the largest."""
+    largest = max(map(abs, values), default=0)
+    signs = np.array([*product((1, -1), repeat=len(values))])
+    sums, slack = np.abs(signs @ np.array(values)), len(values) * largest / 2000 + 1e-9
+    least, most = (np.mean(sums >= abs(sum(values)) + side * slack) for side in (1, -1))
+    assert least - 1e-9 <= flip_signs(values) <= most + 1e-9
+
+
+def test_an_interval_has_the_means_that_the_test_does_not_refute() -> None:
+    """By Hartigan: of the means of all 2^9 - 1 subsets, the 13th from either end at 5 %; too few values refute nothing."""
+    rng = random.Random(8)
+    values = [rng.lognormvariate(0, 1) - 1 for _ in range(9)]
+    subsets = [[value for value, kept in zip(values, chosen, strict=True) if kept] for chosen in product((0, 1), repeat=9)]
+    means = sorted(sum(subset) / len(subset) for subset in subsets if subset)
+    k = int(0.05 / 2 * 2**9)  # the flip of none counts, too
+    assert mean_interval_of(values) == pytest.approx((means[k - 1], means[-k]), abs=0.01)
+    assert mean_interval_of([1.0, 2.0, 3.0, 4.0, 5.0]) == (None, None)
+    assert mean_interval_of([2.0] * 30) == mean_interval_of([]) == (None, None)
+    low, _ = mean_interval_of([1.0, 1.5, 2.0, 40.0, 3.0, 2.5, 1.0, 8.0, 3.0, 2.0])
+    assert low is not None
+    assert low > 0  # Student's interval has 0, although all values are above it
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 9))
+def test_values_of_one_size_have_the_sign_test(more: int, less: int, none: int) -> None:
+    """So McNemar's exact test, as scipy's binomial test has it."""
+    expected = stats.binomtest(more, more + less).pvalue if more + less else 1
+    assert flip_signs([1.5] * more + [-1.5] * less + [0] * none) == pytest.approx(expected)
+
+
+def test_large_counts_do_not_overflow() -> None:
+    """3,000 against 3,200 is a p of 0.0114, by the normal approximation with continuity correction; two of 400 sizes as scipy."""
+    assert flip_signs([1] * 3000 + [-1] * 3200) == pytest.approx(2 * stats.norm.sf((200 - 1) / sqrt(6200)), rel=0.01)
+    rng = np.random.default_rng(3)
+    values = rng.normal(0.12, 1, MAX_FLIPPED)
+    expected = stats.permutation_test((values,), np.mean, permutation_type="samples", n_resamples=5_000, rng=rng).pvalue
+    assert flip_signs(values.tolist()) == pytest.approx(expected, abs=4 * sqrt(expected / 5_000))
+
+
+def test_the_name_of_the_test_follows_the_number() -> None:
+    """Sign flips to 400 differences, then Student's t as scipy has it; differences of one size are exact at any number."""
+    rng = random.Random(2)
+    many = [rng.gauss(0.1, 1) for _ in range(MAX_FLIPPED + 1)]
+    assert test_differences(many[:-1]).name == SIGN_FLIPS
+    assert [*test_differences(many)] == [pytest.approx(stats.ttest_1samp(many, 0).pvalue), STUDENT]
+    assert [*test_differences([1] * 500 + [-1] * 400)] == [pytest.approx(stats.binomtest(500, 900).pvalue), SIGN_FLIPS]
+    assert test_differences([]) == test_differences([0, 0, 0]) == (1.0, SIGN_FLIPS)
+
+
+def test_students_test_and_interval_are_scipys() -> None:
+    """At three levels; values that are all equal, and single ones, have neither."""
+    values = [0.2, 1.4, -0.7, 3.1, 0.9, 0.0]
+    found = stats.ttest_1samp(values, 0)
+    assert student_p_value(values) == pytest.approx(found.pvalue)
+    for chance in (0.05, 0.01, 0.0001):
+        bounds = found.confidence_interval(1 - chance)
+        assert student_interval(values, chance) == pytest.approx((bounds.low, bounds.high))
+    assert student_interval([3.0]) == student_interval([2.0] * 9) == student_interval([]) == (None, None)
+    assert student_p_value([3.0]) == student_p_value([2.0] * 9) == 1.0
+
+
+def test_holm_by_hand() -> None:
+    """Four tests: 4 x 0.005, 3 x 0.01, then 2 x 0.03, which the last, 0.04, may not fall below."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+    assert holm([0.9, 0.8]) == [1, 1]
+
+
+@given(st.lists(st.floats(1e-6, 1), max_size=12))
+def test_the_level_of_a_test_says_what_its_corrected_p_value_says(p_values: list[float]) -> None:
+    for p_value, corrected, chance in zip(p_values, holm(p_values), holm_chances(p_values), strict=True):
+        assert (corrected <= 0.05) == (p_value <= chance) or corrected == pytest.approx(0.05)
+
+
+def test_an_interval_does_not_deny_its_test() -> None:
+    """By hand: a lead that is not decided may be 0, and one that is decided is not; open ends stay open."""
+    assert agree((0.2, 3.0), decided=False, value=1.0) == (0.0, 3.0)
+    assert agree((-3.0, -0.2), decided=False, value=-1.0) == (-3.0, 0.0)
+    assert agree((-0.2, 3.0), decided=True, value=1.0) == (0.0, 3.0)
+    assert agree((-3.0, 0.2), decided=True, value=-1.0) == (-3.0, 0.0)
+    assert agree((None, -0.2), decided=True, value=-1.0) == (None, -0.2)
+    assert agree((None, None), decided=False, value=1.0) == (None, None)
+    assert agree((0.6, 0.9), decided=False, value=0.7, equal=0.5) == (0.5, 0.9)
+
+
+@settings(max_examples=60)
+@given(st.tuples(*[st.integers(0, 6)] * 5))
+def test_a_score_has_one_decision(counts: tuple[int, ...]) -> None:
+    """The p-value is that of all sign flips, and interval, likelihood of superiority and p-value say the same."""
+    found = EloEstimate.of_pairs(counts)
+    leads = [lead for lead, times in zip(range(-2, 3), counts, strict=True) for _ in range(times)]
+    assert found.p_value == pytest.approx(flip_signs(leads))
+    assert max(found.superiority, 1 - found.superiority) == pytest.approx(1 - found.p_value / 2 if sum(leads) else 0.5)
+    if found.score_low is not None and found.score_high is not None:
+        assert (found.score_low < 0.5 < found.score_high) or found.p_value <= 0.05 or 0.5 in (found.score_low, found.score_high)
+        assert found.p_value > 0.05 or not found.score_low < 0.5 < found.score_high
+
+
+def test_three_pairs_decide_nothing() -> None:
+    """Three pairs won: p = 2 / 2^3 by hand, so no interval is above one half, and superiority is 1 - 1/8."""
+    found = EloEstimate.of_pairs((0, 0, 0, 0, 3))
+    assert (found.p_value, found.superiority) == pytest.approx((0.25, 0.875))
+    assert found.test == SIGN_FLIPS
+    assert found.score_low is not None
+    assert found.score_low <= 0.5
+    six = EloEstimate.of_pairs((0, 0, 0, 0, 6))
+    assert six.p_value == pytest.approx(2 / 2**6)
+    assert six.score_low == pytest.approx(0.05 ** (1 / 6))
+
+
+def test_sign_flips_reject_equals_as_often_as_they_say() -> None:
+    """400 samples of 30 skewed but symmetric log ratios: at most 5 % below 0.05, within three standard errors."""
+    rng = random.Random(5)
+    drawn = [[log(rng.expovariate(1)) - log(rng.expovariate(1)) for _ in range(30)] for _ in range(400)]
+    rejected = sum(flip_signs(values) <= 0.05 for values in drawn)
+    assert rejected <= 20 + 3 * sqrt(19)
