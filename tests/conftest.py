@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple
 
 import pytest
@@ -167,8 +168,16 @@ _fixture_events: dict[pytest.FixtureDef[Any], list[str]] = {}
 
 
 def _note_event(event: str, arguments: tuple[object, ...]) -> None:
-    if event in UNIT_EVENTS and not (event == "time.sleep" and arguments == (0,)):
+    if event in UNIT_EVENTS and not (event == "time.sleep" and arguments == (0,)) and not _is_importing():
         _events.append(event)
+
+
+def _is_importing() -> bool:
+    """Return whether a library is being imported. On a fresh machine, for example, matplotlib lists the fonts with a program."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_name != "_find_and_load":
+        frame = frame.f_back
+    return frame is not None
 
 
 def _sleep(seconds: float) -> None:

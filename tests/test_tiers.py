@@ -41,6 +41,13 @@ def test_a_unit_test_that_does_more_fails(reason: str, tmp_path: Path) -> None:
     assert "1 passed" in call(tmp_path, f"@pytest.mark.process\n{body}")
 
 
+def test_a_library_may_start_a_process_when_it_is_imported(tmp_path: Path) -> None:
+    """Otherwise, the first test of a worker that imports matplotlib would fail on a machine without a list of fonts."""
+    (tmp_path / "starts_a_process.py").write_text("import subprocess\nsubprocess.run(['true'])\n")
+    body = f"import sys\ndef test_it():\n    sys.path.insert(0, {str(tmp_path)!r})\n    import starts_a_process\n"
+    assert "1 passed" in call(tmp_path, body)
+
+
 def test_a_shared_fixture_counts_for_each_of_its_tests(tmp_path: Path) -> None:
     """And not for a test that does not use it."""
     fixture = "@pytest.fixture(scope='module')\ndef shared():\n    subprocess.run(['true'])\n"
