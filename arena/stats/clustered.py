@@ -39,8 +39,8 @@ def clustered_mean(sums: Sequence[float], counts: Sequence[int], within: tuple[f
     If all n clusters have the same value, there is no variance to estimate. Then a cluster may differ with at most the
     probability with which n of them in a row do not in 1 of 20 cases, and if it does, it may be at an end of the range.
 
-    >>> clustered_mean([-1.0] * 10, [1] * 10, within=(-1.0, 1.0)).high
-    -0.4822...
+    >>> round(clustered_mean([-1.0] * 10, [1] * 10, within=(-1.0, 1.0)).high, 4)
+    -0.4823
     """
     clusters = [(total, count) for total, count in zip(sums, counts, strict=True) if count]
     size = sum(count for _, count in clusters)

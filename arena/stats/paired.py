@@ -71,7 +71,7 @@ def flip_signs(values: Iterable[float]) -> float:
     The Design of Experiments, 1935). If all values other than 0 are of one size, it is the sign test. Values that are not whole
     multiples of one half are rounded to a grid first; the test of the rounded values is exact. `values` may be a Counter.
 
-    >>> flip_signs([2] * 8 + [0, 0])
+    >>> round(flip_signs([2] * 8 + [0, 0]), 9)
     0.0078125
     """
     counted = {value: times for value, times in Counter(values).items() if value}
