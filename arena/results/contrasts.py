@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import isnan, log
+from math import inf, isclose, isnan, log
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -109,13 +109,31 @@ def compare_rounds(one: Mapping[int, float], other: Mapping[int, float]) -> Roun
 class Contrasts:
     """All contrasts of a board. Entries are given by their indices."""
 
-    def __init__(self, found: Mapping[tuple[int, int, Aspect], Contrast], ranked_by: Mapping[tuple[int, int], Aspect]) -> None:
-        p_values = [one.p_value for one in found.values()]
-        corrected = zip(found.items(), holm(p_values), holm_chances(p_values), strict=True)
-        self._found = {key: replace(one, p_value_holm=p_value, chance=chance) for (key, one), p_value, chance in corrected}
-        self._ranked_by = ranked_by
-        self.tests = len(found)
+    def __init__(
+        self,
+        found: Mapping[tuple[int, int, Aspect], Contrast],
+        ranked_by: Mapping[tuple[int, int], Aspect],
+        merits: Sequence[tuple[float, ...]] | None = None,
+        untimed: int = 0,
+    ) -> None:
+        """`merits` are sort keys of the entries, the best is the smallest; None if the order cannot contradict a test. `untimed`
+        is the number of tests of seconds that could not be made.
+
+        Tests of seconds count whether they could be made or not, and are the last that Holm's method rejects, so that the other
+        p-values do not depend on the clock.
+        """
+        self._found: dict[tuple[int, int, Aspect], Contrast] = {}
+        self.tests = len(found) + untimed
         """The number of tests for which p-values are corrected."""
+        for last in (False, True):
+            tested = {key: one for key, one in found.items() if last or key[2] != "seconds"}
+            p_values = [one.p_value for one in tested.values()]
+            p_values += [1.0] * (self.tests - len(p_values))
+            corrected = zip(tested.items(), holm(p_values), holm_chances(p_values), strict=False)
+            for (key, one), p_value, chance in corrected:
+                self._found.setdefault(key, replace(one, p_value_holm=p_value, chance=chance))
+        self._ranked_by = ranked_by
+        self._merits = merits
 
     def get(self, one: int, other: int, aspect: Aspect) -> Contrast | None:
         """Return how two entries differ in an aspect; None if it was not tested, for example because no value differs."""
@@ -125,9 +143,17 @@ class Contrasts:
         return self._found.get((one, other, aspect))
 
     def deciding(self, one: int, other: int) -> Contrast | None:
-        """Return how two entries differ in the aspect that ranks them."""
+        """Return how two entries differ in the aspect that ranks them.
+
+        None if it was not tested, or if the test finds the entry better that ranks lower: means over all rounds or positions can
+        have another order than the differences on those that the two share.
+        """
         aspect = self._ranked_by.get((min(one, other), max(one, other)))
-        return None if aspect is None else self.get(one, other, aspect)
+        found = None if aspect is None else self.get(one, other, aspect)
+        if found is None or not found.better or self._merits is None:
+            return found
+        first, second = self._merits[one], self._merits[other]
+        return found if found.better == (first < second) - (first > second) else None
 
     def level(self) -> dict[int, tuple[int, ...]]:
         """Return, for each entry, the others from which it cannot be told apart by what ranks them."""
@@ -173,7 +199,8 @@ def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]"
             worth = PairedGames.estimate_score(pairs)
             if worth.score_low is not None:
                 found[one, other, "games"] = Contrast(worth.score - 0.5, worth.p_value, worth.test)
-    return Contrasts(found, dict.fromkeys(combinations(played, 2), "rating"))
+    by_score = tally.ranked_by != "rating" and tally.ranking() is None
+    return Contrasts(found, dict.fromkeys(combinations(played, 2), "rating"), _merits(tally) if by_score else None)
 
 
 def _contrast_returns(tally: Tally, played: Sequence[int]) -> Contrasts:
@@ -183,7 +210,32 @@ def _contrast_returns(tally: Tally, played: Sequence[int]) -> Contrasts:
         leads = compare_rounds(rounds[one], rounds[other])
         if leads is not None and any(leads.values):
             found[one, other, "return"] = Contrast(leads.lead, *leads.test)
-    return Contrasts(found, dict.fromkeys(combinations(played, 2) if rounds else (), "return"))
+    return Contrasts(found, dict.fromkeys(combinations(played, 2) if rounds else (), "return"), _merits(tally))
+
+
+def _merits(tally: Tally) -> list[tuple[float, ...]]:
+    return [merit(entry, tally) for entry in range(len(tally.counts))]
+
+
+def merit(entry: int, tally: Tally, rating: float | None = None) -> tuple[float, ...]:
+    """Return the usual sort key of an entry, smallest first: the mean return if it ranks the board, else the rating or score.
+
+    Solvers are sorted by the solved share, then the mean cost (or moves), then the mean nodes of an attempt. A format may ask for
+    the mean seconds instead, which count if they can be compared.
+    """
+    count = tally.counts[entry]
+    if tally.sheet.kind == "score" or tally.ranked_by == "returns":
+        mean = tally.returns.of(entry).mean
+        return (inf if mean is None else -mean,)
+    if tally.sheet.kind == "versus":
+        return (-((count.score if rating is None else rating) or 0.0),)
+    mean = per(count.cost, count.cost_of) if count.cost_of else per(count.moves, count.moves_of)
+    by_seconds = effort_of_ranking(tally) == "seconds"
+    return (
+        -(per(count.solved, count.games) or 0.0),
+        inf if mean is None else float(f"{mean:.12g}"),  # without the errors of rounding
+        per(count.seconds if by_seconds else count.nodes, count.games) or 0.0,
+    )
 
 
 class Figures(NamedTuple):
@@ -197,17 +249,21 @@ class Figures(NamedTuple):
 
 def _contrast_puzzles(tally: Tally, played: Sequence[int]) -> Contrasts:
     attempts = {entry: _by_position(tally.attempts[entry]) for entry in played}
-    costs = any(one is not None and one.cost != one.moves for known in attempts.values() for one in known.values())
+    costs = any(one is not None and subtract(one.cost, one.moves) for known in attempts.values() for one in known.values())
+    untimed = 0
     found: dict[tuple[int, int, Aspect], Contrast] = {}
     for one, other in combinations(played, 2):
         met = [(mine, attempts[other][at]) for at, mine in attempts[one].items() if at in attempts[other]]
         timed = tally.counts[one].way is not None and tally.counts[one].way == tally.counts[other].way
-        for aspect, values in _leads(met, costs=costs, timed=timed):
-            if any(values):
+        for aspect, values in _leads(met, costs=costs):
+            if aspect == "seconds" and not timed:
+                untimed += bool(values)
+            elif any(values):
                 test = test_differences(values)
                 name = MCNEMAR if aspect == "solved" and test.name != STUDENT else test.name
                 found[one, other, aspect] = Contrast(fmean(values), test.p_value, name)
-    return Contrasts(found, {pair: _ranking_aspect(tally, *pair, costs=costs) for pair in combinations(played, 2)})
+    ranked_by = {pair: _ranking_aspect(tally, *pair, costs=costs) for pair in combinations(played, 2)}
+    return Contrasts(found, ranked_by, _merits(tally), untimed)
 
 
 def _by_position(attempts: Attempts) -> dict[int, Figures | None]:
@@ -218,12 +274,10 @@ def _by_position(attempts: Attempts) -> dict[int, Figures | None]:
     }
 
 
-def _leads(
-    met: Sequence[tuple[Figures | None, Figures | None]], *, costs: bool, timed: bool
-) -> Iterator[tuple[Aspect, list[float]]]:
+def _leads(met: Sequence[tuple[Figures | None, Figures | None]], *, costs: bool) -> Iterator[tuple[Aspect, list[float]]]:
     """Yield the leads of one entry over another in each aspect, by position. All but the first are of positions that both solved.
 
-    Costs are left out if they are the numbers of moves, and seconds unless all decisions ran the same way.
+    Costs are left out if they are the numbers of moves.
     """
     yield "solved", [float(mine is not None) - float(theirs is not None) for mine, theirs in met]
     both = [(mine, theirs) for mine, theirs in met if mine is not None and theirs is not None]
@@ -231,23 +285,29 @@ def _leads(
         yield "cost", _differences([(mine.cost, theirs.cost) for mine, theirs in both])
     yield "moves", _differences([(mine.moves, theirs.moves) for mine, theirs in both])
     yield "nodes", [log(max(1.0, theirs.nodes)) - log(max(1.0, mine.nodes)) for mine, theirs in both]
-    if timed:
-        yield "seconds", [log(max(MIN_SECONDS, theirs.seconds)) - log(max(MIN_SECONDS, mine.seconds)) for mine, theirs in both]
+    yield "seconds", [log(max(MIN_SECONDS, theirs.seconds)) - log(max(MIN_SECONDS, mine.seconds)) for mine, theirs in both]
 
 
 def _differences(pairs: Sequence[tuple[float, float]]) -> list[float]:
-    return [theirs - mine for mine, theirs in pairs if not isnan(mine) and not isnan(theirs)]
+    return [subtract(theirs, mine) for mine, theirs in pairs if not isnan(mine) and not isnan(theirs)]
+
+
+def subtract(one: float, other: float) -> float:
+    """Return the difference of two costs; 0 if it can be an error of rounding, because equal paths may add up in another order.
+
+    >>> subtract(0.1 + 0.2, 0.3), subtract(3.0, 2.5)
+    (0.0, 0.5)
+    """
+    return 0.0 if isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) else one - other
 
 
 def _ranking_aspect(tally: Tally, one: int, other: int, *, costs: bool) -> Aspect:
     """Return the aspect that ranks two solvers: the first in the order of the ranking in which they differ."""
-    mine, theirs = tally.counts[one], tally.counts[other]
-    if mine.solved * theirs.games != theirs.solved * mine.games:
+    (solved, cost, _), (solved_other, cost_other, _) = merit(one, tally), merit(other, tally)
+    if solved != solved_other:
         return "solved"
-    by_cost = bool(mine.cost_of and theirs.cost_of)
-    means = [per(each.cost, each.cost_of) if by_cost else per(each.moves, each.moves_of) for each in (mine, theirs)]
-    if None not in means and means[0] != means[1]:
-        return "cost" if by_cost and costs else "moves"
+    if cost != cost_other and inf not in (cost, cost_other):
+        return "cost" if costs and tally.counts[one].cost_of and tally.counts[other].cost_of else "moves"
     return effort_of_ranking(tally)
 
 

@@ -14,7 +14,7 @@ from arena.match.record import Record
 from arena.results import figures
 from arena.results.board_rows import Row, cpu_per_move, per, puzzle_row, score_row, versus_row
 from arena.results.cells import board_table, bracket_table
-from arena.results.contrasts import Contrasts, contrast, effort_of_ranking
+from arena.results.contrasts import Contrasts, contrast, effort_of_ranking, merit
 from arena.results.pairs import PairedGames
 from arena.results.rating import Strengths, UnknownRatings, strengths, unknown_ratings
 from arena.results.stored_tallies import tallies_of
@@ -273,7 +273,7 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
         yield "Ranked by mean return."
     if contrasts is None or not any(row.get("level_with") for row in rows):
         return
-    tests = " and ".join(contrasts.names()) or "too few rounds that differ"
+    tests = " and ".join(contrasts.names()) or "there are too few rounds that differ"
     corrected = f", with Holm's correction for {contrasts.tests:,} tests" if contrasts.tests > 1 else ""
     yield f"~ : cannot be told apart from another agent by what ranks the two, so their order may be chance ({tests}{corrected})."
 
@@ -386,7 +386,10 @@ def _order(tally: Tally, rated: Strengths | None, placings: Sequence[Placing] | 
     waiting = [placings is None and not count.games for count in tally.counts]
     if placings is None:
         left = [label in (tally.sheet.left or ()) for label in tally.sheet.labels]
-        merits = [(waiting[entry], left[entry], *_merit(entry, tally, rated)) for entry in range(len(tally.counts))]
+        merits = [
+            (waiting[entry], left[entry], *merit(entry, tally, None if rated is None else rated.elo[entry][0]))
+            for entry in range(len(tally.counts))
+        ]
     else:
         merits = [tuple([-merit for merit in placing.merit]) for placing in placings]
     sorted_merits = sorted(merits)
@@ -428,24 +431,3 @@ def _rows(
                 marks |= column.row_values(entry, spent, repeated=tally.matches.folded)
         rows.append({**row, **marks, **of_format})
     return tuple(rows)
-
-
-def _merit(entry: int, tally: Tally, rated: Strengths | None) -> tuple[float, ...]:
-    """Return the usual sort key of an entry, smallest first: the mean return if it ranks the board, else the rating or score.
-
-    Solvers are sorted by the solved share, then the mean cost (or moves), then the mean nodes of an attempt. A format may ask for
-    the mean seconds instead, which count if they can be compared.
-    """
-    count = tally.counts[entry]
-    if tally.sheet.kind == "score" or tally.ranked_by == "returns":
-        mean = tally.returns.of(entry).mean
-        return (float("inf") if mean is None else -mean,)
-    if tally.sheet.kind == "versus":
-        return (-((count.score if rated is None else rated.elo[entry][0]) or 0.0),)
-    mean = per(count.cost, count.cost_of) if count.cost_of else per(count.moves, count.moves_of)
-    by_seconds = effort_of_ranking(tally) == "seconds"
-    return (
-        -(per(count.solved, count.games) or 0.0),
-        float("inf") if mean is None else mean,
-        per(count.seconds if by_seconds else count.nodes, count.games) or 0.0,
-    )

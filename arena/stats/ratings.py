@@ -49,7 +49,7 @@ MIN_LIKELY_ROUNDS = 20
 """The fewest rounds with which a likelihood of superiority is given that is not exact."""
 MAX_HALVINGS = 60
 """The smallest p-value of the lead of a tier is 1 / 2 to this power."""
-RATED_ROUNDS, SWEEP = "Student's t of the ratings", "a clean sweep"
+RATED_ROUNDS, SWEEP = "Student's t of the ratings", "sign flips"
 
 
 @dataclass(frozen=True, slots=True)

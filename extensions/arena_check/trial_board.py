@@ -32,13 +32,9 @@ ROUNDS = 20
 MAX_CRASHES = 3
 """A board ends after this many crashes of the agent that is tried."""
 
-MIN_PAIRS = 5
-"""Minimum number of game pairs that can distinguish two entries. If one entry wins all pairs, the lower bound of its score is
-0.05 ** (1 / pairs). This bound is above one half for 5 pairs, but not for 4.
-"""
-SURE_SUPERIORITY = 0.975
-"""If there are no game pairs, as in games with three or more seats, two entries are distinguished if one is better with at least
-this likelihood.
+MIN_PAIRS = 6
+"""Minimum number of different game pairs that can distinguish two entries. If one entry wins all of n pairs, the p-value of the
+sign-flip test is 2 / 2 ** n, which is at most 0.05 for 6 pairs, but not for 5.
 """
 TOO_FEW_PAIRS = "has played too few different games for a verdict against"
 """The text for results that come from too few different pairs."""
@@ -204,8 +200,7 @@ def against_each(tried: Tried, label: str) -> str:
     which cannot be distinguished from it. If there are too few pairs, it has only the scores; if it has played a single game
     against each, not even these.
 
-    These statements are based on the 95 % interval of the share of the points, which is computed from game pairs as in `arena
-    compare`.
+    An entry beats another one if the leaderboard can tell the two apart, and it has more than half of the points of their games.
     """
     board = tried.board
     labels = [row["agent"] for row in board.rows]
@@ -213,7 +208,7 @@ def against_each(tried: Tried, label: str) -> str:
     groups: dict[str, list[str]] = {"beats": [], "loses to": [], "cannot be distinguished from": [], TOO_FEW_PAIRS: []}
     for other, score in zip(labels, scores, strict=True):
         if score is not None:
-            groups[_compare(tried, label, other)].append(f"{other} ({percent(score)})")
+            groups[_compare(tried, label, other, score)].append(f"{other} ({percent(score)})")
     results = "; ".join([f"{word} {', '.join(names)}" for word, names in groups.items() if names])
     games = row_of(board, label)["games"] // max(1, sum(score is not None for score in scores))
     if games < 2:
@@ -223,19 +218,13 @@ def against_each(tried: Tried, label: str) -> str:
     return f"{results}; the percentages are its scores in {games_each} against each agent"
 
 
-def _compare(tried: Tried, label: str, other: str) -> str:
-    pairs = tried.pairs.get((label, other))
-    if pairs is None:
-        sure = row_of(tried.board, label).get("superiority", {}).get(other)
-        if sure is None:
-            return TOO_FEW_PAIRS
-        above, below = sure > SURE_SUPERIORITY, sure < 1 - SURE_SUPERIORITY
-    else:
-        worth = PairedGames.estimate_score(pairs)
-        if sum(PairedGames.count_pairs(pairs)) < MIN_PAIRS or worth.score_low is None or worth.score_high is None:
-            return TOO_FEW_PAIRS
-        above, below = worth.score_low > 0.5, worth.score_high < 0.5
-    return "beats" if above else "loses to" if below else "cannot be distinguished from"
+def _compare(tried: Tried, label: str, other: str, score: float) -> str:
+    pairs, row = tried.pairs.get((label, other)), row_of(tried.board, label)
+    if "superiority" not in row or (pairs is not None and sum(PairedGames.count_pairs(pairs)) < MIN_PAIRS):  # it is not rated
+        return TOO_FEW_PAIRS
+    if other in row["level_with"] or score == 0.5:
+        return "cannot be distinguished from"
+    return "beats" if score > 0.5 else "loses to"
 
 
 def row_of(board: Leaderboard, label: str) -> dict[str, Any]:

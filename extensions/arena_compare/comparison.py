@@ -111,7 +111,7 @@ def _compare_games(
         pairs = pairings.get((min(i, j), max(i, j)), [])
         if not pairs and not any({i, j} <= group for group in groups):
             continue
-        rated, direct = contrasts.get(i, j, "rating"), contrasts.get(i, j, "games")
+        rated, direct, deciding = contrasts.get(i, j, "rating"), contrasts.get(i, j, "games"), contrasts.deciding(i, j)
         difference = ratings.difference(i, j) if rated is None else ratings.difference(i, j, chance=rated.chance)
         found = GamesComparison(
             one,
@@ -121,7 +121,7 @@ def _compare_games(
             1.0 if rated is None else rated.p_value,
             1.0 if rated is None else rated.p_value_holm,
             "" if rated is None else rated.test,
-            0 if rated is None else rated.better,
+            0 if deciding is None else deciding.better,
             difference,
             direct,
         )

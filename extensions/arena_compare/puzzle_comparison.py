@@ -8,7 +8,7 @@ from math import exp, inf, log
 from statistics import fmean, geometric_mean
 from typing import Literal, NamedTuple
 
-from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, describe_ways, read_ways
+from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, describe_ways, read_ways, subtract
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, agree, mean_interval_of
 from arena_compare.paired import Solved, difference_interval
@@ -164,7 +164,7 @@ def compare_attempts(
     def differ(aspect: Literal["moves", "cost"]) -> Means | None:
         known = [(getattr(one, aspect), getattr(other, aspect)) for one, other in both]
         values = [(one, other) for one, other in known if one is not None and other is not None]
-        return _means(values, fmean, [one - other for one, other in values], contrasts.get(*numbers, aspect))
+        return _means(values, fmean, [subtract(*pair) for pair in values], contrasts.get(*numbers, aspect))
 
     def ratio(aspect: Literal["nodes", "seconds"], least: float) -> Means | None:
         values = [(max(least, getattr(one, aspect)), max(least, getattr(other, aspect))) for one, other in both]
@@ -176,7 +176,7 @@ def compare_attempts(
 
     nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
     untimed = describe_ways({name: attempt.way for pair in met for name, attempt in zip(names, pair, strict=True)})
-    unlike = any(attempt.cost != attempt.moves for pair in both for attempt in pair)
+    unlike = any(subtract(attempt.cost or 0.0, attempt.moves or 0.0) for pair in both for attempt in pair)
     known = [position for position in shared if position in optima]
     return PuzzleComparison(
         *names,
@@ -196,8 +196,8 @@ def compare_attempts(
         *(_par2(seconds, limits.get("seconds", 0.0)) if untimed is None else (None, None)),
         (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
         len(known),
-        _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes)),
-        _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds)) if untimed is None else (),
+        _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
+        _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS) if untimed is None else (),
         untimed,
     )
 
@@ -258,15 +258,15 @@ def _most_known(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], 
     return min((figure(attempt) for pair in met for attempt in pair if attempt.stopped), default=inf)
 
 
-def _by_budget(one: list[float | None], other: list[float | None], most: float) -> tuple[Budget, ...]:
+def _by_budget(one: list[float | None], other: list[float | None], most: float, least: float) -> tuple[Budget, ...]:
     """Return the solved shares of both entries at budgets of 1, 2, 5, 10 and so on. The budgets cover the figures of all
-    solutions up to `most`.
+    solutions from `least` to `most`.
     """
     steps = solved_by_budget(one), solved_by_budget(other)
     budgets = [step.budget for each in steps for step in each]
     if not budgets:
         return ()
-    grid = _round_numbers(max(min(budgets), MIN_SECONDS), max(budgets), most)
+    grid = _round_numbers(max(min(budgets), least), max(*budgets, least), most)
     return tuple([Budget(budget, share_at(steps[0], budget), share_at(steps[1], budget)) for budget in grid])
 
 

@@ -29,9 +29,9 @@ def comparison_text(sheet: BoardInfo, found: Comparison, style: str, *, width: i
         return f"{sheet.title}: {found.one} against {found.other}\n\n{_games(found, sheet)}"
     if isinstance(found, MeanComparison):
         by = "" if measure is None else f" by {measure}"
-        heading = f"{sheet.title}: {found.one} and {found.other}{by} in {found.rounds:,} rounds"
+        heading = f"{sheet.title}: {found.one} and {found.other}{by} in {_count(found.rounds, 'round')}"
         return f"{heading}\n\n{_means_text(found)}"
-    heading = f"{sheet.title}: {found.one} and {found.other} on {found.solved.positions:,} positions"
+    heading = f"{sheet.title}: {found.one} and {found.other} on {_count(found.solved.positions, 'position')}"
     texts = [heading, puzzle_verdict(found), _figures(found, style, width)]
     for title, rows, text in (("nodes", found.by_nodes, figures.figure), ("time", found.by_seconds, _round_duration)):
         if rows:
@@ -40,6 +40,10 @@ def comparison_text(sheet: BoardInfo, found: Comparison, style: str, *, width: i
             texts.append(f"Solved within a budget of {title}:\n\n{shown}")
     texts += [] if found.untimed is None else [found.untimed]
     return "\n\n".join(texts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _round_duration(seconds: float) -> str:
@@ -67,7 +71,7 @@ def _means_text(found: MeanComparison) -> str:
 
 def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
     """Return the table of all figures of both entries."""
-    solved, both = found.solved, f"the {found.solved.both:,} both solved"
+    solved, both = found.solved, f"{_count(found.solved.both, 'position')} that both solved"
     shares = [figures.share((solved.both + alone) / solved.positions) for alone in (solved.only_one, solved.only_other)]
     bounds = f"{percentage_points(found.low)} to {percentage_points(found.high)}"
     typical = f"{both}, geometric mean"
@@ -88,7 +92,15 @@ def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
         *_scores("seconds", found.par2_seconds, found.limit_seconds),
     ]
     if found.gaps is not None:
-        rows.append([f"Cost above the optimum ({found.optima:,} known)", *map(figures.share, found.gaps), "", "", ""])
+        rows.append(
+            [
+                f"Cost above the optimum, own solutions ({found.optima:,} optima known)",
+                *map(figures.share, found.gaps),
+                "",
+                "",
+                "",
+            ]
+        )
     return TextTable(["", found.one, found.other, "Difference, ratio", "95 % interval", "Test"], rows).text(style, width)
 
 
@@ -143,6 +155,11 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
         else:
             likely = "" if sure is None else f"; likelihood of superiority {figures.likelihood(sure)}"
             lines.append(f"By the ratings of the whole leaderboard {where}{likely}.")
+    if sheet.test is not None:
+        lines.append(
+            "A sequential test ended these games as soon as it could decide, so the score, the Elo and the p-value exaggerate "
+            "the difference on average; the leaderboard has the verdict of the test."
+        )
     word = None if alone else advice(found)
     return "\n".join(lines if word is None else [*lines, word])
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import sqrt
@@ -11,7 +12,7 @@ import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
 import arena
-from arena.results.contrasts import compare_rounds, contrast
+from arena.results.contrasts import Contrasts, compare_rounds, contrast
 from arena.results.leaderboard import Leaderboard
 from arena.results.tally import Facts, Tally
 from arena.schedule.board_info import BoardInfo
@@ -175,3 +176,64 @@ def test_a_changed_order_of_entries_changes_no_decision() -> None:
         forward, backward = found.get(one, two, "rating"), found.get(two, one, "rating")
         assert forward is not None
         assert backward == replace(forward, lead=-forward.lead)
+
+
+def test_a_leaderboard_that_contradicts_the_test_tells_nobody_apart() -> None:
+    """One solver needs two moves fewer on each shared position, but its mean is larger, because it alone solved the long ones."""
+    tally = Tally(sheet("puzzle", 2))
+    for round_ in range(40):
+        for entry, moves in ((0, 60 if round_ < 5 else 14), (1, 1 if round_ >= 35 else 16)):
+            solved = round_ < 35 if entry == 0 else round_ >= 5
+            tally.count(
+                Facts((entry,), (1.0,), "normal", None, solved=solved, moves=moves if solved else 0, moves_of=int(solved))
+            )
+            tally.add_effort(entry, 1, 10, 1e-5)
+            tally.attempts[entry].add(round_, solved=solved, moves=float(moves), cost=float(moves), nodes=10, seconds=1e-5)
+    found = contrast(tally)
+    moves = found.get(0, 1, "moves")
+    assert moves is not None
+    assert moves.better == 1, "by the positions that both solved"
+    assert [count.moves / count.moves_of for count in tally.counts] == [
+        pytest.approx(20.57, abs=0.01),
+        pytest.approx(13.86, abs=0.01),
+    ]
+    assert found.deciding(0, 1) is None
+    assert found.level() == {0: (1,), 1: (0,)}
+
+
+def test_costs_that_differ_by_rounding_are_equal() -> None:
+    """The sum of the same steps in another order."""
+    tally = Tally(sheet("puzzle", 2))
+    rng = random.Random(5)
+    for round_ in range(30):
+        steps = [rng.random() for _ in range(50)]
+        for entry, cost in ((0, sum(steps)), (1, sum(sorted(steps)))):
+            tally.count(Facts((entry,), (1.0,), "normal", None, solved=True, moves=50, moves_of=1))
+            tally.add_effort(entry, 1, 10, 1e-5)
+            tally.attempts[entry].add(round_, solved=True, moves=50.0, cost=cost, nodes=10, seconds=1e-5)
+    assert contrast(tally).get(0, 1, "cost") is None
+
+
+def test_no_p_value_but_that_of_seconds_depends_on_the_clock() -> None:
+    """Whether times can be compared, and whatever they are."""
+
+    def found(seconds: Sequence[float], *, timed: bool) -> Contrasts:
+        rng = random.Random(4)
+        tally = Tally(sheet("puzzle", 2))
+        for round_ in range(20):
+            for entry in range(2):
+                nodes = 100 * (entry + 1) + rng.randrange(150)
+                tally.count(Facts((entry,), (1.0,), "normal", None, solved=True, moves=20, moves_of=1))
+                tally.add_effort(entry, 1, nodes, seconds[entry])
+                tally.attempts[entry].add(
+                    round_, solved=True, moves=20.0, cost=20.0, nodes=nodes, seconds=seconds[entry] * rng.uniform(0.9, 1.1)
+                )
+        if not timed:
+            tally.counts[0].unsettled = 1
+        return contrast(tally)
+
+    some = [found([1.0, 1.0], timed=True), found([1.0, 9.0], timed=True), found([1.0, 1.0], timed=False)]
+    assert some[2].get(0, 1, "seconds") is None
+    assert some[1].get(0, 1, "seconds").better == 1  # type: ignore[union-attr]
+    assert {one.get(0, 1, "nodes") for one in some} == {some[0].get(0, 1, "nodes")}
+    assert {one.tests for one in some} == {2}

@@ -109,7 +109,7 @@ def test_the_history_goes_on(
     assert "--elo: " in wrong
     assert "expected elo0 below elo1" in wrong
     write(played, BAD)
-    worse = arena("duel", "edge.py", *QUICK, "--format", "json", "--exit-code")
+    worse = arena("duel", "edge.py", *QUICK, "--elo", "0", "120", "--format", "json", "--exit-code")
     assert worse.returncode == 4, "it loses every pair, and so is worse"
     found = json.loads(worse.stdout)
     assert (found["version"]["name"], found["against"]["name"], found["verdict"]) == ("v1", "v2", "not better")
@@ -123,7 +123,10 @@ def test_the_history_goes_on(
         (1, "v2", "v1", "H1"),
         (2, "v1", "v2", "H0"),
     ]
-    assert {(one["elo0"], one["elo1"], one["game"]["name"]) for one in history} == {(0.0, 200.0, "tic-tac-toe")}
+    assert [(one["elo0"], one["elo1"], one["game"]["name"]) for one in history] == [
+        (0, 200, "tic-tac-toe"),
+        (0, 120, "tic-tac-toe"),
+    ]
     assert history[0]["pairs"][:4] == [0, 0, 0, 0], "v2 won every pair"
     assert history[0]["llr"] > history[0]["upper"]
     assert history[1] == found
