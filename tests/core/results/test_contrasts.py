@@ -190,9 +190,9 @@ def test_a_leaderboard_that_contradicts_the_test_tells_nobody_apart() -> None:
             tally.add_effort(entry, 1, 10, 1e-5)
             tally.attempts[entry].add(round_, solved=solved, moves=float(moves), cost=float(moves), nodes=10, seconds=1e-5)
     found = contrast(tally)
-    moves = found.get(0, 1, "moves")
-    assert moves is not None
-    assert moves.better == 1, "by the positions that both solved"
+    by_moves = found.get(0, 1, "moves")
+    assert by_moves is not None
+    assert by_moves.better == 1, "by the positions that both solved"
     assert [count.moves / count.moves_of for count in tally.counts] == [
         pytest.approx(20.57, abs=0.01),
         pytest.approx(13.86, abs=0.01),

@@ -154,7 +154,7 @@ def searches(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"agent": "a-star", "heuristic": "manhattan", "label": "manhattan"},
         {"agent": "best-first", "heuristic": "manhattan", "label": "greedily"},
     ]
-    arena.run({"game": {"name": "sliding-tiles", "shuffle": 30}, "rounds": 40, "seed": 1, "agents": agents}, store=path)
+    arena.run({"game": {"name": "sliding-tiles", "shuffle": 60}, "rounds": 40, "seed": 1, "agents": agents}, store=path)
     return path
 
 
