@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         Contrasts as Contrasts,
         compare_rounds as compare_rounds,
         contrast as contrast,
-        subtract as subtract,
     )
     from arena.results.layout import TextTable as TextTable
     from arena.results.leaderboard import Leaderboard as Leaderboard

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import inf, isclose, isnan, log
+from math import inf, isnan, log
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -28,6 +28,7 @@ from arena.stats.paired import (
     mean_interval_of,
     student_interval,
     student_p_value,
+    subtract,
     test_differences,
 )
 
@@ -290,15 +291,6 @@ def _leads(met: Sequence[tuple[Figures | None, Figures | None]], *, costs: bool)
 
 def _differences(pairs: Sequence[tuple[float, float]]) -> list[float]:
     return [subtract(theirs, mine) for mine, theirs in pairs if not isnan(mine) and not isnan(theirs)]
-
-
-def subtract(one: float, other: float) -> float:
-    """Return the difference of two costs; 0 if it can be an error of rounding, because equal paths may add up in another order.
-
-    >>> subtract(0.1 + 0.2, 0.3), subtract(3.0, 2.5)
-    (0.0, 0.5)
-    """
-    return 0.0 if isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) else one - other
 
 
 def _ranking_aspect(tally: Tally, one: int, other: int, *, costs: bool) -> Aspect:

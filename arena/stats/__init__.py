@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         holm as holm,
         holm_chances as holm_chances,
         mean_interval_of as mean_interval_of,
+        subtract as subtract,
     )
     from arena.stats.ratings import Difference as Difference, Ratings as Ratings, rate as rate
 else:

@@ -6,7 +6,7 @@ One decision: `agree` makes the interval of a difference contain 0 exactly if th
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from math import sqrt
+from math import isclose, sqrt
 from typing import NamedTuple
 
 from arena.stats.distributions import binomial_cdf, student_cdf, student_quantile
@@ -109,6 +109,15 @@ def _flip_steps(sizes: tuple[tuple[int, int], ...], observed: int) -> float:
             shares /= 2
             shares[size:] += flipped
     return min(1.0, 2 * float(shares.sum())) if observed else 1.0
+
+
+def subtract(one: float, other: float) -> float:
+    """Return the difference of two costs; 0 if it can be an error of rounding, because equal paths may add up in another order.
+
+    >>> subtract(0.1 + 0.2, 0.3), subtract(3.0, 2.5)
+    (0.0, 0.5)
+    """
+    return 0.0 if isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) else one - other
 
 
 def student_interval(values: Sequence[float], chance: float = SIGNIFICANCE_LEVEL) -> Bounds:

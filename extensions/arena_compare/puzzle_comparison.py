@@ -8,9 +8,9 @@ from math import exp, inf, log
 from statistics import fmean, geometric_mean
 from typing import Literal, NamedTuple
 
-from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, describe_ways, read_ways, subtract
+from arena.api.results import MIN_SECONDS, BoardInfo, Contrast, Contrasts, Way, describe_ways, read_ways
 from arena.api.store import Store
-from arena.stats import SIGNIFICANCE_LEVEL, agree, mean_interval_of
+from arena.stats import SIGNIFICANCE_LEVEL, agree, mean_interval_of, subtract
 from arena_compare.paired import Solved, difference_interval
 from arena_records.budgets import optimality_gap, par2, share_at, solved_by_budget
 
