@@ -21,7 +21,7 @@ from arena.api.cli import GROUP, Command
 from arena.commands import COMMANDS as OWN
 from arena.console.project import no_project_option
 from arena.errors import ArenaError, Interrupted, describe
-from arena.lazy import EntryPoint, find_entry_points
+from arena.lazy import BLOCKED, EntryPoint, find_entry_points, list_blocked
 from arena.processes.interrupts import abandoned, user_interrupts
 
 TRACEBACK = "ARENA_TRACEBACK"
@@ -41,6 +41,26 @@ traceback_option = click.option(
     help="Show whole tracebacks of errors; so does ARENA_TRACEBACK=1.",
 )
 """The option `--traceback`, which the group and every command have."""
+
+
+def block_plugins(_context: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> None:
+    """Block installed plugins, in this process and in the processes that it starts."""
+    if not words:
+        return
+    from arena.plugins.sources import find_installed  # imported here, because most calls block nothing
+
+    blocked = set(list_blocked())
+    for word in words:
+        lead, _, name = word.partition(":")
+        if lead != "no" or not name:
+            raise click.BadParameter(
+                f"expected no:NAME, as in no:cluster, got {word!r}; to load a plugin, give --plugin to a command"
+            )
+        try:
+            blocked.add(find_installed(name))
+        except ArenaError as error:
+            raise click.BadParameter(str(error)) from error
+    os.environ[BLOCKED] = ",".join(sorted(blocked))
 
 
 class Commands(UserDict[str, click.Command]):
@@ -126,6 +146,15 @@ class CommandGroup(click.Group):
     cls=CommandGroup, commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True
 )
 @click.version_option(__version__, prog_name="arena")
+@click.option(
+    "-p",
+    "blocked",
+    multiple=True,
+    metavar="no:NAME",
+    expose_value=False,
+    callback=block_plugins,
+    help="Do not load the installed plugin NAME; see `arena plugins`. May be repeated.",
+)
 @traceback_option
 @no_project_option
 @click.pass_context

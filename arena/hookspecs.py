@@ -1,7 +1,12 @@
-"""The hooks that a plugin may implement. A hook takes no arguments and returns an iterable."""
+"""The hooks that a plugin may implement.
+
+A hook that brings objects takes no argument, and returns a list. It is called once, when the plugin is loaded. A hook for an
+event gets facts about the event; an implementation may take those that it needs, by their names. Events are told to the installed
+plugins and to the plugins that the user names on the command line or in `ARENA_PLUGINS`, not to those that a spec names.
+"""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -9,6 +14,13 @@ from arena.agent import Agent
 from arena.format import Format
 from arena.game import Game
 from arena.parts import AgentSource, BoardColumn, Comparison, Correction, Executor, Export, Isolation, SearchEngine
+
+if TYPE_CHECKING:
+    from arena.match.record import Record
+    from arena.plugins.manager import PluginManager
+    from arena.schedule.schedule import Scheduled
+    from arena.tournament.results import Results
+    from arena.tournament.run import StartedRun
 
 PROJECT = "arena"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -78,3 +90,30 @@ def arena_search_engines() -> Iterable[SearchEngine]:  # type: ignore[empty-body
 @hookspec
 def arena_agent_sources() -> Iterable[AgentSource]:  # type: ignore[empty-body]
     """Return agent sources: ways to get the agent of an entry that does not name an agent in the registry."""
+
+
+@hookspec
+def arena_add_hookspecs(manager: "PluginManager") -> None:
+    """Add hooks of an extension, which other plugins may then implement: `manager.add_part_hook` or `manager.add_hookspecs`.
+
+    It is also called if the plugin is blocked, so that plugins that implement these hooks can still be loaded.
+    """
+
+
+@hookspec
+def arena_run_started(run: "StartedRun") -> None:
+    """Called once before the first match of a run, in the process that owns the store. `run.spec` is its spec."""
+
+
+@hookspec
+def arena_match_finished(match: "Scheduled", record: "Record") -> None:
+    """Called when a match of a run has been stored, void matches too, but not for matches that the store held already.
+
+    Matches are told in the order in which they end. `match.number` is the place of the match in the schedule, `match.board` the
+    index of its board, and `match.pairing` has its round and its seats.
+    """
+
+
+@hookspec
+def arena_run_finished(results: "Results") -> None:
+    """Called once after the last match of a run, but not if the run was interrupted."""

@@ -72,6 +72,23 @@ def find_entry_points(group: str) -> list[EntryPoint]:
     return sorted([point for point in _read_entry_points(tuple(sys.path)) if point.group == group])
 
 
+PLUGINS = "arena"
+"""The group of entry points of plugins."""
+BLOCKED = "ARENA_BLOCKED_PLUGINS"
+"""The environment variable with the names of installed plugins that are not loaded, separated by commas."""
+
+
+def find_plugins() -> dict[str, EntryPoint]:
+    """Return the entry points of installed plugins by the name of the plugin, sorted by distribution and name."""
+    points = {f"{point.owner[0] or 'unknown'}:{point.name}": point for point in find_entry_points(PLUGINS)}
+    return dict(sorted(points.items()))
+
+
+def list_blocked() -> frozenset[str]:
+    """Return the names of the installed plugins that the user has blocked."""
+    return frozenset(filter(None, os.environ.get(BLOCKED, "").split(",")))
+
+
 @cache
 def _read_entry_points(path: tuple[str, ...]) -> list[EntryPoint]:
     """Return all entry points. To import `importlib.metadata` for this would take as long as the rest of `arena --help`."""

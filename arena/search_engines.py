@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from time import perf_counter, process_time
 from typing import Any
 
-from arena.lazy import find_entry_points
+from arena.lazy import find_plugins, list_blocked
 from arena.parts import SearchEngine
 from arena.search import Search
 
@@ -33,9 +33,9 @@ def note_installed() -> None:
 def search_engines() -> list[SearchEngine]:
     """Return the engines of the plugins that are loaded. If none is loaded, as in a script, load the installed plugins."""
     if not _complete:
-        for point in find_entry_points("arena"):
+        for name, point in find_plugins().items():
             with suppress(Exception):  # commands report faults of a plugin
-                for engine in getattr(point.load(), "arena_search_engines", list)():
+                for engine in () if name in list_blocked() else getattr(point.load(), "arena_search_engines", list)():
                     add_search_engine(engine)
         note_installed()
     return list(_engines.values())

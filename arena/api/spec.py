@@ -6,8 +6,9 @@ from arena.lazy import pass_on
 
 if TYPE_CHECKING:
     from arena.parts import AgentSource as AgentSource, Part as Part
-    from arena.plugins.contract import HOOKS as HOOKS, NAME as NAME, source_line as source_line
+    from arena.plugins.contract import NAME as NAME, source_line as source_line
     from arena.plugins.dependencies import PythonFile as PythonFile
+    from arena.plugins.manager import EVENTS as EVENTS, HOOKS as HOOKS, PluginManager as PluginManager
     from arena.plugins.members import read_member as read_member
     from arena.plugins.registry import Plugin as Plugin
     from arena.plugins.sources import PluginPlace as PluginPlace

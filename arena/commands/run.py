@@ -31,7 +31,7 @@ from arena.tournament.code_check import check_code, clear_for
 from arena.tournament.concurrent_matches import CONCURRENCY, find_waiting_seats
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
-from arena.tournament.run import play_all, record_all, resume_secret
+from arena.tournament.run import RunEvents, play_all, record_all, resume_secret
 
 SECONDS_BEFORE_WORKERS = 0.5
 """Seconds for which a run plays in its own process before it starts workers, because a small run needs none."""
@@ -193,10 +193,12 @@ def run(**asked: Any) -> int:
         planned = Run.of(spec)
         elsewhere = options.executor and options.executor[0].open(options.executor[1], spec, planned.plugins, options.note)
         with elsewhere or nullcontext() as players, _open_store(options, spec, planned) as store:
-            played = _play(options, spec, planned, store, players)
+            events = RunEvents(spec, options.path, lambda line: say(f"warning: {line}"))
+            events.start()
+            played = _play(options, spec, planned, store, players, events)
             if store is not None:
                 store.flush()
-        results = Results(spec, played, store=options.path)
+        results = events.finish(Results(spec, played, store=options.path))
         if spec.secret and results.seed is not None:
             say(f"seed: {results.seed}")
         boards = Leaderboard.of_results(results)
@@ -222,7 +224,9 @@ def _open_store(options: RunOptions, spec: Spec, planned: Run) -> Iterator[Store
         yield store
 
 
-def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, players: Players | None) -> list[PlayedMatch]:
+def _play(
+    options: RunOptions, spec: Spec, planned: Run, store: Store | None, players: Players | None, events: RunEvents
+) -> list[PlayedMatch]:
     played: list[PlayedMatch] = []
     uses: dict[tuple[int, int], SeatUse] = {}
     with Progress(spec.boards, spec.size, sys.stderr, quiet=options.quiet) as progress:
@@ -230,6 +234,7 @@ def _play(options: RunOptions, spec: Spec, planned: Run, store: Store | None, pl
         progress.left = feed.left
 
         def note(one: PlayedMatch) -> None:
+            events.tell(one)
             if store is None:
                 played.append(one)
             progress.note(one)

@@ -2,16 +2,12 @@
 
 import inspect
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container
 from difflib import get_close_matches
 from functools import cache
 from inspect import isabstract, isclass
-from types import ModuleType
 from typing import Any
 
-import pluggy
-
-from arena import hookspecs
 from arena.agent import Agent
 from arena.columns import ROW_KEYS, STYLES, Column
 from arena.configured import parameters_of
@@ -20,15 +16,9 @@ from arena.errors import abbreviate, suggest
 from arena.format import Format, own_columns
 from arena.game import Game, Puzzle, find_member, takes
 from arena.heuristics import HeuristicInfo, count_given
-from arena.lazy import find_entry_points
-from arena.parts import PARTS, BoardColumn, Part
+from arena.parts import BoardColumn, Part
 from arena.traits import Abilities
 
-HOOKS = ("arena_games", "arena_agents", "arena_heuristics", "arena_encodings", "arena_formats", *PARTS)
-"""The hooks of the core."""
-HOOK_GROUP = "arena.hooks"
-"""The group of entry points for hooks that extensions define. The name of an entry point is the hook; its value is the class of
-the parts that the hook returns."""
 NAME = re.compile(r"[a-z0-9-]+")
 """The pattern of a name in the registry."""
 KEY = re.compile(r"[a-z][a-z0-9_]*")
@@ -45,55 +35,13 @@ class Unfit(Exception):
     """A plugin breaks a rule for plugins."""
 
 
-class _Hooks(pluggy.PluginManager):
-    def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
-        """Skip classes and modules, because most plugins import many of them, and pluggy would take long to inspect them."""
-        idle = isinstance(getattr(plugin, "__dict__", {}).get(name), (type, ModuleType))
-        return None if idle else super().parse_hookimpl_opts(plugin, name)
-
-    def parse_hookspec_opts(self, specs: Any, name: str) -> Any:
-        return super().parse_hookspec_opts(specs, name) if name.startswith("arena_") else None
-
-
-def list_brought(plugin: object) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield everything that a plugin defines, with its kind and name as the key. Raises Unfit if the plugin breaks a rule."""
-    manager = _Hooks(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    # hooks that extensions define and the plugin may implement; nothing is loaded here
-    own = {name for name in dir(plugin) if name.startswith("arena_")} - {*HOOKS}
-    added = {point.name: point for point in find_entry_points(HOOK_GROUP) if point.name in own} if own else {}
-    if added:
-        manager.add_hookspecs(type("HooksOfExtensions", (), {name: hookspecs.hookspec(lambda: ()) for name in added}))
-    try:
-        manager.register(plugin)
-    except pluggy.PluginValidationError as error:
-        definition = re.search(r"definition: (.+)", str(error))
-        raise Unfit(f"{definition[1]}: a hook takes no argument" if definition else " ".join(str(error).split())) from error
-    try:
-        manager.check_pending()
-    except pluggy.PluginValidationError as error:
-        hooks = re.findall(r"hook '(\w+)'", str(error))
-        raise Unfit(f"unknown hook {hooks[0]!r}; {suggest(hooks[0], HOOKS)}" if hooks else str(error)) from error
-    for hook in (*HOOKS, *added):
-        implementations = getattr(manager.hook, hook).get_hookimpls()
-        if not implementations and inspect.isroutine(getattr(plugin, hook, None)):
-            raise Unfit(f"{hook} is not decorated with @hookimpl ({locate(getattr(plugin, hook))})")
-        part = PARTS.get(hook)
-        if hook in added and implementations:
-            part = added[hook].load()
-            if not isclass(part) or not issubclass(part, Part):
-                raise Unfit(f"the hook {hook} must name a class derived from Part, got {added[hook].value}")
-        for implementation in implementations:
-            returned = implementation.function()
-            if not isinstance(returned, Iterable):
-                raise Unfit(f"{hook} returned {abbreviate(returned)}; expected a list ({locate(implementation.function)})")
-            for value in returned:
-                yield _check_value(hook, part, value, implementation.function)
-
-
-def _check_value(
+def check_value(
     hook: str, part: type[Part] | None, value: Any, implementation: Callable[..., Any]
 ) -> tuple[tuple[str, ...], Any]:
+    """Return an object that the implementation of a hook has brought, with its kind and name as the key.
+
+    `part` is the class of the parts that the hook brings; None for the other hooks. Raises Unfit if the object breaks a rule.
+    """
     if hook == "arena_heuristics":
         info = HeuristicInfo.of(value)
         if info is None:

@@ -1,7 +1,7 @@
 """The registry of everything that the loaded plugins define, by name. It also chooses defaults if the user names nothing."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,14 +13,13 @@ from arena.format import Format
 from arena.game import Game, Puzzle
 from arena.parts import KINDS, Part, SearchEngine
 from arena.plugins.contract import Unfit, locate, source_line
+from arena.plugins.manager import Key, PluginManager
 from arena.plugins.members import HEURISTIC, read_member
 from arena.search_engines import add_search_engine
 from arena.traits import Abilities, Traits
 from arena.version import distribution
 
 Brought = TypeVar("Brought")
-Key = tuple[str, ...]
-"""A key of `Registry.sources`, for example ("agent", "random") or ("heuristic", "sliding-tiles", "manhattan")."""
 
 
 def own_prefix() -> str:
@@ -60,6 +59,8 @@ class Plugin:
     """The file with its code; None if it was not found."""
     notes: tuple[str, ...] = ()
     """Notes on members of its classes that are ignored because their names mean something else in arena."""
+    blocked: bool = False
+    """Whether it was not loaded because the user blocked it."""
 
 
 @dataclass(slots=True)
@@ -83,6 +84,8 @@ class Registry:
     plugins: list[Plugin] = field(default_factory=list)
     sources: dict[Key, Source] = field(default_factory=dict)
     """The source of each object, by keys such as ("agent", "random") and ("heuristic", "sliding-tiles", "manhattan")."""
+    manager: PluginManager = field(default_factory=PluginManager, repr=False)
+    """The plugin manager. All registries of a process whose plugins come from entry points alone share one."""
     withdrawn: dict[Key, str] = field(default_factory=dict)
     """Names that two installed plugins define. Neither gets the name, and using it raises an error."""
 
@@ -207,16 +210,12 @@ class Registry:
             raise PluginError("conflict", self.withdrawn[key])
 
 
-def refuse_duplicates(registry: Registry, source: Source, found: list[tuple[Key, Any]]) -> None:
-    """Raise Unfit if a plugin defines a name twice, or if a plugin that the user named defines a name of arena or of another one.
+def refuse_duplicates(registry: Registry, source: Source, found: Iterable[tuple[Key, Any]]) -> None:
+    """Raise Unfit if a plugin that the user named defines a name of arena or of another plugin that the user named.
 
     If an installed package has the name, the plugin that the user named takes its place.
     """
-    seen: set[Key] = set()
     for key, value in found:
-        if key in seen:
-            raise Unfit(f"brings {' '.join(key)!r} twice")
-        seen.add(key)
         other = registry.sources.get(key)
         if source.asked and other is not None and (other.asked or other.own) and not same_code(registry, key, value):
             entry = f"{{agent: {key[-1]}, plugin: {Path(source.name).name}}}"

@@ -1,30 +1,32 @@
 """Finds plugins and loads each of them on its own.
 
 Plugins, including the built-in ones, come from the entry points in the group `arena`. Others come from the environment variable
-ARENA_PLUGINS, and from files or modules that the caller names. Their order has no effect: a name may be defined only once.
+ARENA_PLUGINS, and from files or modules that the caller names. A name may be defined only once, so the order of plugins decides
+only which of them answers first when a hook asks all of them.
 """
 
 import importlib
 import importlib.util
+import inspect
 import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable
-from functools import cache
+from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-from arena.errors import Interrupted, PluginError, describe
-from arena.lazy import find_entry_points
-from arena.plugins.contract import Unfit, list_brought, locate
+from arena.errors import Interrupted, PluginError, UnknownName, describe
+from arena.lazy import EntryPoint, find_plugins, list_blocked
+from arena.plugins.contract import Unfit, locate
+from arena.plugins.manager import EVENTS, Key, PluginManager
 from arena.plugins.members import list_ignored
-from arena.plugins.registry import Key, Plugin, Registry, Source, enter, refuse_duplicates, same_code
+from arena.plugins.registry import Plugin, Registry, Source, enter, refuse_duplicates, same_code
 from arena.search_engines import note_installed
-
-GROUP = "arena"
 
 
 class PluginPlace:
@@ -77,8 +79,8 @@ class PluginPlace:
 
         Raises PluginError if the plugin cannot be used.
         """
-        found = Registry()
-        _ask(found, self.name)
+        found = Registry(manager=registry.manager)
+        _ask(found, self.name, silent=True)
         for key in found.sources:
             registry.withdrawn.pop(key, None)
             enter(registry, Source(self.name), key, found.value(key))
@@ -101,12 +103,13 @@ def load_plugins(
     """
     registry = Registry()
     if entry_points:
-        installed = {(point.name, point.value): point for point in find_entry_points(GROUP)}
-        for point in installed.values():  # an editable install can be listed twice
-            owner, version = point.owner
-            source = Source(f"{owner or 'unknown'}:{point.name}", version, asked=False)
-            if isinstance(entry_points, bool) or point.name in entry_points:
-                _add(registry, source, point.load, point.value.partition(":")[0])
+        wanted = {
+            name: point for name, point in find_plugins().items() if isinstance(entry_points, bool) or point.name in entry_points
+        }
+        installed = _load_installed(wanted)
+        registry.manager = installed.manager
+        for one in installed.plugins:
+            one.enter(registry)
         note_installed()
     for path in PluginPlace.list_asked(paths, environ):
         try:
@@ -119,17 +122,158 @@ def load_plugins(
 
 
 def add_plugin(registry: Registry, path: str) -> None:
-    """Load one more plugin, as if it were the last of the `paths` of `load_plugins`.
+    """Load one more plugin, which is not told of events. Raises PluginError if it cannot be used.
 
-    Raises PluginError if it cannot be used; then the registry is unchanged.
+    Then the registry is unchanged.
     """
     asked = [PluginPlace(plugin.source.name).real for plugin in registry.plugins if plugin.source.asked]
     if PluginPlace(path).real not in asked:
-        _ask(registry, path)
+        _ask(registry, path, silent=True)
 
 
-def _ask(registry: Registry, path: str) -> None:
-    _add(registry, Source(path), lambda: load_file(path) if PluginPlace(path).is_file else _load_module(path), path)
+def _ask(registry: Registry, path: str, *, silent: bool = False) -> None:
+    """Load a plugin that the user has named, in a manager of its own, so that a fault leaves the registry as it was."""
+    source, loaded, manager = Source(path), _Loaded(path), registry.manager.copy()
+    try:
+        plugin = loaded.plugin = load_file(path) if PluginPlace(path).is_file else _load_module(path)
+        if not manager.is_registered(plugin):
+            _know_hooks(manager, plugin)
+            manager.enrol(plugin, path, silent=silent)
+        loaded.ask(manager)
+        refuse_duplicates(registry, source, loaded.found)
+    except Interrupted:
+        raise
+    except BaseException as error:  # SystemExit and KeyboardInterrupt during the import are faults of the plugin
+        raise PluginError(path, _describe_fault(error)) from error
+    notes = [
+        f"{' '.join(key)} of {source} is used in place of the one from {other}"
+        for key, value in loaded.found
+        if (other := registry.sources.get(key)) is not None and not same_code(registry, key, value)
+    ]
+    unheard = [hook for hook in EVENTS if silent and hasattr(plugin, hook)]
+    if unheard:
+        notes.append(
+            f"{unheard[0]} of {source} is not called, because only the spec names the plugin; to call it, use --plugin {path}"
+        )
+    registry.manager = manager
+    for key, value in loaded.found:
+        enter(registry, source, key, value)
+    registry.plugins.append(loaded.describe(source, notes))
+
+
+def _know_hooks(manager: PluginManager, plugin: object) -> None:
+    """Let a plugin add its hooks. If it implements a hook that is unknown so far, let all installed plugins add theirs, too."""
+    manager.let_add_hookspecs(plugin)
+    own = {name for name in dir(plugin) if name.startswith("arena_") and inspect.isroutine(getattr(plugin, name))}
+    for point in find_plugins().values() if own - {*manager.list_hooks()} else ():
+        with suppress(Exception):  # it is no fault of this plugin
+            manager.let_add_hookspecs(point.load())
+
+
+def _describe_fault(error: BaseException) -> str:
+    return str(error) if isinstance(error, Unfit) else describe(error)
+
+
+class _Loaded:
+    """A plugin with what it brings, or the reason why it cannot be used."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.plugin: Any = None
+        self.found: tuple[tuple[Key, Any], ...] = ()
+        self.ignored: list[str] = []
+        self.problem: str | None = None
+
+    def ask(self, manager: PluginManager) -> None:
+        """Ask the plugin what it brings. Note the members of its classes that are ignored."""
+        self.found = manager.ask(self.plugin)
+        classes = [(key, value) for key, value in self.found if isinstance(value, type)]
+        self.ignored = [f"{' '.join(key)} ({locate(value)}): {note}" for key, value in classes for note in list_ignored(value)]
+
+    def describe(self, source: Source, notes: Iterable[str] = ()) -> Plugin:
+        """Return the result of loading the plugin."""
+        file = getattr(self.plugin, "__file__", None) or self.place
+        if self.problem is not None:
+            return Plugin(source, problem=self.problem, file=file, blocked=source.name in list_blocked())
+        return Plugin(source, tuple([" ".join(key) for key, _ in self.found]), file=file, notes=(*notes, *self.ignored))
+
+
+class _Installed(_Loaded):
+    """An installed plugin. Its faults are kept, because they must not keep others from being used."""
+
+    def __init__(self, name: str, point: EntryPoint) -> None:
+        super().__init__(point.value.partition(":")[0])
+        self.point = point
+        self.source = Source(name, point.owner[1], asked=False)
+
+    def attempt(self, step: Callable[[], object]) -> None:
+        """Take the next step, unless one has failed already."""
+        try:
+            if self.problem is None:
+                step()
+        except Interrupted:
+            raise
+        except BaseException as error:  # SystemExit and KeyboardInterrupt during the import are faults of the plugin
+            self.problem = _describe_fault(error)
+
+    def load(self, manager: PluginManager) -> None:
+        """Import the plugin, and let it add hooks."""
+        self.plugin = self.point.load()
+        if manager.is_registered(self.plugin):
+            raise Unfit(f"is {manager.get_name(self.plugin)} under another name")
+        manager.let_add_hookspecs(self.plugin)
+
+    def enter(self, registry: Registry) -> None:
+        """Add what the plugin brings to a registry."""
+        for key, value in self.found:
+            enter(registry, self.source, key, value)
+        registry.plugins.append(self.describe(self.source))
+
+
+class _InstalledPlugins(NamedTuple):
+    manager: PluginManager
+    plugins: list[_Installed]
+
+
+_loaded: dict[tuple[Any, ...], _InstalledPlugins] = {}
+"""The installed plugins that this process has loaded, if all of them could be loaded. To check them takes milliseconds."""
+
+
+def find_installed(name: str) -> str:
+    """Return the whole name of an installed plugin, such as `fairarena:cluster` for `cluster`. Raises UnknownName.
+
+    >>> find_installed("builtin-games")
+    'fairarena:builtin-games'
+    """
+    known = find_plugins()
+    found = [name] if name in known else [whole for whole, point in known.items() if point.name == name]
+    if len(found) != 1:
+        raise UnknownName("installed plugin", name, found or [point.name for point in known.values()])
+    return found[0]
+
+
+def _load_installed(points: dict[str, EntryPoint]) -> _InstalledPlugins:
+    """Load installed plugins. All of them add hooks before one is registered, and are registered before one is asked."""
+    blocked = list_blocked()
+    key = (*points.items(), blocked)
+    if key in _loaded:
+        return _loaded[key]
+    manager, plugins = PluginManager(), [_Installed(name, point) for name, point in points.items()]
+    for one in plugins:
+        one.attempt(partial(one.load, manager))
+    for one in plugins:
+        if one.source.name in blocked:
+            manager.set_blocked(one.source.name)
+            one.problem = f"blocked by -p no:{one.source.name}"
+        one.attempt(partial(manager.enrol, one.plugin, one.source.name))
+    for one in plugins:
+        one.attempt(partial(one.ask, manager))
+        if one.problem is not None and manager.has_plugin(one.source.name):
+            manager.unregister(name=one.source.name)
+    installed = _InstalledPlugins(manager, plugins)
+    if all(one.problem is None or one.source.name in blocked for one in plugins):
+        _loaded[key] = installed
+    return installed
 
 
 def locate_plugin(folder: Path, name: str) -> str:
@@ -181,37 +325,3 @@ def load_file(path: str | Path) -> ModuleType:
         del sys.modules[name]
         raise
     return module
-
-
-def _add(registry: Registry, source: Source, load: Callable[[], object], place: str) -> None:
-    loaded: object = None
-    try:
-        loaded = load()
-        found, ignored = _check(loaded) if source.asked else _check_installed(loaded)
-        refuse_duplicates(registry, source, found)
-    except Interrupted:
-        raise
-    except BaseException as error:  # SystemExit and KeyboardInterrupt during the import are faults of the plugin
-        problem = str(error) if isinstance(error, Unfit) else describe(error)
-        if source.asked:
-            raise PluginError(str(source), problem) from error
-        registry.plugins.append(Plugin(source, problem=problem, file=getattr(loaded, "__file__", None) or place))
-        return
-    notes: list[str] = []
-    for key, value in found:
-        if source.asked and (other := registry.sources.get(key)) is not None and not same_code(registry, key, value):
-            notes.append(f"{' '.join(key)} of {source} is used in place of the one from {other}")
-        enter(registry, source, key, value)
-    names = tuple(" ".join(key) for key, _ in found)
-    registry.plugins.append(Plugin(source, names, file=getattr(loaded, "__file__", None) or place, notes=(*notes, *ignored)))
-
-
-def _check(plugin: object) -> tuple[list[tuple[Key, Any]], list[str]]:
-    """Return what a plugin defines, and a note for each of its members that nothing reads."""
-    found = list(list_brought(plugin))
-    classes = [(key, value) for key, value in found if isinstance(value, type)]
-    return found, [f"{' '.join(key)} ({locate(value)}): {note}" for key, value in classes for note in list_ignored(value)]
-
-
-_check_installed = cache(_check)
-"""Checks an installed plugin once in a process, because the checks take milliseconds and loaded code does not change."""

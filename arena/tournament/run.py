@@ -1,15 +1,17 @@
 """Plays a tournament, in this process or in several processes."""
 
+import warnings
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.errors import ArenaError
 from arena.match.record import Record
+from arena.plugins.manager import Events
 from arena.processes.interrupts import user_interrupts
 from arena.schedule.fingerprint import Fingerprint
 from arena.schedule.runner import MatchRunner, Turns, check_isolations
@@ -57,26 +59,60 @@ def run(
         raise ValueError(f"workers: expected at least 1, got {workers}")
     if concurrency < 1:
         raise ValueError(f"concurrency: expected at least 1, got {concurrency}")
-    ready = resume_secret(load_spec(spec), None if store is None else Path(store))
+    path = None if store is None else Path(store)
+    ready = resume_secret(load_spec(spec), path)
+    events = RunEvents(ready, path, lambda line: warnings.warn(line, RuntimeWarning, stacklevel=2))
 
     def tell(one: PlayedMatch) -> PlayedMatch:
-        told = one._replace(record=one.record._replace(parameters=ready.boards[one.board].parameters))
+        told = events.tell(one)
         if observe is not None:
             observe(told)
         return told
 
-    if store is None:
+    if path is None:
         played: list[PlayedMatch] = []
         feed = MatchQueue(ready)
+        events.start()
         play_all(ready, feed, workers, lambda one: played.append(tell(one)), concurrency=concurrency)
-        return Results(ready, sorted(played, key=lambda one: one.number))
-    with Store.open(Path(store), write=True) as opened:
+        return events.finish(Results(ready, sorted(played, key=lambda one: one.number)))
+    with Store.open(path, write=True) as opened:
         planned = check_code(opened, ready, Run.of(ready), _ignore)
         opened.begin(planned)
         feed = MatchQueue(ready, opened)
+        events.start()
         play_all(ready, feed, workers, tell, code=planned.plugins, concurrency=concurrency)
         opened.end(feed.rankings(), ready)
-    return Results(ready, store=Path(store))
+    return events.finish(Results(ready, store=path))
+
+
+class StartedRun(NamedTuple):
+    """A run that begins: its spec, and the path of its store, which is None if the matches stay in memory."""
+
+    spec: Spec
+    store: Path | None
+
+
+class RunEvents:
+    """Tells plugins of the events of one run. `note` gets a line about a plugin that raises an exception."""
+
+    def __init__(self, spec: Spec, store: Path | None, note: Callable[[str], object]) -> None:
+        self._run = StartedRun(spec, store)
+        self._events = Events(spec.registry.manager, note)
+
+    def start(self) -> None:
+        """Tell that the run begins."""
+        self._events.notify("arena_run_started", run=self._run)
+
+    def tell(self, one: PlayedMatch) -> PlayedMatch:
+        """Tell that a match has been stored. Return it with the parameters of its game in the record."""
+        full = one._replace(record=one.record._replace(parameters=self._run.spec.boards[one.board].parameters))
+        self._events.notify("arena_match_finished", match=Scheduled(full.number, full.board, full.pairing), record=full.record)
+        return full
+
+    def finish(self, results: Results) -> Results:
+        """Tell that the run has ended, and return its results."""
+        self._events.notify("arena_run_finished", results=results)
+        return results
 
 
 def _ignore(_: object) -> None:
@@ -210,8 +246,10 @@ def resume_secret(spec: Spec, path: Path | None, *, shared: bool = False) -> Spe
         return spec
     secret, revealed, rounds = held
     if not revealed or max(board.field.rounds for board in spec.boards) <= rounds:
-        return reload_spec(spec.document, spec.plugins, secret, secret=not revealed, shared=spec.shared)
-    return reload_spec(spec.document, spec.plugins, extend_secret(secret, rounds), secret=True, shared=spec.shared)
+        found = reload_spec(spec.document, spec.plugins, secret, secret=not revealed, shared=spec.shared)
+    else:
+        found = reload_spec(spec.document, spec.plugins, extend_secret(secret, rounds), secret=True, shared=spec.shared)
+    return replace(found, registry=spec.registry)  # which knows which plugins the command line has named
 
 
 def _read_secret(path: Path | None) -> tuple[str, bool, int] | None:

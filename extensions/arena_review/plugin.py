@@ -7,6 +7,7 @@ from typing import Any
 
 from arena import hookimpl
 from arena.api.results import Comparison
+from arena.api.spec import PluginManager
 from arena_compare.api import ExplainedComparison
 from arena_review.api import Judge
 from arena_web.api import Feedback, Panel
@@ -19,6 +20,12 @@ def _import_later(module: str, name: str) -> Callable[..., Any]:
         return getattr(import_module(f"arena_review.{module}"), name)(*arguments)
 
     return call
+
+
+@hookimpl
+def arena_add_hookspecs(manager: PluginManager) -> None:
+    """Add the hook for judges."""
+    manager.add_part_hook("arena_judges", "arena_review.api:Judge")
 
 
 @hookimpl

@@ -10,7 +10,15 @@ from arena.api.results import Export
 from arena_web.api import Panel
 
 if TYPE_CHECKING:
+    from arena.api.spec import PluginManager
     from arena.api.store import Store
+
+
+@hookimpl
+def arena_add_hookspecs(manager: "PluginManager") -> None:
+    """Add the hooks for panels of pages and for feedback on a ladder."""
+    manager.add_part_hook("arena_panels", "arena_web.api:Panel")
+    manager.add_part_hook("arena_feedback", "arena_web.api:Feedback")
 
 
 @hookimpl

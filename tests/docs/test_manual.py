@@ -10,7 +10,7 @@ from click import Command, Group
 import arena
 from arena import load_plugins
 from arena.cli import cli
-from arena.plugins.contract import HOOKS
+from arena.plugins.manager import HOOKS
 from arena.spec import json_schema
 from tests.docs import pages
 

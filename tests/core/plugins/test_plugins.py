@@ -230,10 +230,10 @@ def test_installed_plugins_are_checked_once_in_a_process(monkeypatch: pytest.Mon
     """Their code cannot change any more, and the checks take most of the time that loading takes."""
     loaded = load_plugins(environ=False)
 
-    def check(plugin: object) -> None:
-        raise AssertionError(f"{plugin} is checked again")
+    def check(*checked: object) -> None:
+        raise AssertionError(f"{checked} is checked again")
 
-    monkeypatch.setattr("arena.plugins.sources.list_brought", check)
+    monkeypatch.setattr("arena.plugins.manager.check_value", check)
     monkeypatch.setattr("arena.plugins.sources.list_ignored", check)
     again = load_plugins(environ=False)
     assert again.sources.keys() == loaded.sources.keys()
@@ -328,7 +328,7 @@ def test_dataclasses_and_pickle_work_in_a_plugin_file(plugin: Plugin) -> None:
         (f"{CAUTIOUS}\n@hookimpl\ndef arena_heuristic(): return []\n", r"'arena_heuristic'; did you mean 'arena_heuristics'"),
         (
             "@hookimpl\ndef zzz(): return []\n",
-            r"unknown hook 'zzz'; known: arena_agent_sources, arena_agents, .*arena_encodings, .*arena_games, arena_heur",
+            r"unknown hook 'zzz'; known: arena_add_hookspecs, .*arena_encodings, .*arena_games, arena_heur",
         ),
         ("@hookimpl\ndef arena_agents(registry): return []\n", r"arena_agents.*registry"),
         ("def arena_agents(): return []\n", r"arena_agents is not decorated with @hookimpl"),

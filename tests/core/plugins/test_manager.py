@@ -1,0 +1,313 @@
+"""The plugin manager: it is pluggy's, and tells plugins of the events of a run; a fault of one plugin costs only this plugin."""
+
+import signal
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import arena
+from arena import PluginError, load_plugins
+from arena.lazy import BLOCKED
+from arena.plugins.sources import find_installed, load_file
+from arena.spec import load_spec
+from tests.core.plugins.test_plugins import install, run
+from tests.eventually import eventually
+
+CUP = {"name": "cup", "game": "tic-tac-toe", "rounds": 3, "seed": 1, "agents": ["random", "greedy"]}
+HEAD = "from arena import hookimpl\nSEEN = []\n"
+LOGS = """
+@hookimpl
+def arena_run_started(run): SEEN.append(("started", run.spec.size, run.store))
+@hookimpl
+def arena_match_finished(match, record): SEEN.append((match.number, match.board, match.pairing.round, record.id))
+@hookimpl
+def arena_run_finished(results): SEEN.append(("finished", len(results.records)))
+"""
+Write = Callable[..., str]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a plugin file and return its path."""
+
+    def write(source: str, name: str = "follows.py") -> str:
+        (tmp_path / name).write_text(HEAD + dedent(source))
+        return str(tmp_path / name)
+
+    return write
+
+
+def play(*plugins: str, store: Path | None = None) -> arena.Results:
+    """Play the tournament with plugins that the user names."""
+    return arena.run(load_spec(CUP, plugins=plugins), store=store)
+
+
+# Events
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_plugin_is_told_of_each_match_once(write: Write, tmp_path: Path, stored: bool) -> None:
+    """In the order of the records, between the start and the end; a second run of the same store plays and tells no match."""
+    store = tmp_path / "cup.db" if stored else None
+    file = write(LOGS)
+    results = play(file, store=store)
+    seen = load_file(file).SEEN
+    assert seen[0] == ("started", 6, store)
+    assert seen[1:-1] == [(number, 0, number // 2, record.id) for number, record in enumerate(results.records)]
+    assert seen[-1] == ("finished", 6)
+    if stored:
+        seen.clear()
+        play(file, store=store)
+        assert seen == [("started", 6, store), ("finished", 6)]
+
+
+def test_void_matches_are_told_too(write: Write, tmp_path: Path) -> None:
+    """A game that breaks its rules makes them."""
+    (tmp_path / "game.py").write_text(
+        "from arena import hookimpl\nfrom arena_games.tic_tac_toe import TicTacToe\n"
+        "class Broken(TicTacToe):\n    name = 'broken'\n    default_heuristic = None\n"
+        "    def result(self, state, action): raise ValueError('no')\n"
+        "@hookimpl\ndef arena_games(): return [Broken]\n"
+    )
+    file = write("@hookimpl\ndef arena_match_finished(record): SEEN.append(record.termination)\n")
+    agents = ["random", {"agent": "random", "label": "other"}]
+    arena.run(load_spec({**CUP, "game": "broken", "agents": agents}, plugins=[str(tmp_path / "game.py"), file]))
+    assert load_file(file).SEEN == ["void"] * 6
+
+
+def test_a_plugin_of_a_spec_is_not_told(write: Write, tmp_path: Path) -> None:
+    """A spec may come from a stranger. The user can name the same file, and then it is told once."""
+    file, spec = write(LOGS), tmp_path / "cup.yaml"
+    write(LOGS, "too.py")
+    spec.write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nplugins: [follows.py, too.py]\n")
+    ready = load_spec(spec)
+    arena.run(ready)
+    assert load_file(file).SEEN == load_file(tmp_path / "too.py").SEEN == []
+    note, _ = [note for plugin in ready.registry.plugins for note in plugin.notes]
+    assert note.startswith(f"arena_run_started of {file} is not called, because only the spec names the plugin")
+    arena.run(load_spec(spec, plugins=[file]))
+    assert [seen[0] for seen in load_file(file).SEEN] == ["started", 0, 1, "finished"]
+    assert load_file(tmp_path / "too.py").SEEN == []
+
+
+@pytest.mark.process
+def test_a_secret_seed_does_not_change_who_is_told(write: Write, tmp_path: Path) -> None:
+    """The spec is read again for the seed of the store, with the plugins that the spec has named."""
+    file = write(LOGS)
+    spec, store = tmp_path / "cup.yaml", tmp_path / "cup.db"
+    spec.write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nseed: secret\nplugins: [follows.py]\n")
+    for _ in range(2):
+        arena.run(spec, store=store)
+    assert load_file(file).SEEN == []
+
+
+@pytest.mark.parametrize("fault", ["raise ValueError('broken')", "raise SystemExit(3)"])
+def test_a_plugin_that_raises_is_named_once(write: Write, fault: str) -> None:
+    """It is not called again in this run, all others are, and every match is there. The next run calls it again."""
+    fails = write(
+        f"@hookimpl\ndef arena_match_finished(record):\n    SEEN.append(1)\n    {fault}\n"
+        "@hookimpl\ndef arena_run_finished(): SEEN.append(2)\n",
+        "fails.py",
+    )
+    file = write(LOGS)
+    for calls in (1, 2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            results = play(fails, file)
+        assert len(results.records) == 6
+        [warning] = [str(one.message) for one in caught]
+        assert warning.startswith(f"plugin {fails} is not called again in this run, because arena_match_finished raised ")
+        assert sum(load_file(fails).SEEN) == len(load_file(fails).SEEN) == calls
+        assert len(load_file(file).SEEN) == 8 * calls
+
+
+def test_hooks_are_ordered_and_wrapped_as_in_pluggy(write: Write) -> None:
+    """`tryfirst`, `trylast` and both kinds of wrappers; a wrapper that raises is left out, whether before or after its yield."""
+    log = "import builtins\nORDER = builtins.__dict__.setdefault('_order', [])\n"
+    hook = "def arena_run_started(): "
+    files = [
+        write(f"{log}@hookimpl(trylast=True)\n{hook}ORDER.append('last')\n", "last.py"),
+        write(f"{log}@hookimpl(tryfirst=True)\n{hook}ORDER.append('first')\n", "first.py"),
+        write(f"{log}@hookimpl\n{hook}ORDER.append('plain')\n", "plain.py"),
+        write(f"{log}@hookimpl(wrapper=True)\n{hook}ORDER.append('before'); yield; ORDER.append('after')\n", "wraps.py"),
+        write(f"{log}@hookimpl(hookwrapper=True)\n{hook}ORDER.append('old'); yield; ORDER.append('old')\n", "old.py"),
+        write(f"@hookimpl(wrapper=True)\n{hook}1 / 0; yield\n", "early.py"),
+        write(f"@hookimpl(wrapper=True)\n{hook}yield; 1 / 0\n", "late.py"),
+    ]
+    with pytest.warns(RuntimeWarning, match="because arena_run_started raised ZeroDivisionError") as caught:
+        play(*files)
+    assert sorted(Path(str(one.message).split()[1]).name for one in caught) == ["early.py", "late.py"]
+    order = load_file(files[0]).ORDER
+    assert order == ["old", "before", "first", "plain", "last", "after", "old"]
+    order.clear()
+
+
+def test_all_calls_can_be_traced(write: Write) -> None:
+    """By pluggy's own means."""
+    registry = load_plugins([write(LOGS)])
+    calls: list[str] = []
+    undo = registry.manager.add_hookcall_monitoring(lambda name, *_: calls.append(name), lambda *_: None)
+    arena.run(load_spec(CUP), workers=1)
+    registry.manager.hook.arena_run_finished(results=arena.run(CUP))
+    undo()
+    assert calls == ["arena_run_finished"]
+
+
+# Hooks of extensions
+
+
+def test_a_plugin_adds_hooks_with_arguments(write: Write, tmp_path: Path) -> None:
+    """As in pluggy's manual; another plugin implements them, whichever is named first."""
+    adds = write(
+        """
+        from arena.hookspecs import hookspec
+        class Specs:
+            @hookspec(firstresult=True)
+            def arena_choose_colour(self, seat): "Return a colour."
+        @hookimpl
+        def arena_add_hookspecs(manager): manager.add_hookspecs(Specs)
+        """,
+        "adds.py",
+    )
+    has = write("@hookimpl\ndef arena_choose_colour(seat): return ['red', 'blue'][seat]\n", "has.py")
+    assert load_plugins([adds, has]).manager.hook.arena_choose_colour(seat=1) == "blue"
+    wrong = write("@hookimpl\ndef arena_choose_colour(place): return 'red'\n", "wrong.py")
+    with pytest.raises(PluginError, match="arena_choose_colour has the arguments seat, got 'place'"):
+        load_plugins([adds, wrong])
+    with pytest.raises(PluginError, match="unknown hook 'arena_choose_colour'"):
+        load_plugins([has])
+
+
+def test_a_wrapper_sees_what_later_plugins_bring(write: Write) -> None:
+    """It may leave something out."""
+    wraps = write("@hookimpl(wrapper=True)\ndef arena_agents():\n    return [found[:1] for found in (yield)]\n", "wraps.py")
+    brings = write(
+        """
+        from arena import Agent
+        class One(Agent):
+            name = "one"
+            def choose(self, game, state, search): return game.actions(state)[0]
+        class Two(One):
+            name = "two"
+        @hookimpl
+        def arena_agents(): return [One, Two]
+        """,
+        "brings.py",
+    )
+    assert {"one", "two"} <= {*load_plugins([brings]).agents}
+    found = load_plugins([wraps, brings]).agents
+    assert "one" in found
+    assert "two" not in found
+
+
+def test_a_plugin_that_cannot_be_used_leaves_nothing(write: Write) -> None:
+    """Neither in the registry nor in the manager."""
+    registry = load_plugins()
+    before = registry.manager.list_name_plugin()
+    with pytest.raises(PluginError):
+        load_plugins([write(LOGS + "@hookimpl\ndef arena_agents(): return [1]\n")])
+    assert registry.manager.list_name_plugin() == before
+    assert load_plugins().manager is registry.manager
+
+
+# Blocking
+
+
+@pytest.fixture
+def blocked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(BLOCKED, "fairarena:bundle,fairarena:web")
+
+
+@pytest.mark.usefixtures("blocked")
+def test_a_blocked_plugin_brings_nothing_but_its_hooks_are_known() -> None:
+    """So a plugin with panels can be loaded."""
+    registry = load_plugins()
+    assert registry.manager.is_blocked("fairarena:web")
+    assert "comparison-page" not in registry.parts["export"]
+    assert "arena_panels" in registry.manager.list_hooks()
+    assert [plugin.source.name for plugin in registry.plugins if plugin.blocked] == ["fairarena:bundle", "fairarena:web"]
+
+
+def test_a_plugin_is_found_by_its_whole_name_or_by_its_own() -> None:
+    assert find_installed("cluster") == find_installed("fairarena:cluster") == "fairarena:cluster"
+    with pytest.raises(arena.UnknownName, match="unknown installed plugin 'clustr'; did you mean 'cluster'"):
+        find_installed("clustr")
+
+
+@pytest.mark.process
+def test_the_command_line_blocks_plugins_in_workers_too(tmp_path: Path) -> None:
+    """The plugin writes the number of its process to a file when it brings its agent."""
+    source = """
+        import os
+        class Mine(Agent):
+            name = "mine"
+            def choose(self, game, state, search): return game.actions(state)[0]
+        @hookimpl
+        def arena_agents():
+            open("asked", "a").write(f"{os.getpid()}\\n")
+            return [Mine]
+    """
+    install(tmp_path, "other-players", source)
+    spec = tmp_path / "cup.yaml"
+    spec.write_text("game: {name: connect-four}\nagents: [random, greedy]\nrounds: 30\n")
+    assert run(tmp_path, "run", "cup.yaml", "--workers", "2", "--quiet").returncode == 0
+    assert len({*(tmp_path / "asked").read_text().split()}) >= 1
+    (tmp_path / "asked").unlink()
+    done = run(tmp_path, "-p", "no:players", "run", "cup.yaml", "--workers", "2", "--fresh", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not (tmp_path / "asked").exists()
+    listed = run(tmp_path, "-p", "no:other-players:players", "plugins").stdout
+    assert "left out: blocked by -p no:other-players:players" in listed
+    unknown = run(tmp_path, "-p", "no:player", "plugins")
+    assert unknown.returncode == 2
+    assert "unknown installed plugin 'player'; did you mean 'players'" in unknown.stderr
+    assert "expected no:NAME" in run(tmp_path, "-p", "players", "plugins").stderr
+
+
+@pytest.mark.process
+def test_an_interrupted_run_goes_on_and_tells_each_match_once(tmp_path: Path) -> None:
+    """With two workers and a SIGINT in the middle; the log is in the order of the store."""
+    (tmp_path / "follows.py").write_text(
+        "from arena import hookimpl\n\n@hookimpl\ndef arena_match_finished(match, record):\n"
+        "    with open('log', 'a') as file:\n        file.write(f'{match.number} {record.id}\\n')\n"
+    )
+    (tmp_path / "cup.yaml").write_text("game: connect-four\nagents: [random, {agent: alpha-beta, depth: 2}]\nrounds: 150\n")
+    command = [sys.executable, "-m", "arena", "run", "cup.yaml", "--workers", "2", "--plugin", "follows.py", "--quiet"]
+    first = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    log = tmp_path / "log"
+    eventually(lambda: log.exists() and len(log.read_text().splitlines()) >= 20)
+    first.send_signal(signal.SIGINT)
+    first.communicate()
+    told = log.read_text().splitlines()
+    assert first.returncode == 130
+    assert len(told) < 300
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+    told = log.read_text().splitlines()
+    assert sorted(int(line.split()[0]) for line in told) == list(range(300))
+    from arena.store import Store
+
+    with Store.open(tmp_path / "results" / "cup.db") as store:
+        assert [line.split()[1] for line in told] == [
+            one for (one,) in store.query("SELECT lower(hex(id)) FROM record ORDER BY number")
+        ]
+
+
+@pytest.mark.process
+def test_a_file_of_an_isolated_entry_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would run in the process that it must not reach."""
+    (tmp_path / "mine.py").write_text(
+        "from arena import Agent, hookimpl\n\nclass Mine(Agent):\n    name = 'mine'\n"
+        "    def choose(self, game, state, search): return game.actions(state)[0]\n\n"
+        "@hookimpl\ndef arena_agents(): return [Mine]\n\n"
+        "@hookimpl\ndef arena_match_finished(record): open('told', 'w').close()\n"
+    )
+    agents = [{"agent": "mine", "plugin": str(tmp_path / "mine.py"), "isolation": "process"}, "random"]
+    monkeypatch.chdir(tmp_path)
+    arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": agents})
+    assert not (tmp_path / "told").exists()
