@@ -1,11 +1,10 @@
-"""Judges of decisions, which plugins add through the hook `arena_judges`."""
+"""The types that all judges of decisions share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from arena import Action, Game, State
-from arena.api.spec import Part
 
 BEST, INACCURACY, MISTAKE, DECISIVE = "best", "inaccuracy", "mistake", "decisive mistake"
 GRADES = (BEST, INACCURACY, MISTAKE, DECISIVE)
@@ -85,21 +84,13 @@ class Review(NamedTuple):
     """The factor by which a judge gets more nodes than the players."""
 
 
-@dataclass(frozen=True)
-class Judge(Part):
-    """Judges decisions in the games that it supports.
+class Judge(NamedTuple):
+    """Judges decisions in the games that it supports."""
 
-    `refuses` returns the reason why the judge does not support a game, or None if it does. `open` creates the judge for a board.
-    Of the judges that support a game, the one with the highest `rank` is asked first. If it has no verdict on a decision, the
-    next one is asked.
-
-    >>> Judge("oracle", "knows everything", 9, refuses=lambda game: None, open=lambda review: None).kind
-    'judge'
-    """
-
-    kind: ClassVar[str] = "judge"
+    name: str
     description: str
-    """A sentence that says how reliable the verdicts of the judge are."""
-    rank: int
+    """The words after "It" in the sentence that says how reliable the verdicts of the judge are."""
     refuses: Callable[[Game], str | None]
+    """Returns the reason why the judge does not support a game, or None if it does."""
     open: Callable[[Review], BoardJudge]
+    """Creates the judge for a board."""

@@ -18,8 +18,9 @@ from arena.api.run import Fingerprint
 from arena.api.search import search_engines
 from arena.api.spec import Parameters
 from arena_isolation.helper_process import pack, serve
-from arena_review.api import BoardJudge, Judge, Review
+from arena_review.api import BoardJudge, Review
 from arena_review.deepening import spec_of
+from arena_review.judges import JUDGES
 
 MIN_PLAYER_NODES = 1000
 """If the players had fewer nodes for a decision, a judge gets this number of nodes, multiplied by its effort."""
@@ -47,28 +48,27 @@ def find_player_nodes(sheet: BoardInfo, records: Sequence[Record], only: str | N
 class JudgedBoard:
     """The judges for a board, the strongest first."""
 
-    def __init__(self, review: Review, registry: Registry, only: str | None) -> None:
+    def __init__(self, review: Review, only: str | None) -> None:
         """Open all judges that support the game, or the one named `only`. Raises ArenaError if the named judge does not support
         the game.
         """
         self.game: Game = review.game
         self.review = review
-        known: dict[str, Judge] = registry.parts.get(Judge.kind, {})
-        if only is not None and only not in known:
-            raise UnknownName("judge", only, list(known))
-        wanted = [known[only]] if only is not None else sorted(known.values(), key=lambda judge: -judge.rank)
+        if only is not None and only not in JUDGES:
+            raise UnknownName("judge", only, list(JUDGES))
+        wanted = [JUDGES[only]] if only is not None else list(JUDGES.values())
         refusals = {judge.name: judge.refuses(self.game) for judge in wanted}
         if only is not None and refusals[only] is not None:
             raise ArenaError(f"--judge {only} does not fit {review.setup['name']}: {refusals[only]}")
         self.refusals = {name: reason for name, reason in refusals.items() if reason is not None}
-        self.parts = [judge for judge in wanted if refusals[judge.name] is None]
-        if any(judge.name == "equilibrium" for judge in self.parts):  # an estimate of the same decisions would be weaker
-            self.parts = [judge for judge in self.parts if judge.name != "estimate" or only is not None]
-        self.judges: list[BoardJudge] = [judge.open(review) for judge in self.parts]
+        self.kinds = [judge for judge in wanted if refusals[judge.name] is None]
+        if any(judge.name == "equilibrium" for judge in self.kinds):  # an estimate of the same decisions would be weaker
+            self.kinds = [judge for judge in self.kinds if judge.name != "estimate" or only is not None]
+        self.judges: list[BoardJudge] = [judge.open(review) for judge in self.kinds]
 
     def why_none(self) -> str | None:
         """Return the reason why no judge supports the game; None if one does."""
-        if self.parts:
+        if self.kinds:
             return None
         name = self.review.setup["name"]
         if "simultaneous" in Traits.of(self.game):
@@ -111,7 +111,7 @@ def open_board(
     if game is None:
         return None
     setup = {"name": sheet.game["name"], **Parameters.make_plain(settings(game))}  # its paths are valid in every process
-    return JudgedBoard(Review(game, setup, tuple(plugins), nodes, effort), registry, only)
+    return JudgedBoard(Review(game, setup, tuple(plugins), nodes, effort), only)
 
 
 class Answerer:
@@ -126,7 +126,7 @@ class Answerer:
             kind = registry.game(given["game"]["name"])
             game = kind(**{key: value for key, value in given["game"].items() if key != "name"})
             review = Review(game, given["game"], tuple(plugins), given["nodes"], given["effort"])
-            self._boards.append(JudgedBoard(review, registry, given["only"]))
+            self._boards.append(JudgedBoard(review, given["only"]))
 
     def answer(self, asked: Sequence[Any]) -> Any:
         """Return the answer to a question."""

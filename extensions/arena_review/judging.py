@@ -128,7 +128,7 @@ class Judging:
         except ArenaError:
             raise
         except Exception as error:
-            raise ArenaError(f"{self._boards[board].parts[number].name}: {describe(error)}, at {question!r}") from error
+            raise ArenaError(f"{self._boards[board].kinds[number].name}: {describe(error)}, at {question!r}") from error
 
     def find_in_worker(self, key: AnswerKey) -> Any:
         """Answer a question in the worker of this thread. The worker is started at the first question."""
@@ -139,7 +139,7 @@ class Judging:
                 helper = self._start()
             return helper.ask([self._order.index(board), number, question], ANSWER_SECONDS)
         except ChildLost as lost:
-            name = self._boards[board].parts[number].name
+            name = self._boards[board].kinds[number].name
             raise ArenaError(f"the worker of the judge {name} was lost ({lost.why}), at {question!r}") from lost
 
     def _start(self) -> Helper:

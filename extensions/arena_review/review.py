@@ -305,7 +305,7 @@ def _show(
         sheet = run.boards[number]
         first = first_decisive([one for one in decisions if one.board == number])
         lines = [sheet.title, "", agents_table(reviews[number], options.style, width), ""]
-        lines += how_sure(board.parts, reviews[number])
+        lines += how_sure(board.kinds, reviews[number])
         for agent in reviews[number]:
             lines += groups_lines(agent)
         if len(options.matches) in range(1, MAX_MATCHES_SHOWN + 1):
@@ -339,7 +339,7 @@ def _document(
             {
                 "board": run.boards[number].title,
                 "game": run.boards[number].game,
-                "judges": [{"name": judge.name, "description": judge.description} for judge in board.parts],
+                "judges": [{"name": judge.name, "description": judge.description} for judge in board.kinds],
                 "nodes": board.review.nodes,
                 "effort": board.review.effort,
                 "agents": [one.as_dict() for one in reviews[number]],

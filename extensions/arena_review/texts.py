@@ -13,10 +13,10 @@ MAX_MATCHES_LISTED = 5
 """The maximum number of matches whose first decisive mistake is listed."""
 
 
-def how_sure(parts: Sequence[Judge], reviews: Sequence[AgentReview]) -> Iterator[str]:
+def how_sure(kinds: Sequence[Judge], reviews: Sequence[AgentReview]) -> Iterator[str]:
     """For each judge, yield a line that says how reliable the judge is and how many decisions it judged."""
     total = sum(review.decisions for review in reviews)
-    for judge in parts:
+    for judge in kinds:
         count = sum(review.judges.get(judge.name, 0) for review in reviews)
         if count:
             yield f"The judge {judge.name} judged {count:,} of {total:,} decisions. It {judge.description}."

@@ -25,7 +25,7 @@ def judge(game: Game, name: str, *, nodes: int = 1000, effort: int = 10, plugin:
     """A function that judges an action in a state, and asks every question once."""
     plugins = [] if plugin is None else [plugin]
     review = Review(game, {"name": game.name, **parameters}, plugins, nodes, effort)
-    (judge,) = JudgedBoard(review, load_plugins(plugins), name).judges
+    (judge,) = JudgedBoard(review, name).judges
     answers: dict[str, Any] = {}
 
     def verdict(state: Any, action: Any) -> Verdict | None:
@@ -378,5 +378,5 @@ def test_an_inexact_verdict_needs_both_efforts(shallow: float, deep: float, grad
 def test_a_game_with_simultaneous_moves_has_no_judge() -> None:
     """One line says so."""
     game = load_plugins().game("rock-paper-scissors")()
-    board = JudgedBoard(Review(game, {"name": "rock-paper-scissors"}, (), 1000, 10), load_plugins(), None)
+    board = JudgedBoard(Review(game, {"name": "rock-paper-scissors"}, (), 1000, 10), None)
     assert board.why_none() == "rock-paper-scissors has simultaneous moves, and no judge of this release fits such games"
