@@ -8,6 +8,7 @@ from statistics import fmean, variance
 from arena.api.errors import StoreError
 from arena.api.results import BoardInfo, Measured, figures
 from arena.api.store import Store
+from arena_compare.comparison import choose
 from arena_compare.measures import MeanComparison, compare_means
 from arena_review.kept import Judged, Kept, place_of
 
@@ -103,7 +104,7 @@ def find_worth(store: Store, board: int, entries: Sequence[int], decisions: Sequ
 
 def find_gaps(store: Store, board: int, sheet: BoardInfo) -> dict[int, MeanComparison]:
     """Compare the losses of each entry that has the option `disguise` with the losses of its twin, which differs only in this
-    option.
+    option. Their intervals are those of `arena compare --by loss`.
     """
     asked: dict[str, dict[bool, int]] = {}
     for entry, (label, settings) in enumerate(zip(sheet.labels, sheet.settings, strict=False)):
@@ -118,8 +119,6 @@ def find_gaps(store: Store, board: int, sheet: BoardInfo) -> dict[int, MeanCompa
         if one.board == board:
             rounds.setdefault(one.entry, {}).setdefault(one.round, []).append(one.value)
     means = {entry: {round_: fmean(values) for round_, values in found.items()} for entry, found in rounds.items()}
-    names = [(sheet.labels[entry], means.get(entry, {})) for entry in range(len(sheet.labels))]
-    found = {
-        disguised: list(compare_means([names[disguised], names[plain]], repeated=False)) for disguised, plain in pairs.items()
-    }
-    return {entry: compared[0] for entry, compared in found.items() if compared}
+    compared = compare_means([(label, means.get(entry, {})) for entry, label in enumerate(sheet.labels)], repeated=False)
+    found = {disguised: choose(compared, [sheet.labels[disguised], sheet.labels[plain]]) for disguised, plain in pairs.items()}
+    return {entry: gaps[0] for entry, gaps in found.items() if gaps}

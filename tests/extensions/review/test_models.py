@@ -40,7 +40,7 @@ def test_the_regret_of_a_model_and_its_gap(
     monkeypatch.chdir(tmp_path)
     with serving(knows_the_name) as stub:
         model = {"agent": "llm", "url": stub.url, "model": "m", "disguise": {"sweep": [False, True]}}
-        cup = {"game": "tic-tac-toe", "seed": 2, "rounds": 6, "openings": {"plies": 2}, "agents": [model, "random"]}
+        cup = {"game": "tic-tac-toe", "seed": 2, "rounds": 12, "openings": {"plies": 2}, "agents": [model, "random"]}
         results = arena.run(cup, store="cup.db")
     cli(["review", "cup.db"], standalone_mode=False)
     terminal = capfd.readouterr().out
