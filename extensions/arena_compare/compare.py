@@ -68,7 +68,8 @@ def compare(
             found = _compare_boards(opened, run, tallies, names, measure)
             boards = [one for one in found if one.pairs]
             if not boards:
-                raise StoreError(f"{store}: {' and '.join(names)} have not met on any board yet, so there is nothing to compare")
+                lack = "have not met on any board yet" if measure is None else f"have no round with a value of {by} for both"
+                raise StoreError(f"{store}: {' and '.join(names)} {lack}, so there is nothing to compare")
             if page is not None and latex:
                 return _write_latex(page, "\n\n\n".join(_texts(boards, LATEX, None, by)))
             if page is not None and writer is not None:

@@ -28,7 +28,7 @@ _LISTED = (
     ),
     Judge(
         "equilibrium",
-        "compares an action with the best one against an equilibrium of the whole game",
+        "compares an action with the best response to an equilibrium of the whole game, which it computes up to a small error",
         refuse_small,
         EquilibriumJudge,
     ),

@@ -110,11 +110,11 @@ class Kept:
         with self._lock, self._open:
             self._open.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    def put_decisions(self, matches: Sequence[str], decisions: Iterable[Judged]) -> None:
-        """Replace the decisions of some matches."""
+    def put_decisions(self, matches: Sequence[tuple[str, int | None]], decisions: Iterable[Judged]) -> None:
+        """Replace the decisions of some matches, each given by its id and the entry that decided; None for all entries."""
         marks = ", ".join("?" * len(Judged._fields))
         with self._lock, self._open:
-            self._open.executemany('DELETE FROM decision WHERE "match" = ?', [(match,) for match in matches])
+            self._open.executemany('DELETE FROM decision WHERE "match" = ? AND entry = ifnull(?, entry)', matches)
             self._open.executemany(f"INSERT INTO decision VALUES ({marks})", decisions)  # noqa: S608 - question marks
 
     def decisions(self, where: str = "1", values: Sequence[Any] = ()) -> Iterator[Judged]:

@@ -67,8 +67,8 @@ def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanCompa
 
 
 def find_worth(store: Store, board: int, entries: Sequence[int], decisions: Sequence[Judged]) -> float | None:
-    """Return the factor by which a comparison by returns needs more games; None if there are too few rounds, or if the losses do
-    not vary.
+    """Return the factor by which a comparison by returns needs more games; None if there are too few rounds, or if the losses or
+    the returns do not vary from round to round.
 
     With an exact judge, the return of a seat in a zero-sum game is the value of the start, plus what the opponent lost, minus
     what the seat itself lost. So the difference of two entries by returns is, apart from the noise from the losses of their
@@ -99,7 +99,7 @@ def find_worth(store: Store, board: int, entries: Sequence[int], decisions: Sequ
     by_loss = variance([fmean(losses[mine][key].values()) - fmean(losses[theirs][key].values()) for key in rounds])
     by_return = variance([fmean(returns[mine][key]) - fmean(returns[theirs][key]) for key in rounds])
     scale = 1.0 + fmean([together / games for games, together in met.values()])
-    return by_return / (scale**2 * by_loss) if by_loss > 0 else None
+    return by_return / (scale**2 * by_loss) if by_loss > 0 and by_return > 0 else None
 
 
 def find_gaps(store: Store, board: int, sheet: BoardInfo) -> dict[int, MeanComparison]:

@@ -34,6 +34,8 @@ class PlayedMatch:
     entries: tuple[int, ...]
     opening: str
     decisions: tuple[PlayedDecision, ...]
+    only: int | None
+    """The entry whose decisions these are; None for the decisions of all entries."""
 
     @property
     def decided(self) -> bool:
@@ -63,7 +65,7 @@ def read_match(game: Game, record: Record, place: Scheduled, *, shared_start: bo
                     found.append(PlayedDecision(decision, step.number - 1, before.moves, len(legal)))
         before = step
     opening = " ".join(record.actions[:OPENING_ACTIONS]) if shared_start else record.position
-    return PlayedMatch(record, place.board, place.pairing.round, tuple(seats), opening, tuple(found))
+    return PlayedMatch(record, place.board, place.pairing.round, tuple(seats), opening, tuple(found), entry)
 
 
 def list_decisions(game: Game, position: str) -> list[Decision]:

@@ -44,6 +44,7 @@ SECONDS_FOR_COMPILING = 20.0
 MAX_MATCHES_SHOWN = 5
 """If the command names at most this many matches by their ids, it shows every decision of these matches."""
 WORST_SHOWN = 5
+SPEC_SUFFIXES = (".yaml", ".yml")
 WORST_WRITTEN = 10
 MAX_EXERCISE_ACTIONS = 200
 """The maximum number of actions that are judged in the costliest positions of an entry, in addition to the ones that were played.
@@ -105,6 +106,11 @@ def review(**asked: Any) -> int:
     options = ReviewOptions(**asked)
     if options.agent is None and (options.output or options.tests):
         raise click.UsageError("-o and --tests write the positions of one agent; name it by --agent")
+    for option, place, suffixes in (("-o", options.output, SPEC_SUFFIXES), ("--tests", options.tests, (".py",))):
+        if place is not None and not place.endswith(suffixes):
+            raise click.UsageError(f"{option} {place}: expected the name of a file that ends with {' or '.join(suffixes)}")
+        if place is not None and not (folder := Path(place).absolute().parent).is_dir():
+            raise click.UsageError(f"{option} {place}: there is no folder {folder}; make it, or name another place")
     with results_alone() as out:
         return _review(options, out)
 
@@ -121,14 +127,13 @@ def _review(options: ReviewOptions, out: IO[str]) -> int:
     records = [(record, where) for record, where in found if where is not None and record.termination != "void"]
     if not records:
         raise StoreError(f"{place}: no match of its last run can be reviewed")
+    boards = _open_boards(run, records, options)
+    if not boards:
+        return 2
     with Kept(place_of(place)) as kept:
-        boards = _open_boards(run, records, options)
-        if not boards:
-            return 2
         matches = _read(records, run, boards, options)
         judging = Judging(boards, kept, options.plugins, options.judge)
         left = _judge(judging, boards, matches, kept, options)
-        kept.note("effort", options.effort)
         wanted = {match.record.id for match in matches}
         decisions = [one for one in kept.decisions() if one.match in wanted]
         if options.agent is not None:
@@ -208,9 +213,14 @@ def _judge(
 ) -> int:
     """Judge matches, and return the number of matches that were not judged in time."""
     line, done = LiveLine(sys.stderr), 0
-    pending: list[tuple[str, list[Judged]]] = []
+    pending: list[tuple[PlayedMatch, list[Judged]]] = []
+    terms = [options.effort, options.judge]
+    if kept.noted("terms") != terms:  # decisions of other entries that were judged otherwise cannot be compared with these
+        kept.put_decisions([(match.record.id, None) for match in matches], [])
+        kept.note("terms", terms)
     try:
         began = monotonic()
+        line.show("judging a sample of the decisions")
         unknown, each = judging.measure(matches)
         cores = workers_for(options.workers, len(matches))
         if unknown * each / cores > SECONDS_FOR_COMPILING:
@@ -229,7 +239,7 @@ def _judge(
             judging.until = began + 60 * options.minutes
         for match, decisions in judging.judge_all(matches, workers):
             done += 1
-            pending.append((match.record.id, decisions))
+            pending.append((match, decisions))
             if len(pending) >= 50:
                 _put(kept, pending)
             line.show(f"reviewed {done:,} of {len(matches):,} matches")
@@ -268,8 +278,9 @@ def _list_exercises(judging: Judging, matches: Sequence[PlayedMatch], kept: Kept
     return list(found.values())
 
 
-def _put(kept: Kept, pending: list[tuple[str, list[Judged]]]) -> None:
-    kept.put_decisions([match for match, _ in pending], [one for _, decisions in pending for one in decisions])
+def _put(kept: Kept, pending: list[tuple[PlayedMatch, list[Judged]]]) -> None:
+    matches = [(match.record.id, match.only) for match, _ in pending]
+    kept.put_decisions(matches, [one for _, decisions in pending for one in decisions])
     pending.clear()
 
 

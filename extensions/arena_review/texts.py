@@ -22,7 +22,9 @@ def how_sure(kinds: Sequence[Judge], reviews: Sequence[AgentReview]) -> Iterator
             yield f"The judge {judge.name} judged {count:,} of {total:,} decisions. It {judge.description}."
     none = sum(review.judges.get("none", 0) for review in reviews)
     if none:
-        yield f"{none:,} decisions have no verdict, because the searches did not agree, or did not get far enough."
+        unsolvable = any(judge.name == "regret" for judge in kinds)
+        why = "the puzzle could not be solved any more" if unsolvable else "the searches did not agree"
+        yield f"{none:,} decisions have no verdict, because {why}, or because the search did not get far enough."
 
 
 def agents_table(reviews: Sequence[AgentReview], style: str, width: int | None) -> str:

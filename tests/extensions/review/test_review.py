@@ -5,10 +5,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import closing, suppress
 from io import StringIO
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import click
@@ -325,6 +327,84 @@ def test_losses_do_not_have_the_noise_of_other_opponents(tmp_path: Path, capfd: 
     (pair,) = json.loads(capfd.readouterr()[0])[0]["pairs"]
     worth = float(pair["remarks"][1].partition(" needs ")[2].partition(" ")[0])
     assert worth > 1.5, pair
+
+
+def test_without_a_variance_of_returns_no_factor_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """With this seed, both lead the random player by the same returns in each round, but their losses vary."""
+    spec = {"game": "tic-tac-toe", "agents": ["greedy", "lookahead", "random"], "rounds": 5, "seed": 31}
+    results = arena.run(spec, store=tmp_path / "cup.db")
+    leads: dict[int, float] = defaultdict(float)
+    for number, record in enumerate(results.records):
+        for label, got in zip(record.labels, record.returns, strict=True):
+            leads[number // 6] += got * ((label == "greedy") - (label == "lookahead"))
+    assert len(leads) == 5
+    assert len(set(leads.values())) == 1
+    cli.main(["review", str(tmp_path / "cup.db")], standalone_mode=False)
+    capfd.readouterr()
+    cli.main(
+        ["compare", str(tmp_path / "cup.db"), "greedy", "lookahead", "--by", "loss", "--format", "json"], standalone_mode=False
+    )
+    (pair,) = json.loads(capfd.readouterr()[0])[0]["pairs"]
+    assert pair["difference"] > 0
+    assert [remark for remark in pair["remarks"] if "times as many" in remark] == []
+
+
+def test_a_review_of_one_agent_keeps_the_decisions_of_others(
+    tmp_path: Path, cup: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Unless they were judged with another effort, because then the two cannot be compared."""
+    copy(cup / "cup.db", tmp_path / "cup.db")
+    store, plugin = str(tmp_path / "cup.db"), str(cup / "planted.py")
+    compare = ["compare", store, "planted", "greedy", "--by", "loss"]
+    cli.main(["review", store, "--plugin", plugin], standalone_mode=False)
+    capfd.readouterr()
+    cli.main(compare, standalone_mode=False)
+    before = capfd.readouterr()[0]
+    cli.main(["review", store, "--agent", "planted", "--plugin", plugin], standalone_mode=False)
+    capfd.readouterr()
+    cli.main(compare, standalone_mode=False)
+    assert capfd.readouterr()[0] == before
+    cli.main(["review", store, "--agent", "planted", "--effort", "20", "--plugin", plugin], standalone_mode=False)
+    with pytest.raises(arena.ArenaError, match="planted and greedy have no round with a value of loss for both"):
+        cli.main(compare, standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-o", "cup.db"), "-o cup.db: expected the name of a file that ends with .yaml or .yml"),
+        (("--tests", "worst.yaml"), "--tests worst.yaml: expected the name of a file that ends with .py"),
+        (("-o", "nowhere/worst.yaml"), "nowhere/worst.yaml: there is no folder "),
+    ],
+)
+def test_files_that_cannot_be_written_are_refused_first(
+    cup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str], message: str
+) -> None:
+    """Before anything is judged."""
+    monkeypatch.chdir(tmp_path)
+    copy(cup / "cup.db", "cup.db")
+    with pytest.raises(click.UsageError) as caught:
+        cli.main(["review", "cup.db", "--agent", "planted", *words], standalone_mode=False)
+    assert message in str(caught.value)
+    assert not Path("cup.review").exists()
+
+
+def test_a_store_without_a_judge_gets_no_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """No judge fits simultaneous moves, so a comparison still says that there is no review."""
+    arena.run(
+        {"game": "rock-paper-scissors", "agents": ["random", {"agent": "random", "label": "other"}], "rounds": 1},
+        store=tmp_path / "cup.db",
+    )
+    assert cli.main(["review", str(tmp_path / "cup.db")], standalone_mode=False) == 2
+    assert "has simultaneous moves" in capfd.readouterr()[1]
+    assert not (tmp_path / "cup.review").exists()
+
+
+def test_decisions_in_a_lost_puzzle_have_no_verdict(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A random player of n-queens soon has no solution left; the review says so instead of naming searches that disagree."""
+    arena.run({"game": "n-queens", "agents": ["random"], "rounds": 4, "seed": 1}, store=tmp_path / "cup.db")
+    cli.main(["review", str(tmp_path / "cup.db")], standalone_mode=False)
+    assert "decisions have no verdict, because the puzzle could not be solved any more" in capfd.readouterr()[0]
 
 
 def test_too_many_decisions_without_a_verdict_withhold_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
