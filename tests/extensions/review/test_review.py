@@ -23,6 +23,7 @@ from arena.api.store import Store
 from arena.cli import cli
 from arena_check.positions import read_positions, report_positions
 from arena_review.judging import Judging
+from arena_review.matches import PlayedMatch
 from arena_web.panels import collect_panels
 from tests.conftest import arena_in
 from tests.eventually import eventually
@@ -203,6 +204,33 @@ def test_an_interrupt_during_the_forecast_says_how_to_continue_too(
     with pytest.raises(click.Abort):
         cli.main(["review", str(cup / "cup.db")], standalone_mode=False)
     assert "interrupted after 0 of 12 matches; the same command continues" in capfd.readouterr().err
+
+
+def test_decisive_games_come_first_if_the_time_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The time is over after the last decisive game; the review says how many of the others it left out."""
+    agents = ["random", {"agent": "random", "label": "other"}]
+    results = arena.run({"game": "tic-tac-toe", "agents": agents, "rounds": 40, "seed": 3}, store=tmp_path / "cup.db")
+    decisive = sum(set(record.returns) != {0.0} for record in results.records)
+    assert 0 < decisive < len(results.records) == 80
+    order: list[bool] = []
+    judge_match = Judging.judge_match
+
+    def count(judging: Judging, match: PlayedMatch, find: Any) -> Any:
+        if len(order) == decisive:
+            judging.until = 0
+        order.append(set(match.record.returns) != {0.0})
+        return judge_match(judging, match, find)
+
+    monkeypatch.setattr(Judging, "judge_match", count)
+    cli.main(["review", str(tmp_path / "cup.db"), "--minutes", "60", "--workers", "1"], standalone_mode=False)
+    assert order[:decisive] == [True] * decisive
+    out = capfd.readouterr()[0]
+    left = int(out.partition(" matches were left out, because the time of --minutes was over")[0].split()[-1])
+    with closing(sqlite3.connect(tmp_path / "cup.review")) as kept:
+        (judged,) = kept.execute('SELECT count(DISTINCT "match") FROM decision').fetchone()
+    assert left == 80 - judged > 0
 
 
 @pytest.mark.parametrize(("move", "solved"), [(2, False), (3, True)])
