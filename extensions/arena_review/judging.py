@@ -10,6 +10,7 @@ from time import monotonic, perf_counter
 from typing import Any
 
 from arena import ArenaError, Game
+from arena.api.cli import say
 from arena.api.errors import describe
 from arena_isolation.child import ChildLost
 from arena_isolation.helper_process import Helper
@@ -215,6 +216,10 @@ class Judging:
                 if new:
                     unknown |= {(*place, question): (match.board, 0, question) for question in new}
                     decisions.append((match.board, played))
+        for number in dict.fromkeys([number for number, _ in decisions]):
+            if self._boards[number].kinds[0].name == "equilibrium":
+                name = self._boards[number].review.setup["name"]
+                say(f"{name}: computing an equilibrium of the whole game first, which takes some minutes if the game is large")
         for board_number, played in decisions[:1]:  # the first decision also loads the agent
             self.verdict(board_number, played, lambda key: self.ask(key, self.find_here))
         began, before, step = perf_counter(), self.found, max(1, len(decisions) // SAMPLED_DECISIONS)

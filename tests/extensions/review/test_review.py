@@ -428,6 +428,18 @@ def test_a_store_without_a_judge_gets_no_file(tmp_path: Path, capfd: pytest.Capt
     assert not (tmp_path / "cup.review").exists()
 
 
+def test_the_wait_for_an_equilibrium_is_announced(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Before it is computed, so before the forecast; a second review computes none."""
+    arena.run({"game": "kuhn-poker", "agents": ["random", "mccfr"], "rounds": 2}, store=tmp_path / "cup.db")
+    capfd.readouterr()
+    cli.main(["review", str(tmp_path / "cup.db")], standalone_mode=False)
+    first, second = capfd.readouterr()[1].splitlines()
+    assert first.startswith("kuhn-poker: computing an equilibrium of the whole game first")
+    assert "positions to search: about" in second
+    cli.main(["review", str(tmp_path / "cup.db")], standalone_mode=False)
+    assert capfd.readouterr()[1] == ""
+
+
 def test_decisions_in_a_lost_puzzle_have_no_verdict(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A random player of n-queens soon has no solution left; the review says so instead of naming searches that disagree."""
     arena.run({"game": "n-queens", "agents": ["random"], "rounds": 4, "seed": 1}, store=tmp_path / "cup.db")
