@@ -8,7 +8,7 @@ from typing import Any
 from arena import ArenaError, Refused, Registry, UnknownName
 from arena.api.errors import describe, suggest
 from arena.api.games import Abilities
-from arena.api.spec import PluginPlace
+from arena.api.spec import Parameters, PluginPlace
 from arena_duel.duel_history import past_duels
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_isolation.describe import DescribeHost, Description
@@ -96,8 +96,16 @@ def game_of(
     kind = stand_in(description.agents[agent])
     fitting = [name for name, game in sorted(registry.games_for(kind).items()) if game.players == 2]
     if asked is not None:
+        rules = registry.game(asked)
+        known = list(Parameters(rules).known)
+        for key in parameters:
+            if key not in known:
+                raise ArenaError(
+                    f"--set: {asked} has no parameter {key!r}; {suggest(key, known)} (several values of an option of the agent, "
+                    "as in --set depth=2,3, are compared with each other)"
+                )
         try:
-            game = registry.game(asked)(**parameters)
+            game = rules(**parameters)
         except (TypeError, ValueError) as error:
             raise ArenaError(
                 f"--set: {asked} cannot be made with these parameters: {describe(error)}; `arena show {asked}` lists them"

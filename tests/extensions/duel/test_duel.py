@@ -215,6 +215,11 @@ def test_calls_that_cannot_be_played(tmp_path: Path, monkeypatch: pytest.MonkeyP
     write(tmp_path, GOOD)
     assert "no such file: nope.py" in refuse("nope.py")
     assert "--against: no such file" in refuse("edge.py", "--against", "nope.py")
+    write(tmp_path, BAD)
+    (tmp_path / "edge.py").rename("old.py")
+    write(tmp_path, GOOD)
+    wrong = refuse("edge.py", "--against", "old.py", "--game", "tic-tac-toe", "--set", "row=4")
+    assert wrong.startswith("--set: tic-tac-toe has no parameter 'row'; did you mean 'rows'?")
     for name in ("a", "b"):
         (tmp_path / f"duel-{name}" / "versions" / f"1-{'0' * 32}").mkdir(parents=True)
         (tmp_path / f"duel-{name}" / "versions" / f"1-{'0' * 32}" / "two.py").touch()
