@@ -158,7 +158,9 @@ def _write_worst(options: ReviewOptions, run: Run, judging: Judging, decisions: 
     (board,) = boards
     worst = costly_positions(decisions)[: options.worst or WORST_WRITTEN]
     if not worst:
-        say(f"{agent} has not lost anything by its decisions, so there is no position to write")
+        judged = sum(one.grade is not None for one in decisions)
+        lost = "lost nothing by the decisions that could be judged" if judged else "has no decision that could be judged"
+        say(f"{agent} {lost} ({judged:,} of {len(decisions):,}), so there is no position to write")
         return
     document = describe_positions(
         run.boards[board], agent, [(one, list_good(judging, board, one, judging.find_here)) for one in worst]

@@ -417,6 +417,28 @@ def test_files_that_cannot_be_written_are_refused_first(
     assert not Path("cup.review").exists()
 
 
+@pytest.mark.parametrize(
+    ("agent", "judge", "told"),
+    [
+        ("minimax", "exact", "minimax lost nothing by the decisions that could be judged (16 of 16)"),
+        ("random", "estimate", "random has no decision that could be judged (0 of "),
+    ],
+)
+def test_without_a_costly_position_nothing_is_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], agent: str, judge: str, told: str
+) -> None:
+    """Minimax is perfect at tic-tac-toe, with 4 decisions in each of 4 draws; estimates judge nothing: that is not the same."""
+    game = {"exact": "tic-tac-toe", "estimate": "kuhn-poker"}[judge]
+    twins = [agent, {"agent": agent, "label": "twin"}]
+    arena.run({"game": game, "agents": twins, "rounds": 2, "seed": 1}, store=tmp_path / "cup.db")
+    place = tmp_path / "worst.yaml"
+    words = ["review", str(tmp_path / "cup.db"), "--agent", agent, "--judge", judge, "-o", str(place)]
+    capfd.readouterr()
+    assert cli.main(words, standalone_mode=False) == 0
+    assert told in capfd.readouterr()[1]
+    assert not place.exists()
+
+
 def test_a_store_without_a_judge_gets_no_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """No judge fits simultaneous moves, so a comparison still says that there is no review."""
     arena.run(
