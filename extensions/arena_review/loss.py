@@ -53,6 +53,12 @@ def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanCompa
         shares.append(without / len(own) if own else 1.0)
         fell_out.append(f"{without:,} of {len(own):,} of {label}")
     remarks = [f"Decisions without a verdict are left out: {fell_out[0]} and {fell_out[1]}."]
+    fatal = sum(one.grade is not None and one.loss is None for one in decisions if one.entry in entries)
+    if fatal:
+        why = (
+            f"{fatal:,} decisions made the puzzle unsolvable, and their loss is not a number. `--by solved` compares the results."
+        )
+        return replace(found, withheld=why, remarks=tuple(remarks))
     if max(shares) > MAX_SHARE_WITHOUT:
         share = figures.share(MAX_SHARE_WITHOUT, 0)
         why = f"more than {share} of one entry's decisions could not be judged. `arena review --effort` searches more."

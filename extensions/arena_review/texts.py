@@ -56,7 +56,7 @@ def agents_table(reviews: Sequence[AgentReview], style: str, width: int | None) 
 
 
 def groups_lines(review: AgentReview) -> Iterator[str]:
-    """Yield a line for each kind of group in which an agent lost something."""
+    """Yield a line for each kind of group in which an agent lost something, and for decisions whose loss is not a number."""
 
     def said(groups: Sequence[Group]) -> str:
         return ", ".join(
@@ -67,6 +67,9 @@ def groups_lines(review: AgentReview) -> Iterator[str]:
             ]
         )
 
+    if review.unbounded:
+        which = "a decision" if review.unbounded == 1 else f"{review.unbounded:,} decisions"
+        yield f"{review.label}: {which} made the puzzle unsolvable, which the mean loss does not contain"
     for name, groups in (("ply", review.by_ply), ("legal actions", review.by_choices), ("opening", review.by_opening)):
         if len(groups) > 1 and review.loss:
             yield f"{review.label}: loss by {name}: {said(groups)}"

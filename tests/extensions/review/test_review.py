@@ -463,10 +463,21 @@ def test_the_wait_for_an_equilibrium_is_announced(tmp_path: Path, capfd: pytest.
 
 
 def test_decisions_in_a_lost_puzzle_have_no_verdict(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A random player of n-queens soon has no solution left; the review says so instead of naming searches that disagree."""
-    arena.run({"game": "n-queens", "agents": ["random"], "rounds": 4, "seed": 1}, store=tmp_path / "cup.db")
-    cli.main(["review", str(tmp_path / "cup.db")], standalone_mode=False)
-    assert "decisions have no verdict, because the puzzle could not be solved any more" in capfd.readouterr()[0]
+    """A random player of n-queens soon has no solution left. No number says what that costs, so nothing is compared.
+
+    Each attempt ends without a solution, so one of its decisions made the puzzle unsolvable.
+    """
+    store = str(tmp_path / "cup.db")
+    agents = ["random", {"agent": "random", "label": "other"}]
+    results = arena.run({"game": "n-queens", "agents": agents, "rounds": 4, "seed": 1}, store=store)
+    lost = {label: sum(one.labels == (label,) and not one.solved for one in results.records) for label in ("random", "other")}
+    cli.main(["review", store], standalone_mode=False)
+    said = capfd.readouterr()[0]
+    assert "decisions have no verdict, because the puzzle could not be solved any more" in said
+    for label, count in lost.items():
+        assert f"{label}: {count} decisions made the puzzle unsolvable, which the mean loss does not contain" in said
+    cli.main(["compare", store, "--by", "loss"], standalone_mode=False)
+    assert f"No verdict: {sum(lost.values())} decisions made the puzzle unsolvable" in capfd.readouterr()[0]
 
 
 def test_too_many_decisions_without_a_verdict_withhold_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
