@@ -80,7 +80,8 @@ def worst_lines(review: AgentReview, sheet: BoardInfo, limit: int) -> Iterator[s
     shown = review.worst[:limit]
     if shown:
         more = f" of {len(review.worst):,}" if len(review.worst) > len(shown) else ""
-        these = "this position" if len(shown) == 1 else f"these {len(shown)}{more} positions"
+        few = f"this one{more} positions" if more else "this position"
+        these = few if len(shown) == 1 else f"these {len(shown)}{more} positions"
         yield f"{review.label} loses most in {these} at {sheet.title}:"
     for one in shown:
         best = "" if one.best is None else f", best was {one.best}"

@@ -129,6 +129,16 @@ def test_one_match_is_shown_decision_by_decision(review: Review) -> None:
     assert row[1:4] == ["planted", "2", "1"]
 
 
+def test_the_number_of_positions_stands_beside_the_worst(review: Review) -> None:
+    """Also if only one is shown. The other agent errs in several positions, the planted one in a single one."""
+    out = json.loads(review("--format", "json", "--agent", "greedy")[0])
+    several = len(out["boards"][0]["agents"][0]["worst"])
+    assert several > 1
+    shown = review("--worst", 1)[0]
+    assert f"greedy loses most in this one of {several} positions at tic-tac-toe:" in shown
+    assert "planted loses most in this position at tic-tac-toe:" in shown
+
+
 def test_an_unknown_agent_and_an_unknown_judge_are_faults(cup: Path) -> None:
     """All name what there is, or why a judge does not fit."""
     for words, said in [
