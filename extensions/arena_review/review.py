@@ -130,8 +130,15 @@ def _review(options: ReviewOptions, out: IO[str]) -> int:
     boards = _open_boards(run, records, options)
     if not boards:
         return 2
+    matches = _read(records, run, boards, options)
+    played = sorted({match.board for match in matches if match.decisions})
+    if (options.output or options.tests) and len(played) > 1:
+        titles = ", ".join([run.boards[number].title for number in played])
+        raise ArenaError(
+            f"a file of positions is for one game, but {options.agent} played {titles}; name matches of one game only, whose ids "
+            f"`arena matches {place}` lists"
+        )
     with Kept(place_of(place)) as kept:
-        matches = _read(records, run, boards, options)
         judging = Judging(boards, kept, options.plugins, options.judge)
         left = _judge(judging, boards, matches, kept, options)
         wanted = {match.record.id for match in matches}
@@ -149,15 +156,10 @@ def _review(options: ReviewOptions, out: IO[str]) -> int:
 
 def _write_worst(options: ReviewOptions, run: Run, judging: Judging, decisions: Sequence[Judged]) -> None:
     """Write the costliest positions of the agent as a file and as tests."""
-    agent, boards = options.agent or "", {one.board for one in decisions}
-    if len(boards) != 1:
-        titles = ", ".join([run.boards[number].title for number in sorted(boards)])
-        raise ArenaError(
-            f"a file of positions is for one game, but {agent} was reviewed at {titles}: name matches of one game only"
-        )
-    (board,) = boards
+    agent = options.agent or ""
     worst = costly_positions(decisions)[: options.worst or WORST_WRITTEN]
-    if not worst:
+    board = decisions[0].board if decisions else None
+    if board is None or not worst:
         judged = sum(one.grade is not None for one in decisions)
         lost = "lost nothing by the decisions that could be judged" if judged else "has no decision that could be judged"
         say(f"{agent} {lost} ({judged:,} of {len(decisions):,}), so there is no position to write")

@@ -427,6 +427,15 @@ def test_files_that_cannot_be_written_are_refused_first(
     assert not Path("cup.review").exists()
 
 
+def test_positions_of_two_games_are_refused_first(tmp_path: Path) -> None:
+    """A file of positions is for one game. The error names both, and nothing is judged."""
+    agents = ["random", {"agent": "random", "label": "other"}]
+    arena.run({"games": ["tic-tac-toe", "nim"], "agents": agents, "rounds": 1}, store=tmp_path / "cup.db")
+    with pytest.raises(arena.ArenaError, match="for one game, but other played tic-tac-toe, nim; name matches of one game"):
+        cli.main(["review", str(tmp_path / "cup.db"), "--agent", "other", "-o", str(tmp_path / "w.yaml")], standalone_mode=False)
+    assert not (tmp_path / "cup.review").exists()
+
+
 @pytest.mark.parametrize(
     ("agent", "judge", "told"),
     [
