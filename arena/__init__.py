@@ -56,8 +56,5 @@ else:
         if name == "testing":
             return import_module("arena.testing")
         if name in ("open_store", "play"):
-            from arena.errors import import_extension
-
-            home = "arena_setup.single" if name == "play" else "arena_records.analysis"
-            return getattr(import_extension(home, f"arena.{name}"), name)
+            return getattr(import_module("arena_setup.single" if name == "play" else "arena_records.analysis"), name)
         return _find(name)

@@ -127,15 +127,6 @@ class CommandGroup(click.Group):
 
     commands: Commands
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of a call. If a missing extension is known to define it, the UsageError names this extension."""
-        from arena.parts import explain_missing
-
-        missing = explain_missing(f"arena {args[0]}")
-        if missing is not None and args[0] not in self.commands:
-            ctx.fail(missing)
-        return super().resolve_command(ctx, args)
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the name of every command, and the first sentence of its help."""
         shown = [click.Command(one.name, help=one.help) for one in self.commands.listed() if not one.hidden]

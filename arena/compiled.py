@@ -9,10 +9,11 @@ The extension `arena_compiled` compiles and runs these rules. Uncompiled code al
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from arena.errors import Interrupted, describe, import_extension
+from arena.errors import Interrupted, describe
 from arena.game import Game, State
 
 if TYPE_CHECKING:
@@ -204,5 +205,5 @@ def slot_of(words: Words, slots: int) -> int:
 def __getattr__(name: str) -> Any:
     """Import random play on first use, because games import this module at every start."""
     if name in ("Playout", "playouts"):
-        return getattr(import_extension("arena_compiled.random_play", f"arena.compiled.{name}"), name)
+        return getattr(import_module("arena_compiled.random_play"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -32,8 +32,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
-from importlib import import_module
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -291,14 +290,3 @@ def author_traceback(error: BaseException) -> str:
         lambda _: traceback.format_tb(frames, limit=-MAX_TRACEBACK_FRAMES),  # used if the exception has no readable text
     )
     return ADDRESS.sub("0x...", "".join(lines))
-
-
-def import_extension(module: str, wanted_by: str) -> ModuleType:
-    """Import a `module` of an extension. If it is not installed, ArenaError says that `wanted_by` needs it."""
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        name = module.partition(".")[0]
-        if error.name != name:
-            raise
-        raise ArenaError(f"{wanted_by} needs the extension {name}, which is not installed") from error

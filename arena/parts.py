@@ -354,34 +354,3 @@ PARTS: dict[str, type[Part]] = {
 }
 """The class of the parts that each hook returns."""
 KINDS = tuple(part.kind for part in PARTS.values())
-
-_FEATURES = {
-    "arena_bridges.engines": {"protocol"},
-    "arena_bundle": {"arena bundle", "arena verify"},
-    "arena_catalog": {"arena docs", "arena list", "arena matrix", "arena plugins", "arena show"},
-    "arena_check": {"arena check", "arena heuristic", "arena new", "arena try"},
-    "arena_cluster": {"--cluster"},
-    "arena_compare": {"arena compare", "arena stats"},
-    "arena_duel": {"arena duel"},
-    "arena_isolation": {"isolation: process", "isolation: sandbox", "command", "plugin", "version"},
-    "arena_ladder": {"arena ladder", "arena submit"},
-    "arena_pairings": {"the format head-to-head", "the format knockout", "the format swiss"},
-    "arena_play": {"arena play", "arena solve"},
-    "arena_records": {"arena export", "arena matches", "arena merge", "arena replay"},
-    "arena_review": {"arena review"},
-    "arena_solution": {"arena exploit"},
-    "arena_tune": {"arena tune"},
-    "arena_web": {"arena dataset", "arena report", "arena serve"},
-}
-"""The features of each extension in this distribution, for messages about an extension that is not installed."""
-
-
-def explain_missing(feature: str) -> str | None:
-    """Return a message that names the extension that has an unknown `feature`; None if no extension has it.
-
-    >>> explain_missing("isolation: sandbox")
-    'isolation: sandbox needs the extension arena_isolation, which is not installed'
-    >>> explain_missing("isolation: moon")
-    """
-    home = next((extension for extension, features in _FEATURES.items() if feature in features), None)
-    return None if home is None else f"{feature} needs the extension {home}, which is not installed"

@@ -3,13 +3,14 @@
 import random
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from operator import mul
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
 from arena import CHANCE, Action, Agent, ArenaError, Game, Hints, Search, State, tell_progress
-from arena.api.errors import GameTooLarge, abbreviate, import_extension
+from arena.api.errors import GameTooLarge, abbreviate
 from arena.api.games import name_of, settings
 
 if TYPE_CHECKING:
@@ -97,12 +98,11 @@ class CFRPlus(SolvedGame):
     name = "cfr-plus"
 
     def __init__(self, *, iterations: Iterations = 100) -> None:
-        import_extension("arena_solution.sequence_form", self.name)  # if it is missing, this raises before the first match
         self.iterations = iterations
 
     def solution(self, game: Game) -> Solution:
         """Return the average policy of both seats."""
-        form: SequenceForm = import_extension("arena_solution.sequence_form", self.name).sequence_form(game, instead=INSTEAD)
+        form: SequenceForm = import_module("arena_solution.sequence_form").sequence_form(game, instead=INSTEAD)
         seats = [_Seat(form, seat) for seat in (0, 1)]
         for iteration in range(1, self.iterations + 1):
             if not iteration % 50:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         describe as describe,
         escape_controls as escape_controls,
         escape_line as escape_line,
-        import_extension as import_extension,
         is_authors as is_authors,
         suggest as suggest,
     )

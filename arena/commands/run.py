@@ -18,7 +18,7 @@ from arena.console.notices import say, say_notes
 from arena.console.output import Terminal, results_alone
 from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, Interrupted, PlayersLost
-from arena.parts import Executor, Players, SeatUse, explain_missing
+from arena.parts import Executor, Players, SeatUse
 from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
@@ -116,11 +116,6 @@ class RunCommand(click.Command):
                     self.params.append(
                         click.Option([executor.option], metavar=executor.metavar, help=executor.help, callback=pair)
                     )
-            own |= {option.name for option in self.params}
-            for word in args:
-                missing = explain_missing(word.partition("=")[0])
-                if missing is not None and word.partition("=")[0].removeprefix("--") not in own:
-                    ctx.fail(missing)
         return super().parse_args(ctx, args)
 
 

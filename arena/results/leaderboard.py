@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from arena.columns import Column, Shown, with_interval, with_own
-from arena.errors import import_extension
 from arena.format import Kind, Pairing, Placing, Tie
 from arena.match.record import Record
 from arena.results import figures
@@ -175,7 +175,7 @@ class Leaderboard:
         run = store.last()
         if not run.spec["values"].get("report"):
             return run
-        return import_extension("arena_records.report_key", "report").apply_to_store(store, run)  # type: ignore[no-any-return]
+        return import_module("arena_records.report_key").apply_to_store(store, run)  # type: ignore[no-any-return]
 
     @classmethod
     def of_tallies(

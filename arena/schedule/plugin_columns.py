@@ -7,11 +7,12 @@ So a board can be shown without its plugins. This also applies to a board that t
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Self
 
 from arena.columns import Column
-from arena.errors import Interrupted, describe, import_extension
+from arena.errors import Interrupted, describe
 from arena.format import own_columns
 from arena.match.record import Record
 from arena.plugins.registry import Registry
@@ -69,7 +70,7 @@ def apply_report(
     """Return the boards with the columns that the key `report` in `values` asks for, and the matches that it keeps."""
     if not values.get("report"):
         return boards, matches
-    report: Any = import_extension("arena_records.report_key", "report")
+    report: Any = import_module("arena_records.report_key")
     return report.apply_report(values["report"], boards, matches)  # type: ignore[no-any-return]
 
 

@@ -12,7 +12,6 @@ from arena.format import Field, Format, own_columns
 from arena.game import Puzzle, gives
 from arena.identity import key
 from arena.match.match import IN_PROCESS, Positions, Program, Seat, Settings, move_limit
-from arena.parts import explain_missing
 from arena.plugins.members import ask_refusal, read_member
 from arena.secret import seed_of_round
 from arena.spec.board import Board, TableOptions, make_seat
@@ -252,10 +251,6 @@ def _read_format(reading: SpecReader, rules: Rules) -> Format | None:
         reading.faults.add(("format",), "expected a name, as in {name: round-robin}")
         return None
     path: Path = ("format",) if isinstance(given, str) else ("format", "name")
-    missing = None if values["name"] in reading.registry.formats else explain_missing(f"the format {values['name']}")
-    if missing is not None:
-        reading.faults.add(path, missing)
-        return None
     kind = reading.known(reading.registry.format, values["name"], path)
     if kind is None:
         return None

@@ -4,7 +4,7 @@ from typing import Any, Literal, Optional
 
 from arena.limits import Limits
 from arena.match.match import IN_PROCESS
-from arena.parts import Isolation, explain_missing
+from arena.parts import Isolation
 from arena.plugins.registry import Registry
 from arena.spec.document import Path
 from arena.spec.parameters import Report, check_value, make_adapter
@@ -28,11 +28,7 @@ def check_name(registry: Registry, value: Any, path: Path, report: Report) -> bo
     names = isolation_names(registry)
     if value is None or value in names:
         return True
-    hint = explain_missing(f"{KEY}: {value}")
-    if hint is None:
-        check_value(make_adapter(Optional[Literal[names]]), value, path, report)  # noqa: UP045 - names are only known at run time
-    else:
-        report(path, hint)
+    check_value(make_adapter(Optional[Literal[names]]), value, path, report)  # noqa: UP045 - names are only known at run time
     return False
 
 
@@ -51,7 +47,7 @@ def choose_isolation(reading: SpecReader, given: Any, limits: Limits, agent: Ent
         default = next((one.name for one in reading.registry.parts[Isolation.kind].values() if one.default), None)
         if default is None:
             what = apart or ("a memory limit" if memory else "a limit of time")
-            report((), f"{what} needs a process of its own; {explain_missing(f'{KEY}: process')}")
+            report((), f"{what} needs a process of its own, and no plugin starts one")
         return default or IN_PROCESS
     if wanted == IN_PROCESS and apart:
         report((KEY,), f"{apart} runs in a process of its own; expected {expected}, got {IN_PROCESS!r}")

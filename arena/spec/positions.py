@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path as FilePath
 
-from arena.errors import Interrupted, SpecError, describe, import_extension
+from arena.errors import Interrupted, SpecError, describe
 from arena.match.openings import MAX_REDRAWS
 from arena.spec.board import Board
 from arena.spec.document import decode_text
@@ -50,7 +51,7 @@ def _read_file(reading: SpecReader, rules: Rules, name: str) -> tuple[str, ...]:
         text = decode_text(called, place.read_bytes())
         texts = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip() and line[0] != "#"]
         if place.suffix in (".yaml", ".yml"):
-            texts = import_extension("arena_check.positions", f"the file {called}").read_texts(called, text, place.parent)
+            texts = import_module("arena_check.positions").read_texts(called, text, place.parent)
     except SpecError as error:
         for fault in error.faults:
             reading.faults.add_at(called, fault.line, ("positions",), fault.message)

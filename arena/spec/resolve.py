@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from os import PathLike
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from arena.errors import PluginError, import_extension
+from arena.errors import PluginError
 from arena.plugins.registry import Registry
 from arena.plugins.sources import add_plugin, load_plugins, locate_plugin
 from arena.secret import SECRET, Seed, draw_secret
@@ -66,7 +67,7 @@ def _resolve(
     try:
         rules = read_games(reading)
         if values.get("report"):
-            import_extension("arena_records.report_key", "report").read_report(reading, rules)
+            import_module("arena_records.report_key").read_report(reading, rules)
         entries = read_entries(reading, rules)
         secret = seed is None and _wants_secret(reading, entries)
         reading.seed = seed if seed is not None else draw_secret() if secret else values.get("seed") or 0

@@ -7,13 +7,12 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from arena.agent import Agent
-from arena.configured import parameters_of
 from arena.errors import suggest
 from arena.game import Game
 from arena.heuristics import Evaluation, HeuristicInfo
 from arena.limits import Limits
 from arena.match.match import OwnCode, Program
-from arena.parts import AgentSource, explain_missing
+from arena.parts import AgentSource
 from arena.plugins.registry import Registry
 from arena.plugins.sources import PluginPlace
 from arena.spec.choices import Choices, Fitted, check_choices, fit_heuristic
@@ -114,8 +113,6 @@ class EntryAgent:
 
     def _report_option(self, path: Path, message: str) -> None:
         """Note a fault of an option. If the option is unknown, it may be a misspelt key of the entry."""
-        if len(path) == 1 and message.startswith(UNKNOWN_KEY) and explain_missing(str(path[0])) is not None:
-            return  # `take_entry` has noted that its source is missing
         if len(path) == 1 and message.startswith(UNKNOWN_KEY) and "did you mean" not in message:
             near = suggest(str(path[-1]), (*KEYS, *source_keys(self.reading.registry)))
             message = f"{UNKNOWN_KEY}; {near}" if near.startswith("did") else message
@@ -206,8 +203,10 @@ def take_entry(given: GivenEntry) -> EntryAgent:
     """Return the agent of an entry: from the first source that accepts it, or else from the registry."""
     reading, agent = given.reading, given.values.get("agent")
     inner = agent if isinstance(agent, dict) else {}
-    if not _check_keys(given, inner):
-        return EntryAgent(given)
+    known = sorted({key for source in _list_sources(reading.registry) for key in source.agent_keys})
+    for key in [key for key in inner if key not in known]:
+        hint = suggest(key, known) if known else "none is expected here"
+        given.report(("agent", key), f"{UNKNOWN_KEY}; {hint}; options go beside agent")
     for source in _list_sources(reading.registry):
         if any(key in given.values for key in source.keys) or any(key in inner for key in source.agent_keys):
             if source.name not in reading.sources:
@@ -218,27 +217,6 @@ def take_entry(given: GivenEntry) -> EntryAgent:
     if isinstance(agent, dict):
         given.report(("agent",), "expected the name of an agent or {command: [program, argument, ...]}")
     return EntryAgent(given)
-
-
-def _check_keys(given: GivenEntry, inner: Mapping[str, Any]) -> bool:
-    registry = given.reading.registry
-    known = sorted({key for source in _list_sources(registry) for key in source.agent_keys})
-    for key in inner:
-        if key not in known and (missing := explain_missing(key)) is not None:
-            given.report(("agent", key), missing)
-            return False
-        if key not in known:
-            hint = suggest(key, known) if known else "none is expected here"
-            given.report(("agent", key), f"{UNKNOWN_KEY}; {hint}; options go beside agent")
-    if inner:
-        return True
-    agent = registry.agents.get(str(given.values.get("agent")))
-    known = [*KEYS, *source_keys(registry), *(() if agent is None else parameters_of(agent))]
-    for key in given.values:
-        if key not in known and (missing := explain_missing(key)) is not None:
-            given.report((key,), missing)
-            return False
-    return True
 
 
 def list_organisers(

@@ -1,10 +1,10 @@
 """The results of a tournament: its spec and its matches."""
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.errors import import_extension
 from arena.format import Pairing
 from arena.match.record import Record
 from arena.secret import Seed, newest_digits
@@ -78,30 +78,30 @@ class Results:
         returns, nodes and seconds of each seat. For a puzzle, it has `agent`, `solved`, `path_cost` and `optimal`. The columns
         of the key `report` of the spec follow. Raises ArenaError if pandas is missing.
         """
-        return import_extension("arena_records.analysis", "Results.to_dataframe").make_match_frame(self)
+        return import_module("arena_records.analysis").make_match_frame(self)
 
     def leaderboard(self, board: int | str | None = None) -> Any:
         """Return the rows of a `board`, given by its index or title, or of all boards, as a `pandas.DataFrame`.
 
         `rating_shown` is False for ratings that a table hides as `?`. Raises ArenaError if pandas is missing.
         """
-        return import_extension("arena_records.analysis", "Results.leaderboard").make_frame(self, board)
+        return import_module("arena_records.analysis").make_frame(self, board)
 
     def ratings(self, board: int | str | None = None) -> Any:
         """Return the ratings of a `board` with their 95 % intervals as a `pandas.DataFrame`; see `leaderboard`."""
-        analysis = import_extension("arena_records.analysis", "Results.ratings")
+        analysis = import_module("arena_records.analysis")
         return analysis.make_frame(self, board, analysis.RATING_COLUMNS)
 
     def compare(self, one: str, other: str, board: int | str | None = None) -> Any:
         """Compare the entries `one` and `other` on a `board`, as `arena compare` does. Fields are named as in its JSON."""
-        return import_extension("arena_records.analysis", "Results.compare").compare(self, one, other, board)
+        return import_module("arena_records.analysis").compare(self, one, other, board)
 
     def plot(self, board: int | str | None = None, *, agents: Sequence[str] | None = None, ax: Any = None) -> Any:
         """Draw ratings, solved shares or mean returns of a `board` with intervals. Return the matplotlib axes (`ax`, if given).
 
         `agents` are the labels to draw; the default is all.
         """
-        return import_extension("arena_records.analysis", "Results.plot").plot(self, board, agents, ax)
+        return import_module("arena_records.analysis").plot(self, board, agents, ax)
 
     def __repr__(self) -> str:
         if self.store is None:
@@ -113,7 +113,7 @@ class Results:
         return f"<Results of {self.name!r}: {number:,} matches at {', '.join(boards)}{where}>"
 
     def _repr_html_(self) -> str:
-        return str(import_extension("arena_records.analysis", "a notebook").notebook_html(self))
+        return str(import_module("arena_records.analysis").notebook_html(self))
 
     @property
     def void(self) -> list[Record]:

@@ -111,7 +111,7 @@ def _writer(place: Path, name: str) -> Export:
     """
     found: dict[str, Export] = load_plugins().parts["export"]
     if name not in found:
-        raise ArenaError("a page of comparisons needs the extension arena_web, which is not installed")
+        raise ArenaError("a page of comparisons needs the plugin fairarena:web, which is blocked")
     found[name].needs(place)
     return found[name]
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from arena import ArenaError, Results, Spec, UnknownName
 from arena.api.cli import install_command
-from arena.api.errors import StoreError, import_extension
+from arena.api.errors import StoreError
 from arena.api.results import BoardInfo, Leaderboard, TextTable, tallies_of
 from arena.api.run import Scheduled
 from arena.api.store import Run, Store
@@ -157,8 +158,8 @@ def import_pandas() -> Any:
 
 def compare(results: Results, one: str, other: str, board: int | str | None) -> Any:
     """Compare two entries on a board in the same way as `arena compare`. Raises ArenaError if they have not met there."""
-    comparison = import_extension("arena_compare.comparison", "Results.compare")
-    attempts_of = import_extension("arena_compare.puzzle_comparison", "Results.compare").attempts_of
+    comparison = import_module("arena_compare.comparison")
+    attempts_of = import_module("arena_compare.puzzle_comparison").attempts_of
     if results.store is None:
         with TemporaryDirectory() as folder:
             return compare(_keep(results, Path(folder) / "results.db"), one, other, board)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import anyio.to_thread
 
 from arena import ArenaError
-from arena.api.errors import import_extension
 from arena.api.processes import PythonProcess
 from arena_web.live import state_signature
 
@@ -71,7 +70,6 @@ class Comparisons:
 
     async def page(self, store: Path, agents: Sequence[str]) -> bytes:
         """Return the page that compares entries of a store, by default all entries; raises ArenaError if that fails."""
-        import_extension("arena_compare", "a page of comparisons")
         async with self._one_at_a_time:
             if (found := await self.find(store, agents)) is not None:
                 return found

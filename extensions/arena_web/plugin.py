@@ -1,11 +1,11 @@
 """Adds the page of `arena compare -o FILE` and the built-in panels."""
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena import ArenaError, hookimpl
-from arena.api.errors import import_extension
+from arena import hookimpl
 from arena.api.results import Export
 from arena_web.api import Panel
 
@@ -63,11 +63,7 @@ def arena_panels() -> list[Panel]:
     """Return the panels for the resources of a match, the rating curve of an entry, transcripts, and all boards together."""
 
     def find_domains(store: "Store", _: None) -> list[dict[str, str]] | None:
-        try:
-            across = import_extension("arena_compare.across", "the panel domains")
-        except ArenaError:
-            return None
-        found: list[dict[str, str]] | None = across.summarise_store(store)
+        found: list[dict[str, str]] | None = import_module("arena_compare.across").summarise_store(store)
         return found
 
     def find_resources(store: "Store", match: str) -> dict[str, Any]:

@@ -4,13 +4,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
+from importlib import import_module
 from math import perm
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
 from arena import ArenaError, State, tell_progress
-from arena.api.errors import import_extension
 from arena.api.store import write_whole
 from arena.compiled import Rules, Words
 from arena_games.sliding_tiles import SlidingTiles
@@ -74,7 +74,7 @@ class PatternRules(Rules):
 def compiled_build(game: SlidingTiles, pattern: tuple[int, ...]) -> bytes | None:
     """Return the result of `build` from compiled code, which visits every cell of the blank; None without compiled code."""
     try:
-        distance_table = import_extension("arena_compiled.pattern_distances", "a compiled pattern database").distance_table
+        distance_table = import_module("arena_compiled.pattern_distances").distance_table
     except ArenaError:
         return None
     rules = PatternRules(game, len(pattern))

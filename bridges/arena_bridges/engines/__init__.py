@@ -5,7 +5,6 @@ program.
 """
 
 from collections.abc import Iterable
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from arena import hookimpl
@@ -17,11 +16,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def arena_agent_sources() -> Iterable[AgentSource]:
-    """Return the source of engines, which are programs with another protocol. The source needs the extension that starts
-    programs.
-    """
-    if find_spec("arena_isolation") is None:
-        return []
+    """Return the source of engines, which are programs with another protocol."""
 
     def open_reader(reading: "SpecReader") -> "SourceReader":
         from arena_bridges.engines.entries import EngineReader

@@ -3,13 +3,14 @@
 import random
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from math import inf
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from arena import Action, Agent, ArenaError, Game, Hints, Search, Simultaneous, tell_progress
-from arena.api.errors import GameTooLarge, import_extension
+from arena.api.errors import GameTooLarge
 from arena.api.games import OpenTurn, Returns
 from arena_bridges.openspiel.game import OpenSpiel
 from arena_bridges.openspiel.library import load_game, pyspiel
@@ -132,7 +133,7 @@ def _solve(text: str, iterations: int) -> Policy:
     ours = OpenSpiel(game=text)
     if ours.perfect_recall is False:
         raise ArenaError(f"openspiel-cfr cannot solve {text}: it has imperfect recall")
-    solution = import_extension("arena_solution.sequence_form", "openspiel-cfr")
+    solution = import_module("arena_solution.sequence_form")
     states = solution.estimate_states(ours, ours.initial(random.Random(0)))
     if states > solution.MAX_STATES:
         size = "no end of" if states == inf else f"about {states:.0e}"

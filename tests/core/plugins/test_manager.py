@@ -271,6 +271,25 @@ def test_the_command_line_blocks_plugins_in_workers_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.parametrize(
+    ("entry", "fault"),
+    [
+        ("isolation: sandbox", "agents[1].isolation: expected one of 'none', got 'sandbox'"),
+        ("plugin: mine.py", "agents[1].plugin: unknown key"),
+        ("limits: {seconds: 1}", "agents[1]: a limit of time needs a process of its own, and no plugin starts one"),
+    ],
+)
+def test_what_a_blocked_plugin_would_bring_is_a_fault_at_its_line(tmp_path: Path, entry: str, fault: str) -> None:
+    """And everything else plays."""
+    (tmp_path / "cup.yaml").write_text(f"game: tic-tac-toe\nrounds: 1\nagents: [random, {{agent: greedy, {entry}}}]\n")
+    found = run(tmp_path, "-p", "no:isolation", "validate", "cup.yaml")
+    assert found.returncode == 2
+    assert fault in found.stderr
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nrounds: 1\nagents: [random, greedy]\n")
+    assert run(tmp_path, "-p", "no:isolation", "run", "cup.yaml", "--quiet").returncode == 0
+
+
+@pytest.mark.process
 def test_an_interrupted_run_goes_on_and_tells_each_match_once(tmp_path: Path) -> None:
     """With two workers and a SIGINT in the middle; the log is in the order of the store."""
     (tmp_path / "follows.py").write_text(

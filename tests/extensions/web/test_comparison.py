@@ -1,14 +1,13 @@
 """The page of a comparison, made by the server on demand."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from arena import ArenaError, run
+from arena import run
 from arena_web.command_process import Comparisons
 
 pytestmark = pytest.mark.process
@@ -61,13 +60,6 @@ def test_what_cannot_be_compared_is_told(server: Any) -> None:
     assert "unknown entry of" in done.json["error"]
     assert "--help" in done.json["error"]
     assert server.ask("/t/nowhere/compare").status == 404
-
-
-def test_without_the_extension_there_is_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says in one line what is missing."""
-    monkeypatch.setitem(sys.modules, "arena_compare", None)
-    with pytest.raises(ArenaError, match=r"^a page of comparisons needs the extension arena_compare, which is not installed$"):
-        asyncio.run(Comparisons().page(Path("cup.db"), []))
 
 
 def test_the_leaderboard_leads_to_the_page(browser: Any, server: Any, visiting: Any) -> None:
