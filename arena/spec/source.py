@@ -104,19 +104,19 @@ class EntryAgent:
         """Check the options by their type hints and by creating the agent. Return them with defaults; None after a fault."""
         known, cost = Parameters(agent), self.reading.values.get("max_cost")
         common = {} if cost is None or "max_cost" not in known.known else {"max_cost": cost}
-        options = known.validate(common | self.given.options(), (), self._report_option)
+
+        def report(path: Path, message: str) -> None:  # an unknown option may be a misspelt key of the entry
+            if len(path) == 1 and message.startswith(UNKNOWN_KEY) and "did you mean" not in message:
+                near = suggest(str(path[-1]), (*KEYS, *source_keys(self.reading.registry)))
+                message = f"{UNKNOWN_KEY}; {near}" if near.startswith("did") else message
+            self.given.report(path, message)
+
+        options = known.validate(common | self.given.options(), (), report)
         if options is None:
             return None
         files = known.find_files(options, self.reading.document.folder)
         made = self.reading.made(agent, locate_options(options, files, FilePath.cwd()), self.given.path)
         return None if made is None else options
-
-    def _report_option(self, path: Path, message: str) -> None:
-        """Note a fault of an option. If the option is unknown, it may be a misspelt key of the entry."""
-        if len(path) == 1 and message.startswith(UNKNOWN_KEY) and "did you mean" not in message:
-            near = suggest(str(path[-1]), (*KEYS, *source_keys(self.reading.registry)))
-            message = f"{UNKNOWN_KEY}; {near}" if near.startswith("did") else message
-        self.given.report(path, message)
 
     def check_limits(self, agent: type[Agent], options: Mapping[str, Any], limits: Limits) -> None:
         """Note a fault if the agent cannot keep a limit of its entry."""

@@ -17,7 +17,7 @@ from arena import ArenaError, Spec
 from arena.api.errors import StoreError
 from arena.api.results import Leaderboard, figures
 from arena.api.store import Run, Store, write_whole
-from arena_duel.decision_limits import describe_drawn
+from arena_duel.decision_limits import describe_drawn, describe_plies
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_pairings.best_of import BestOf
 from arena_setup.words import split_at_commas, values_of
@@ -97,6 +97,8 @@ class PastContest:
     """The verdict on the first variant."""
     sentence: str
     variants: list[Standing]
+    plies: int = 4
+    """The number of random moves before each game."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -121,7 +123,8 @@ class PastContest:
             lines.append(f"{one.name}: {score}, {fate}.")
         drawn = describe_drawn(self.limits, {one.name: one.random_moves for one in self.variants if one.random_moves})
         lines += [drawn] if drawn else []
-        return [*lines, f"{self.games:,} games, kept in {self.store}; `arena duel --history` lists all."]
+        lines.append(f"{self.games:,} games; {describe_plies(self.plies)} (--openings).")
+        return [*lines, f"Kept in {self.store}; `arena duel --history` lists all."]
 
 
 def read_variants(words: Sequence[str]) -> tuple[list[str], dict[str, list[Any]]]:
@@ -217,7 +220,7 @@ def keep_result(spec: Spec, variants: Sequence[Variant], place: Path, limits: Ma
     result = PastContest(
         int(place.stem), str(place), run.started, run.ended, game, dict(limits), format_.margin, format_.risk,
         format_.played, board.size, labels[answer] if answer >= 0 else None,
-        [labels[one] for one in ties], UNDECIDED, "", standings,
+        [labels[one] for one in ties], UNDECIDED, "", standings, dict(spec.document.values.get("openings") or {}).get("plies", 0),
     )  # fmt: skip
     result = replace(result, verdict=_judge_first(result), sentence=_describe(result))
     write_whole(place.with_suffix(".json"), f"{json.dumps(result.as_dict(), indent=2, allow_nan=False)}\n".encode())

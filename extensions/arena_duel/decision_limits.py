@@ -75,3 +75,12 @@ def describe_drawn(limits: Mapping[str, Any], drawn: Mapping[str, float]) -> str
 
 def _span(seconds: float) -> str:
     return f"{figures.figure(seconds)} s" if seconds < 10 else figures.span(seconds)
+
+
+def describe_plies(plies: int) -> str:
+    """Return how many random moves precede each game, as words.
+
+    >>> describe_plies(1)
+    'each pair begins with 1 random move'
+    """
+    return f"each pair begins with {plies or 'no'} random move{'s' * (plies != 1)}"

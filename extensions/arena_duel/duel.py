@@ -28,10 +28,10 @@ from arena_duel.best_duel import (
     place_of,
     read_variants,
 )
-from arena_duel.decision_limits import describe_drawn
+from arena_duel.decision_limits import describe_drawn, describe_plies
 from arena_duel.duel_history import PastDuel, contest_table, history_table, past_duels
 from arena_duel.duel_match import DuelTerms, load_terms, play_duel, store_of
-from arena_duel.duel_setup import agent_of, describe_file, game_of, past_version
+from arena_duel.duel_setup import agent_of, choose_plies, describe_file, game_of, past_version
 from arena_duel.version_folder import KeptVersion, SeveralFolders, VersionFolder, contests_of, current_version, folder_of
 from arena_setup.options import seed_option
 from arena_setup.words import values_of
@@ -57,7 +57,7 @@ class DuelOptions:
     elo: tuple[float, float]
     margin: float
     limits: str | None
-    plies: int
+    plies: int | None
     pairs: int | None
     games: int | None
     seed: int
@@ -126,9 +126,8 @@ class DuelOptions:
     "--openings",
     "plies",
     type=click.IntRange(0, 1000),
-    default=4,
-    show_default=True,
-    help="Number of random plies before each game.",
+    help="Number of random moves before each game; default: 0 if the start positions of the game vary, otherwise a quarter of a "
+    "random game, at least 1 and at most 4.",
 )
 @click.option(
     "--pairs", type=click.IntRange(1, 10**6), help="With two versions: the largest number of pairs of games; default 100,000."
@@ -207,7 +206,9 @@ def _find_best(options: DuelOptions, files: Sequence[Path], several: Mapping[str
     brought = (str(kept[0].file),) if described[0].games else ()
     asked = [PluginPlace(plugin).absolute for plugin in options.plugins]
     plugins = (*asked, *brought)
-    game, others = game_of(load(plugins), described[0], agents[0], options.game, options.parameters)
+    registry = load(plugins)
+    game, others = game_of(registry, described[0], agents[0], options.game, options.parameters)
+    plies = choose_plies(registry, game) if options.plies is None else options.plies
     games = options.games or DEFAULT_GAMES
     keys = {
         "name": f"best of {', '.join(one.label for one in variants)}",
@@ -217,7 +218,7 @@ def _find_best(options: DuelOptions, files: Sequence[Path], several: Mapping[str
         "seed": options.seed,
         "rounds": max(1, games // 2),
         **({"limits": options.limits_given} if options.limits_given else {}),
-        **({"openings": {"plies": options.plies}} if options.plies else {}),
+        **({"openings": {"plies": plies}} if plies else {}),
     }
     shown = {"limits": "--limits", "game": "--game", "format": "--margin", "openings": "--openings", "rounds": "--games"}
     spec = load_terms(keys, plugins, {**shown, "agents": "--set"} if several else shown)
@@ -251,9 +252,11 @@ def _duel(options: DuelOptions, file: Path, out: IO[str]) -> int:
             game, _ = game_of(load(plugins), description, agent, options.game, options.parameters)
             folder.remember(game, asked)
         return _report_nothing(options, new, past.why, out)
-    game, others = game_of(load(plugins), description, agent, options.game, options.parameters)
+    registry = load(plugins)
+    game, others = game_of(registry, description, agent, options.game, options.parameters)
     pairs = options.pairs if options.games is None else min(options.games // 2, options.pairs or options.games)
-    terms = DuelTerms(agent, game, options.elo, options.limits_given, options.plies, options.seed, pairs, plugins)
+    plies = choose_plies(registry, game) if options.plies is None else options.plies
+    terms = DuelTerms(agent, game, options.elo, options.limits_given, plies, options.seed, pairs, plugins)
     spec = terms.spec(new, old)
     place = store_of(folder, spec, new, old)
     folder.remember(game, asked)
@@ -351,7 +354,7 @@ def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
     )
     return [
         sentence,
-        f"{new} against {old}: {elo} in {pairs}.",
+        f"{new} against {old}: {elo} in {pairs}; {describe_plies(found.plies)} (--openings).",
         f"{ratio}.",
         *([by_chance] if by_chance else []),
         *failed,

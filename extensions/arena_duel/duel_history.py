@@ -9,12 +9,12 @@ from arena.api.errors import StoreError
 from arena.api.results import Leaderboard, figures
 from arena.api.store import Store
 from arena_duel.best_duel import PastContest
-from arena_duel.decision_limits import describe_drawn
+from arena_duel.decision_limits import describe_drawn, describe_plies
 from arena_duel.version_folder import KeptVersion, VersionFolder
 from arena_isolation.versions import MARK
 from arena_pairings.sprt_state import SprtState
 
-HEADINGS = ("#", "When", "Version", "Old", "Game", "Bounds", "Pairs", "Elo", "Verdict")
+HEADINGS = ("#", "When", "Version", "Old", "Game", "Plies", "Bounds", "Pairs", "Elo", "Verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class PastDuel:
     old: KeptVersion
     game: dict[str, Any]
     limits: dict[str, Any]
+    plies: int
+    """The number of random moves before each game."""
     test: dict[str, Any]
     state: SprtState | None
     """The state of the test; None before the first complete pair of games."""
@@ -61,6 +63,7 @@ class PastDuel:
             "against": _version(self.old),
             "game": self.game,
             "limits": self.limits,
+            "plies": self.plies,
             **{key: self.test[key] for key in ("elo0", "elo1", "alpha", "beta", "model")},
             "pairs": [0] * 5 if state is None else list(state.counts),
             "llr": None if state is None else state.llr,
@@ -94,11 +97,11 @@ def past_duels(folder: VersionFolder) -> list[PastDuel]:
         sheet, board = run.boards[0], Leaderboard.load(place)[0]
         failures = {str(row["agent"]): int(row["failures"]) for row in board.rows if row["failures"]}
         drawn = {str(row["agent"]): float(row["fallback_share"]) for row in board.rows if row["fallback_share"]}
-        limits = dict(run.spec["values"].get("limits") or {})
+        limits, openings = [dict(run.spec["values"].get(key) or {}) for key in ("limits", "openings")]
         found.append(
             PastDuel(
                 number, str(place), run.started, run.ended, versions[new], versions[old], sheet.game, limits,
-                dict(sheet.test or {}), board.test, board.games, sheet.size, failures, drawn,
+                int(openings.get("plies", 0)), dict(sheet.test or {}), board.test, board.games, sheet.size, failures, drawn,
             )
         )  # fmt: skip
     return found
@@ -110,8 +113,10 @@ def history_table(duels: Sequence[PastDuel], style: str) -> str:
 
     rows = [_row(one) for one in duels]
     games = {str(one.game["name"]) for one in duels}
-    kept = [place for place, name in enumerate(HEADINGS) if name != "Game" or len(games) > 1]
-    align = ["right", "left", "left", "left", "left", "left", "right", "right", "left"]
+    shared = {"Game"} if len(games) == 1 else set()
+    shared |= {"Plies"} if len({one.plies for one in duels}) == 1 else set()
+    kept = [place for place, name in enumerate(HEADINGS) if name not in shared]
+    align = ["right", "left", "left", "left", "left", "right", "left", "right", "right", "left"]
     table = tabulate(
         [[row[place] for place in kept] for row in rows],
         [HEADINGS[place] for place in kept],
@@ -121,7 +126,9 @@ def history_table(duels: Sequence[PastDuel], style: str) -> str:
     )
     notes = [f"{one.number}: {note}" for one in duels if (note := describe_drawn(one.limits, one.drawn))]
     table = "\n".join([table, "", *notes] if notes else [table])
-    return table if len(games) > 1 else f"Duels at {games.pop()}\n\n{table}"
+    shown = [f"at {next(iter(games))}"] if "Game" in shared else []
+    shown += [describe_plies(duels[0].plies)] if "Plies" in shared else []
+    return f"Duels {', '.join(shown)}\n\n{table}" if shown else table
 
 
 def contest_table(contests: Sequence[PastContest], style: str) -> str:
@@ -155,6 +162,7 @@ def _row(duel: PastDuel) -> list[str]:
         f"{duel.new.name} {duel.new.code[: MARK // 2]}",
         duel.old.name,
         str(duel.game["name"]),
+        str(duel.plies),
         f"{duel.test['elo0']:g} to {duel.test['elo1']:g}",
         "0" if state is None else f"{sum(state.counts):,}",
         elo,

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
+from statistics import fmean
 from typing import Any
 
 from arena import ArenaError, Refused, Registry, UnknownName
 from arena.api.errors import describe, suggest
-from arena.api.games import Abilities
+from arena.api.games import Abilities, Traits
 from arena.api.spec import Parameters, PluginPlace
 from arena_duel.duel_history import past_duels
 from arena_duel.version_folder import KeptVersion, VersionFolder
@@ -18,6 +20,15 @@ from arena_isolation.versions import NoVersion, PluginVersion, version_beside
 
 DEFAULT_GAME = "connect-four"
 """The game of a duel if neither the command line nor the file suggests one. It is rarely drawn."""
+
+
+MAX_PLIES = 4
+"""The largest default number of random moves before each game."""
+SHARE_OF_PLIES = 1 / 4
+"""The share of a random game that they may take, so that the versions play most of the game."""
+TRIED_GAMES = 20
+MAX_TRIED_MOVES = 100
+"""Longer games have MAX_PLIES random moves anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,26 @@ def agent_of(description: Description, file: Path, asked: str | None) -> str:
     if asked is None and len(names) > 1:
         raise ArenaError(f"{file} has several agents; choose one with --agent: {', '.join(names)}")
     return asked or names[0]
+
+
+def choose_plies(registry: Registry, values: Mapping[str, Any]) -> int:
+    """Return the default number of random moves before each game. `values` are the name and the parameters of the game.
+
+    It is 0 if the start positions vary or the game has chance, because then games differ without random moves. In other games,
+    versions without randomness would repeat one pair of games.
+    """
+    game = registry.game(values["name"])(**{key: value for key, value in values.items() if key != "name"})
+    starts = {game.format_state(game.initial(Random(seed))) for seed in range(TRIED_GAMES)}
+    if "chance" in Traits.of(game) or len(starts) > 1:
+        return 0
+    lengths = []
+    for seed in range(TRIED_GAMES):
+        rng = Random(seed)
+        state, length = game.initial(rng), 0
+        while length < MAX_TRIED_MOVES and (actions := game.actions(state)):
+            state, length = game.result(state, rng.choice(list(actions))), length + 1
+        lengths.append(length)
+    return min(MAX_PLIES, max(1, round(fmean(lengths) * SHARE_OF_PLIES)))
 
 
 def past_version(folder: VersionFolder, file: Path, code: str, against: str | None, *, allow_new: bool = False) -> PastVersion:

@@ -48,7 +48,8 @@ def test_a_program_that_does_not_start_there(two: Cluster, arena: Arena, tmp_pat
     """
     spec = tmp_path / "p.yaml"
     spec.write_text(
-        f"game: connect-four\nrounds: 2\nagents: [random, {{agent: {{command: [{sys.executable}, agent.py]}}, label: mine}}]\n"
+        "game: connect-four\nrounds: 2\nseed: 0\n"
+        f"agents: [random, {{agent: {{command: [{sys.executable}, agent.py]}}, label: mine}}]\n"
     )
     (tmp_path / "agent.py").write_text("import beside\n" + PROGRAM)
     (tmp_path / "beside.py").write_text("from package import deep\n")

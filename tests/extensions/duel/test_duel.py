@@ -1,12 +1,14 @@
 """`arena duel`: an edited agent against its last version, until a test decides; the history is kept."""
 
 import json
+import random
 import sqlite3
 import subprocess
 from contextlib import closing
 from math import exp
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from arena.stats.calculator import EloEstimate
 from arena.store import Store
 from arena.tournament.results import PlayedMatch
 from arena_duel.decision_limits import DurationForecast
-from arena_duel.duel_setup import agent_of, game_of
+from arena_duel.duel_setup import agent_of, choose_plies, game_of
 from arena_duel.llr_curve import LEVELS, frame
 from arena_duel.version_folder import VersionFolder, current_version
 from arena_isolation.describe import DescribedAgent, Description
@@ -200,7 +202,7 @@ def test_the_next_duel_takes_the_game_and_the_plugins_of_the_last(
     assert (found["version"]["name"], found["against"]["name"]) == ("v4", "v3"), third.stderr
     assert found["game"].items() >= {"name": "mine", "columns": 4}.items()
     assert f"as in the last duel: the game mine and the plugins {tmp_path / 'game.py'};" in third.stderr
-    other = arena("duel", "edge.py", *few, "--openings", "2")
+    other = arena("duel", "edge.py", *few, "--openings", "3")
     assert json.loads(other.stdout)["game"]["name"] == "mine", other.stderr
     stores = sorted(store.name for store in (tmp_path / "duel-edge").glob("*.db"))
     assert stores == ["001-v3-v2.db", "002-v4-v3.db", "003-v4-v3.db"]
@@ -365,3 +367,31 @@ def test_a_first_pair_that_does_not_end_names_the_limits() -> None:
         "the first pair of games has taken 60 s so far; --limits nodes=N or --limits seconds=S limits each decision",
         "a game takes about 4 min 35 s",
     ]
+
+
+@pytest.mark.parametrize(
+    ("game", "plies"),
+    [
+        ({"name": "tic-tac-toe"}, 2),  # a random game has 7.7 moves on average
+        ({"name": "connect-four"}, 4),  # 21 moves
+        ({"name": "nim", "heaps": [1, 1, 1]}, 1),
+        ({"name": "pig"}, 0),  # dice
+        ({"name": "kuhn-poker"}, 0),  # cards
+    ],
+)
+def test_random_moves_leave_most_of_a_game_to_the_versions(game: dict[str, Any], plies: int) -> None:
+    assert choose_plies(load_plugins(environ=False), game) == plies
+
+
+def test_a_game_whose_starts_vary_needs_no_random_moves() -> None:
+    registry = load_plugins(environ=False)
+
+    class Scattered(registry.game("tic-tac-toe")):  # type: ignore[misc]
+        name = "scattered"
+
+        def initial(self, rng: random.Random) -> Any:
+            state = super().initial(rng)
+            return self.result(state, rng.choice(self.actions(state)))
+
+    registry.games["scattered"] = Scattered
+    assert choose_plies(registry, {"name": "scattered"}) == 0
