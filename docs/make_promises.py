@@ -20,6 +20,7 @@ HOLES = {
     "judge": "a submission to a ladder answers in place of the process that judges it, or delays the other submissions",
     "season": "an author of a ladder hands in or withdraws agents again and again, so that seasons (the times between two "
     "changes of the agents in play) keep restarting and the matches of all authors stop",
+    "late": "a submission to a ladder passes its check and hangs at its start afterwards, so that the contest stands still",
     "file": "the file of an agent runs code in arena's own process or in the process of a rival",
     "dice": "an agent computes the random numbers of a rival or of chance from the messages that it gets or, "
     "with a secret seed (the default for code from strangers), from the tournament file",

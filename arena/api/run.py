@@ -7,7 +7,7 @@ from arena.lazy import pass_on
 if TYPE_CHECKING:
     from arena.parts import Correction as Correction, Executor as Executor
     from arena.schedule.fingerprint import Fingerprint as Fingerprint
-    from arena.schedule.runner import MatchRunner as MatchRunner
+    from arena.schedule.runner import CurrentTurn as CurrentTurn, MatchRunner as MatchRunner
     from arena.schedule.schedule import Backlog as Backlog, Batch as Batch, Schedule as Schedule, Scheduled as Scheduled
     from arena.tournament.code_check import check_code as check_code
     from arena.tournament.queue import MatchQueue as MatchQueue, transcript_file as transcript_file

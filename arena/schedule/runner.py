@@ -1,12 +1,14 @@
 """Sets up and plays the matches of a schedule."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
+from math import inf
 from typing import NamedTuple
 
 from arena.errors import Interrupted, author_traceback, call_foreign, describe
 from arena.game import Puzzle
-from arena.match.match import IN_PROCESS, Match, Position
+from arena.match.match import IN_PROCESS, Match, Position, Seat
 from arena.match.player import Player, local_player
 from arena.match.record import Reason, Record
 from arena.match.referee import OnTurn, play_match
@@ -25,11 +27,14 @@ class CurrentTurn(NamedTuple):
     seat: int
     ply: int
     """Its number in the match, counted from 1."""
+    starting: bool = False
+    """Whether the agent of the seat is being created, so that the match has not begun to move."""
 
     @classmethod
     def of(cls, scheduled: Scheduled, seat: int, turns: int) -> "CurrentTurn":
         """Return the decision after this number of `turns`. Creating the agent of a seat also counts as a turn."""
-        return cls(scheduled, seat, max(1, turns - len(scheduled.pairing.seats)))
+        seats = len(scheduled.pairing.seats)
+        return cls(scheduled, seat, max(1, turns - seats), 0 < turns <= seats)
 
 
 Turns = Callable[[], Sequence[CurrentTurn]]
@@ -118,6 +123,8 @@ class MatchRunner:
         self, spec: Spec, on_turn: OnTurn | None = None, code: Mapping[str, Fingerprint] | None = None, *, watched: bool = False
     ) -> None:
         self.spec = spec
+        self.start_seconds: Mapping[str, float] = {}
+        """The seconds in which agents must answer at their start, by label, if these are fewer than their limits allow."""
         self._on_turn = self._note_turn if watched else on_turn  # only observers need a call for each turn
         self._playing: Scheduled | None = None
         self._seat = self._turns = 0
@@ -143,6 +150,8 @@ class MatchRunner:
             record = make_unplayed(self.spec, scheduled, message=f"no position: {describe(error)}")
             return record._replace(traceback=author_traceback(error))
         seats = tuple([board.seats[entry] for entry in scheduled.pairing.seats])
+        if self.start_seconds:  # the ids of matches, which contain the limits of the spec, stay the same
+            seats = tuple(map(self._shorten_start, seats))
         repetition = board.positions.repetition(scheduled.pairing.round)
         before = self._count_started()
         match = Match.of(board.game, position, seats, self.spec.record_seed, board.adjudication, repetition)
@@ -155,6 +164,10 @@ class MatchRunner:
         if any(seat.files for seat in seats):
             check_files(self._code or {}, seats)
         return record
+
+    def _shorten_start(self, seat: Seat) -> Seat:
+        seconds = self.start_seconds.get(seat.label, inf)
+        return replace(seat, limits=replace(seat.limits, start_seconds=min(seat.limits.start_seconds, seconds)))
 
     def _make_apart(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
         name = match.seats[number].isolation

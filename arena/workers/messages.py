@@ -48,6 +48,8 @@ class MatchOrder(NamedTuple):
 
     matches: Sequence[Scheduled]
     alone: bool
+    start_seconds: Mapping[str, float]
+    """See `MatchRunner.start_seconds`."""
 
 
 class Ready(NamedTuple):

@@ -150,6 +150,9 @@ class WorkerPool:
     `command` starts a worker. `check` is called at least every LOOK_SECONDS, and its exceptions end the iteration. `code` holds
     the fingerprints that the plugins had when the `spec` was loaded; the default is the current fingerprints. If a worker finds
     different ones, the iteration also ends.
+
+    `start_seconds` is called for each batch. It returns the seconds in which agents must answer at their start, by label; agents
+    without a label there have the limit of the spec.
     """
 
     def __init__(
@@ -163,6 +166,7 @@ class WorkerPool:
         command: Sequence[str] = WORKER_COMMAND,
         check: Callable[[], None] = lambda: None,
         code: Mapping[str, Fingerprint] | None = None,
+        start_seconds: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         self._spec = spec
         self._code = Fingerprint.take_all(spec) if code is None else code
@@ -170,6 +174,7 @@ class WorkerPool:
         self._hang = hang
         self._command = command
         self._check = check
+        self._start_seconds = start_seconds
         self._cores = _list_cores() if is_isolated(spec) and self._most == len(_list_cores()) else []
         self._workload = Workload(take, workers, total)
         self._slots: list[WorkerSlot] = []
@@ -212,7 +217,7 @@ class WorkerPool:
                 slot.task = self._workload.next(slot.size, fresh=slot.fresh)
                 if slot.task is not None:
                     slot.begun = slot.worker.begun
-                    slot.worker.order(slot.task.matches, alone=slot.task.alone)
+                    slot.worker.order(slot.task.matches, self._start_seconds(), alone=slot.task.alone)
                     self._watch(slot)
         while len(self._slots) < self._most and monotonic() >= self._next_start and self._workload.any_left():
             self._start()

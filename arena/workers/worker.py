@@ -114,7 +114,7 @@ def serve(requests: Iterator[Any], pipe: ReplyPipe, vitals: Vitals) -> None:
     pipe.send(Ready(code))
     try:
         for order in requests:
-            pipe.alone = order.alone
+            pipe.alone, runner.start_seconds = order.alone, order.start_seconds
             pipe.flush(_play(runner, order.matches, pipe, vitals))
     except ArenaError as error:
         pipe.flush()

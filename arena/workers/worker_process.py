@@ -89,9 +89,9 @@ class WorkerProcess:
         """The worker and its descendants."""
         return ProcessTree(self.pid, ProcessTree.OF_WORKER, self._mark)
 
-    def order(self, matches: Sequence[Scheduled], *, alone: bool) -> None:
+    def order(self, matches: Sequence[Scheduled], start_seconds: Mapping[str, float], *, alone: bool) -> None:
         """Give it matches to play. The caller must call `send` until the whole order has been sent."""
-        self._unsent += make_frame(MatchOrder(matches, alone))
+        self._unsent += make_frame(MatchOrder(matches, alone, start_seconds))
 
     def send(self) -> bool:
         """Write as much as the pipe accepts, and return whether data is left."""

@@ -56,8 +56,8 @@ class Loading:
     """True if the process has been asked to load the code that was compiled for this search."""
 
 
-HELLO, START = "its hello", "its start"
-"""How messages name the first answer of a process, and its answer at the start of a match."""
+HELLO, START, LOADING = "its hello", "its start", "the loading of compiled code"
+"""How messages name the answers of a process before its first decision in a match."""
 MAX_LOADING_SECONDS = 10.0
 """Timeout for a process that loads compiled code during a decision."""
 MIN_EXTENSION_SECONDS = 0.001
@@ -183,7 +183,7 @@ class AgentProcess:
         code of the agent. Return the reason why the search is not compiled, or None.
         """
         request = pack({"type": "prepare", "private": private})
-        answer = self.ask(request, Limits().start_seconds, what="the loading of compiled code")
+        answer = self.ask(request, Limits().start_seconds, what=LOADING)
         try:
             protocol.expect(answer, "prepared")
             return protocol.message_of(answer, "plain")

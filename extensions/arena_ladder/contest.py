@@ -5,7 +5,7 @@ A season is the time between two changes of the agents in play. A plan consists 
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,15 +15,15 @@ from time import monotonic, time
 from arena import Record, SpecError
 from arena.api.errors import StoreFull
 from arena.api.match import FAULTS
-from arena.api.run import Batch, Scheduled, WorkerPool
+from arena.api.run import Batch, CurrentTurn, Scheduled, WorkerPool
 from arena.api.store import Store
 from arena_cluster.engine import ClusterError
 from arena_cluster.players import ClusterPlayers
 from arena_isolation.agent_pool import NOT_STARTED_AGAIN
-from arena_isolation.agent_process import HELLO, START
+from arena_isolation.agent_process import HELLO, LOADING, START
 from arena_ladder.code_folder import BadSubmission, CodeFolder
 from arena_ladder.feedback import NightReview
-from arena_ladder.ledger import CoursePoint, Ledger, Submission, find_deadline
+from arena_ladder.ledger import CoursePoint, Ledger, Starts, Submission, find_deadline
 from arena_ladder.mark_book import AttemptBook, MarkBook
 from arena_ladder.matchmaking import PAIRS_AHEAD, BoardStandings, Measure, pairs_to_meet, plan_size, standings
 from arena_ladder.positions import PositionSchedule, list_attempts, rank_solvers
@@ -36,8 +36,16 @@ FAULTS_IN_ROW = 5
 MAX_RECENT_FAULTS, RECENT_MATCHES = 10, 100
 """A submission is also suspended after more than 10 faults in its last 100 matches."""
 MAX_SILENT_STARTS = 2
-"""A submission is also suspended if it has not answered at its start this often in its last 100 matches, because every such start
-holds a worker up for many seconds.
+"""A submission is also suspended after this many starts in a row that it has not answered, because every such start holds up a
+worker.
+"""
+LATE_START_SECONDS = 1.0
+"""A start that takes longer than this is late. Meanwhile, no other worker plays with the submission."""
+SILENT = ""
+"""The group of the submissions that did not answer at their last start."""
+START_FACTOR, MIN_START_SECONDS = 4 / 3, 3.0
+"""A submission that has answered starts gets this multiple of its longest start for a new one, and at least this many seconds,
+because the machine may be busy. It never gets more than `limits.start_seconds`.
 """
 UNSOLVED = frozenset({"timeout", "memory"})
 """Faults for which a solver of puzzles is not suspended. A position that is too hard for a solver only counts as unsolved."""
@@ -124,7 +132,7 @@ class Closing(Exception):
 def _is_unanswered(record: Record) -> bool:
     """Return True if the agent to move did not answer at its start. Matches for which it was not started again do not count."""
     told = record.message or ""
-    return record.termination == "timeout" and told.startswith((HELLO, START)) and not told.endswith(NOT_STARTED_AGAIN)
+    return record.termination == "timeout" and told.startswith((HELLO, START, LOADING)) and not told.endswith(NOT_STARTED_AGAIN)
 
 
 class ContestRunner:
@@ -151,8 +159,8 @@ class ContestRunner:
         """The schedule for adding hidden positions; None for a game of two seats."""
         self._recent: dict[str, deque[bool]] = {}
         """For each submission, one flag for each of its last matches; a flag is true if the match was lost by a fault."""
-        self._silent: dict[str, deque[bool]] = {}
-        """The same, with flags that are true if the submission did not answer at its start."""
+        self._starts = ledger.starts()
+        """How submissions have answered at their starts, by label."""
 
     def stop(self) -> None:
         """Request the end. Matches in progress are dropped, but their plans are kept."""
@@ -214,22 +222,24 @@ class ContestRunner:
         else:
             plans = AttemptPlans(season, self._ledger, goes_on, rate, guests, marks, rates=self._ladder.rates)
             plans.schedule = schedule
+        plans.groups = self._groups
         self._play_season(season, plans)
         if self._goes_on(changes):
             self._rate(season)  # the last results may have suspended an agent, and the next season may begin much later
             self._rest("idle", changes, inf if schedule is None else schedule.next_change(now))
         return False
 
-    def _goes_on(self, changes: int, *, idle: bool = False) -> bool:
-        """Return True if the season continues, because nothing has changed or because too many seasons have begun recently and
-        the change has to wait. In an `idle` season no match is in progress, so a change does not wait.
+    def _goes_on(self, changes: int, *, idle: bool = False, late: bool = False) -> bool:
+        """Return True if the season continues, because nothing has changed or because the change has to wait: too many seasons
+        have begun recently, or a worker waits for a `late` start. In an `idle` season no match is in progress, so a change does
+        not wait.
         """
         if self.stopping.is_set() or time() >= self._ladder.ends or self._night.is_due() or self._is_rush():
             return False
         if self._ledger.changes() == changes:
             return True
         crowded = not idle and len(self._seasons) == MAX_SEASONS and monotonic() < self._seasons[0] + SEASONS_SECONDS
-        return crowded and self._ledger.setting("paused") != "yes" and self._ledger.setting("over") is None
+        return (crowded or late) and self._ledger.setting("paused") != "yes" and self._ledger.setting("over") is None
 
     def _is_rush(self) -> bool:
         """Return True if so many authors wait for a check that the contest waits, too. No author can cause this alone."""
@@ -259,7 +269,7 @@ class ContestRunner:
         self._ledger.suspend(label, self._folder.as_handed_in(self._playing.pop(label), reason))
         self._faults.pop(label, None)
         self._recent.pop(label, None)
-        self._silent.pop(label, None)
+        self._starts.pop(label, None)
 
     def _lay_out(self) -> tuple[list[Submission], list[Entrant]]:
         """Return the submissions in play and their entries. Submissions that cannot be unpacked under the current spec are
@@ -282,7 +292,10 @@ class ContestRunner:
         if isinstance(self._workers, ClusterPlayers):
             matches = self._workers.play(season.spec, code, plans.take, plans.waiting, self._check)
         else:
-            matches = WorkerPool(season.spec, self._workers, plans.take, check=self._check, code=code).play()
+            starts = self._start_seconds
+            pool = WorkerPool(season.spec, self._workers, plans.take, check=self._check, code=code, start_seconds=starts)
+            plans.turns = pool.turns
+            matches = pool.play()
         with suppress(Closing), closing(matches):  # type: ignore[type-var]  # it is a generator
             for scheduled, record in matches:
                 self._store.add(scheduled, record)
@@ -320,10 +333,8 @@ class ContestRunner:
         for seat, label in enumerate(record.labels):  # `told` has no message of a solver: it could reveal a position
             if label not in self._faults or record.termination == "void":
                 continue
-            silent = self._silent.setdefault(label, deque(maxlen=RECENT_MATCHES))
-            silent.append(record.seat == seat and _is_unanswered(record))
-            if sum(silent) >= MAX_SILENT_STARTS:
-                self._suspend(label, f"it did not answer at its start in {sum(silent)} of its last {len(silent)} matches")
+            if self._count_start(label, record, seat) >= MAX_SILENT_STARTS:
+                self._suspend(label, f"it did not answer at its start, {MAX_SILENT_STARTS} times in a row")
                 continue
             at_fault = record.termination in (FAULTS - UNSOLVED if solves else FAULTS) and record.seat == seat
             faults = self._faults[label] + 1 if at_fault else 0
@@ -338,6 +349,33 @@ class ContestRunner:
             if sum(recent) > MAX_RECENT_FAULTS:
                 often = f"{sum(recent)} of its last {len(recent)} matches"
                 self._suspend(label, f"it lost {often} by its own fault; the last time: {told}")
+
+    def _count_start(self, label: str, record: Record, seat: int) -> int:
+        """Note how a submission answered at its start of a match. Return the number of starts that it has not answered since its
+        last answer.
+        """
+        before = found = self._starts.get(label, Starts())
+        seconds = (record.timing or {}).get("start", {seat: None})[seat]
+        if record.seat == seat and _is_unanswered(record):
+            found = found._replace(unanswered=found.unanswered + 1)
+        elif seconds is not None:  # otherwise the match ended before this start
+            found = Starts(0, max(found.longest, seconds))
+        if found != before:
+            self._starts[label] = found
+            self._ledger.keep_starts(label, found)
+        return found.unanswered
+
+    def _groups(self) -> Mapping[str, str]:
+        """Return the submissions in play that may not answer at their next start, each with its group: a submission that has not
+        begun a match is alone, and those that did not answer at their last start are one group.
+        """
+        known = {label: self._starts.get(label) for label in self._playing}
+        return {label: label if one is None else SILENT for label, one in known.items() if one is None or one.unanswered}
+
+    def _start_seconds(self) -> Mapping[str, float]:
+        """Return the seconds for a new start of each submission that has answered starts."""
+        longest = {label: starts.longest for label, starts in self._starts.items() if starts.longest}
+        return {label: max(MIN_START_SECONDS, START_FACTOR * seconds) for label, seconds in longest.items()}
 
     def _rate(self, season: Season) -> Sequence[BoardStandings]:
         """Compute the standings of all boards, store what has changed, and return them."""
@@ -392,19 +430,26 @@ class ContestRunner:
         self.contest.version += 1
 
 
+def _find_group(labels: Collection[str], groups: Mapping[str, str]) -> set[str]:
+    """Return the agents that are in the same group as one of `labels`."""
+    found = {groups[label] for label in labels if label in groups}
+    return {label for label, group in groups.items() if group in found}
+
+
 class SeasonPlans:
     """Hands out the matches of a season: first the matches that an earlier process did not play, then one plan after another.
 
-    Only one thread may use it. `goes_on` is called before every plan; if it returns False, the season ends. `rate` returns the
-    standings of all boards. `guests` are the labels of the submissions that are in play when the season begins. Matches that
-    decide `marks` come first; if `rates` is true, matches that narrow the intervals follow.
+    Only one thread may use it. `goes_on` is called before every plan, with `late=True` if a worker waits for a late start. If it
+    returns False, the season ends. `rate` returns the standings of all boards. `guests` are the labels of the submissions that
+    are in play when the season begins. Matches that decide `marks` come first; if `rates` is true, matches that narrow the
+    intervals follow.
     """
 
     def __init__(
         self,
         season: Season,
         ledger: Ledger,
-        goes_on: Callable[[], bool],
+        goes_on: Callable[..., bool],
         rate: Callable[[], Sequence[BoardStandings]],
         guests: frozenset[str],
         marks: MarkBook | None = None,
@@ -416,28 +461,77 @@ class SeasonPlans:
         planned = [match for plan in ledger.plans() for match in season.matches(plan)]
         self._waiting = [match for match in planned if match.number not in season.known]
         """The matches without a record."""
-        self._untold: set[int] = set()
+        self._untold: dict[int, frozenset[str]] = {}
+        """The labels in each match that was handed out and has not ended, by its number."""
+        self._learned = True
+        """Whether a match has ended since the last plan was made."""
+        self._late: set[int] = set()
+        """The numbers of the matches with a late start when the last plan was made."""
         self._void: Counter[tuple[int, tuple[int, int]]] = Counter()
         self._turn = 0
         self._changes = -1
         """The change counter of the ledger when the submissions in play were last read."""
         self._gone: frozenset[str] = frozenset()
         """The labels of the submissions that have left play since the season began."""
+        self.turns: Callable[[], Sequence[CurrentTurn]] = tuple
+        self.groups: Callable[[], Mapping[str, str]] = dict
+        """A function that returns the labels of agents that may not answer at their next start, each with the name of a group.
+        One match at a time is played with the agents of a group.
+        """
+        self._starting: dict[tuple[int, int], float] = {}
+        """The times since which workers wait for a start, by match and seat."""
 
     def take(self, size: int) -> Batch:
         """Return up to `size` matches. If there are none, return Batch.WAIT while matches of a plan are in progress, and
         Batch.OVER if nothing is left to play.
 
-        If an agent has left play, its waiting matches are dropped. Later seasons do not play them either.
+        If an agent has left play, its waiting matches are dropped. Later seasons do not play them either. The matches of an agent
+        whose start is late are held back, and a plan may follow that has only other agents.
         """
         self._drop_gone()
-        if not self._waiting and not self._untold and self._goes_on():
-            self._waiting = self._next()
-        if not self._waiting:
+        late, groups = self._find_late(), self.groups()
+        held = {*late.values(), *([label for label, group in groups.items() if group == SILENT] if late else [])}
+        for number, labels in self._untold.items():
+            if number not in late:
+                held |= _find_group(labels, groups)
+        batch = self._pick(size, held, groups)
+        stalled = self._untold.keys() <= late.keys() and (self._learned or late.keys() != self._late)
+        if not batch and (stalled or not self._untold) and self._goes_on(late=bool(late)):
+            self._waiting += self._next(self._gone | held)
+            self._learned, self._late = False, set(late)
+            batch = self._pick(size, held, groups)
+        if not batch:
             return Batch.WAIT if self._untold else Batch.OVER
-        batch, self._waiting = self._waiting[:size], self._waiting[size:]
-        self._untold.update(one.number for one in batch)
         return Batch(batch)
+
+    def _find_late(self) -> dict[int, str]:
+        """Return the agents for whose start a worker has waited long, by the number of the match."""
+        now = monotonic()
+        turns = {(turn.scheduled.number, turn.seat): turn.scheduled for turn in self.turns() if turn.starting}
+        self._starting = {key: self._starting.get(key, now) for key in turns}
+        late = [key for key, since in self._starting.items() if now - since >= LATE_START_SECONDS]
+        return {number: self._label(turns[number, seat], seat) for number, seat in late}
+
+    def _pick(self, size: int, held: Collection[str], groups: Mapping[str, str]) -> list[Scheduled]:
+        """Hand out up to `size` waiting matches without the agents in `held`, at most one for each of the `groups`."""
+        picked: list[Scheduled] = []
+        left: list[Scheduled] = []
+        for match in self._waiting:
+            labels = self._labels(match)
+            if len(picked) == size or not labels.isdisjoint(held):
+                left.append(match)
+                continue
+            picked.append(match)
+            held = {*held, *_find_group(labels, groups)}
+            self._untold[match.number] = labels
+        self._waiting = left
+        return picked
+
+    def _labels(self, match: Scheduled) -> frozenset[str]:
+        return frozenset([self._label(match, seat) for seat in range(len(match.pairing.seats))])
+
+    def _label(self, match: Scheduled, seat: int) -> str:
+        return self._season.labels(match.board)[match.pairing.seats[seat]]
 
     def waiting(self) -> int:
         """Return the number of matches in this plan that have not been handed out."""
@@ -445,7 +539,8 @@ class SeasonPlans:
 
     def finished(self, scheduled: Scheduled, record: Record) -> None:
         """Count the record of a match that has ended."""
-        self._untold.discard(scheduled.number)
+        self._untold.pop(scheduled.number, None)
+        self._learned = True
         self._season.add(scheduled, record)
         if self._marks is not None:
             labels = self._season.labels(scheduled.board)
@@ -462,25 +557,22 @@ class SeasonPlans:
             return
         self._changes = changes
         self._gone = self._guests - {one.label for one in self._ledger.in_play()}
-        kept = []
-        for match in self._waiting:
-            labels = self._season.labels(match.board)
-            if self._gone.isdisjoint([labels[entry] for entry in match.pairing.seats]):
-                kept.append(match)
-        self._waiting = kept
+        self._waiting = [match for match in self._waiting if self._gone.isdisjoint(self._labels(match))]
 
-    def _next(self) -> list[Scheduled]:
-        """Return the matches of the next plan, for the next board on which something is left to learn."""
+    def _next(self, away: Collection[str]) -> list[Scheduled]:
+        """Return the matches of the next plan, for the next board on which something is left to learn. Agents with a label in
+        `away` are left out.
+        """
         found = self._rate()
         if self._marks is not None:
             labels = self._season.labels(0)
             void = [frozenset((labels[one], labels[other])) for (_, (one, other)), n in self._void.items() if n >= 2 * MAX_VOIDS]
-            if pairs := self._marks.pairs(plan_size(self._season.playing(0)), self._gone, void):
+            if pairs := self._marks.pairs(plan_size(self._season.playing(0)), away, void):
                 return [match for plan in self._ledger.plan(pairs) for match in self._season.matches(plan)]
         for step in range(len(found) if self._rates else 0):
             board = (self._turn + step) % len(found)
             barred = [pair for (on, pair), count in self._void.items() if on == board and count >= 2 * MAX_VOIDS]
-            pairs = pairs_to_meet(self._season, board, found[board], barred, self._gone)
+            pairs = pairs_to_meet(self._season, board, found[board], barred, away)
             if pairs:
                 self._turn = board + 1
                 return [match for plan in self._ledger.plan(pairs) for match in self._season.matches(plan)]
@@ -494,18 +586,20 @@ class AttemptPlans(SeasonPlans):
 
     schedule: PositionSchedule
 
-    def _next(self) -> list[Scheduled]:
-        """Return the attempts of the next plan, for the next board on which an agent has to attempt more positions."""
+    def _next(self, away: Collection[str]) -> list[Scheduled]:
+        """Return the attempts of the next plan, for the next board on which an agent has to attempt more positions. Agents with a
+        label in `away` are left out.
+        """
         found, now = self._rate(), time()
         size = len(self._season.playing(0)) + PAIRS_AHEAD
         if isinstance(self._marks, AttemptBook):
             self._marks.positions = self.schedule.count_for_marks(now)
-            if pairs := self._marks.pairs(size, self._gone):
+            if pairs := self._marks.pairs(size, away):
                 return [match for plan in self._ledger.plan(pairs) for match in self._season.matches(plan)]
         for step in range(len(found) if self._rates else 0):
             board = (self._turn + step) % len(found)
             labels = [self._season.labels(board)[entry] for entry in self._season.playing(board)]
-            chosen = list_attempts(labels, self._ledger.attempts(board), self.schedule.count(now), size, self._gone)
+            chosen = list_attempts(labels, self._ledger.attempts(board), self.schedule.count(now), size, away)
             if chosen:
                 self._turn = board + 1
                 plans = self._ledger.plan([(board, label, label) for label in chosen])

@@ -81,6 +81,9 @@ CREATE TABLE IF NOT EXISTS ladder_message (
 );
 CREATE INDEX IF NOT EXISTS ladder_message_to ON ladder_message (author);
 CREATE TABLE IF NOT EXISTS ladder_feedback (submission TEXT PRIMARY KEY, time REAL NOT NULL, found TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ladder_start (
+    label TEXT PRIMARY KEY, unanswered INTEGER NOT NULL, longest REAL NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS ladder_audit (
     number INTEGER PRIMARY KEY, time REAL NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, detail TEXT NOT NULL
 );
@@ -110,6 +113,15 @@ class CoursePoint(NamedTuple):
     elo: float
     low: float | None
     high: float | None
+
+
+class Starts(NamedTuple):
+    """How a submission has answered at the starts of its matches."""
+
+    unanswered: int = 0
+    """The number of starts that it did not answer since the last answer."""
+    longest: float = 0.0
+    """The seconds of the longest start that it answered; 0 before the first one."""
 
 
 class Message(NamedTuple):
@@ -605,6 +617,7 @@ class Ledger(Database):
                     "findings = ?, reason = NULL, faults = 0 WHERE id = ?",
                     (decided, name, version, agent, _pack_findings(findings), key),
                 )
+                write.execute("DELETE FROM ladder_start WHERE label = ?", (f"{one.author}/{name}@{version}",))
                 if known is not None:
                     answers = pack({"type": "known", **known._asdict()}).decode()
                     write.execute("INSERT OR REPLACE INTO ladder_description (key, answers) VALUES (?, ?)", (key, answers))
@@ -644,6 +657,15 @@ class Ledger(Database):
             write.execute(
                 "UPDATE ladder_submission SET faults = ? WHERE author || '/' || name || '@' || version = ?", (faults, label)
             )
+
+    def starts(self) -> dict[str, Starts]:
+        """Return how submissions have answered at their starts, by label."""
+        return {label: Starts(*row) for label, *row in self._rows("SELECT label, unanswered, longest FROM ladder_start")}
+
+    def keep_starts(self, label: str, starts: Starts) -> None:
+        """Store how a submission has answered at its starts."""
+        with self._writing() as write:
+            write.execute("INSERT OR REPLACE INTO ladder_start (label, unanswered, longest) VALUES (?, ?, ?)", (label, *starts))
 
     def _retire(self, write: sqlite3.Connection, where: str, values: Sequence[Any], reason: str) -> bool:
         """Withdraw submissions.

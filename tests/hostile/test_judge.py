@@ -309,7 +309,7 @@ def test_who_has_left_play_begins_no_match(bench: Callable[..., Bench]) -> None:
     key = one.accept(agent(PLAYS))
     season = begin_season(one.ladder, one.store, [Entrant({"agent": "random", "label": "ada/mine@1", "isolation": "none"})])
     plans = SeasonPlans(
-        season, one.ledger, lambda: True, lambda: [standings(season, 0, 1.0, "random")], frozenset({"ada/mine@1"})
+        season, one.ledger, lambda **_: True, lambda: [standings(season, 0, 1.0, "random")], frozenset({"ada/mine@1"})
     )
 
     def names(size: int) -> set[str]:

@@ -1,6 +1,7 @@
 """Nobody thinks before the clock runs: what comes before the first decision has a limit, and the position comes after it."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,9 @@ import pytest
 
 from arena import run
 from arena.match.record import Record
+from arena.schedule.schedule import Schedule
+from arena.spec import load_spec
+from arena.workers.pool import WorkerPool
 
 POSITION = "xo./.x./..o"
 PLUGIN = """
@@ -113,6 +117,21 @@ def test_what_comes_before_the_first_decision_has_a_limit(isolation: str, folder
         assert other is None
         if seconds > 1:
             assert record.message == "its start took longer than its limit of 1.5 s"
+
+
+@pytest.mark.promise(hole="start", isolation="process")
+def test_a_pool_shortens_starts_and_the_matches_keep_their_ids(folder: Path) -> None:
+    """A ladder does so with a submission that has started faster before. The limit of the spec still holds."""
+    for shortened, limit in ((1.5, 30), (30, 1.5)):
+        sleeper = {"agent": "sleeper", "seconds": 60, "label": "it", "limits": {"start_seconds": limit}, "isolation": "process"}
+        plugins = [str(folder / "mine.py")]
+        spec = load_spec({"game": "tic-tac-toe", "positions": [POSITION], "agents": [sleeper, "random"], "plugins": plugins})
+        schedule = Schedule(spec)
+        pool = WorkerPool(spec, 1, schedule.take, start_seconds=partial(dict, it=shortened, random=0.001))
+        for scheduled, record in pool.play():
+            schedule.tell(scheduled, record.returns)
+            assert record.message == "its start took longer than its limit of 1.5 s"
+            assert record.id == scheduled.match_id(spec)
 
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
