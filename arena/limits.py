@@ -76,6 +76,11 @@ class Limits:
         return type(value) is int and 0 <= value <= Limits.MAX_COUNT
 
     @staticmethod
+    def is_amount(value: Any) -> bool:
+        """Return whether `value` is a number from 0 to `Limits.MAX_COUNT`."""
+        return type(value) in (int, float) and 0 <= value <= Limits.MAX_COUNT
+
+    @staticmethod
     def clip_text(text: str) -> str:
         """Return a text as a record stores it: cut if it is too long, with surrogates and control characters escaped."""
         return escape_controls(text[:MAX_TEXT_CHARACTERS]).encode("utf-8", "backslashreplace").decode()

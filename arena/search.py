@@ -256,7 +256,7 @@ class Search:
         """
         spent = dict(self.spent or {})
         for name, amount in amounts.items():
-            sound = type(amount) in (int, float) and 0 <= amount <= Limits.MAX_COUNT
+            sound = Limits.is_amount(amount)
             total = spent.get(name, 0) + amount if sound else Limits.MAX_COUNT
             if not sound or total > Limits.MAX_COUNT or len(name) > self.MAX_AMOUNT_NAME_CHARACTERS:
                 raise ValueError(

@@ -38,7 +38,7 @@ HOLES = {
     "channel": "seats exchange messages, or delay arena, through files that both can read or counters in `/proc`",
     "record": "someone changes a record after it was written",
     "leftovers": "a run that is killed, or a submission that is refused, leaves files behind",
-    "foreign": "a store from a stranger has views or other SQL that never ends, or rows of any size",
+    "foreign": "a store from a stranger has views or other SQL that never ends, rows of any size or values of any kind",
     "store": "a store names code, and the code runs when someone looks at the store",
     "text": "a text contains formulas for a spreadsheet or control codes for a terminal, or a file never ends",
     "server": "connections or specs make other users wait",

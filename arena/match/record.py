@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from arena.limits import Limits
+
 Reason = Literal[
     "normal",
     "adjudicated",
@@ -27,6 +29,12 @@ FAULTS: frozenset[str] = frozenset({"illegal-action", "exception", "timeout", "m
 """The terminations that are faults of an agent; the agent loses."""
 CPU_SECONDS = "cpu_seconds"
 """The key in `timing` for the processor time of each seat. It is null for a seat without a limit for this time."""
+
+TIMINGS = (
+    *("start", "lack_of_cpu", "forgiven", CPU_SECONDS, "unsettled"),
+    *("compiled", "compiled_seconds", "plain", "plain_seconds"),
+)
+"""The names in `Record.timing` that have a number for each seat."""
 
 
 class Decision(NamedTuple):
@@ -147,3 +155,19 @@ class Record(NamedTuple):
             del decision["seconds"]
             decision.pop("unmetered", None)
         return plain
+
+
+def is_timing(value: Any, seats: int) -> bool:
+    """Return whether a value has the form of `Record.timing`. The names in TIMINGS have a number or None for each seat,
+    `plain_reason` a text or None for each seat, and `overrun` a number. Other names may have any value.
+    """
+    if not isinstance(value, dict) or not Limits.is_amount(value.get("overrun", 0)):
+        return False
+    nothing = [None] * seats
+    reasons = value.get("plain_reason", nothing)
+    found = [value.get(name, nothing) for name in TIMINGS]
+    return (
+        all(isinstance(one, list) and len(one) == seats for one in (*found, reasons))
+        and all(one is None or isinstance(one, str) for one in reasons)
+        and all(amount is None or Limits.is_amount(amount) for one in found for amount in one)
+    )

@@ -4,7 +4,6 @@ import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from math import isfinite
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from arena.secret import Seed, split_secret
 from arena.store import schema
 from arena.store.database import DATABASE_ERRORS, ROWS_PER_READ, Connection, Database, explain_error, is_damage
 from arena.store.recovery import UNREADABLE, recover
-from arena.store.rows import RECORD, cells_to_digest, record_of, returns_of, seats_of
+from arena.store.rows import RECORD, cells_to_digest, check_cells, record_of, returns_of, seats_of
 from arena.store.run import RUN, Run, run_of_row
 from arena.store.schema import digest, placeholders
 
@@ -195,12 +194,16 @@ class StoreContents(Database):
             for cells in run(f"SELECT digest, {RECORD} {_WITH_DETAILS}") if details else ():
                 if cells[0] != digest(cells_to_digest(cells[1:])):
                     return "a record"
+                with suppress(ValueError):
+                    check_cells(cells[1:])
+                    continue
+                return "a record"
             boards = [board for last in self.runs()[-1:] for board in last.boards]
             for board, seats, returns, key in run(_PLACES):
                 with suppress(*UNREADABLE):
                     entries, values = seats_of(seats), returns_of(returns)
                     known = range(len(boards[board].labels)) if board >= 0 else ()
-                    if len(values) == len(entries) and all(entry in known for entry in entries) and isfinite(sum(values)):
+                    if len(values) == len(entries) and all(entry in known for entry in entries):
                         continue
                 return f"match {key.hex()}"
         except StoreDamaged:

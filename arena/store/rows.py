@@ -5,12 +5,15 @@ without JSON. Seconds are stored as whole nanoseconds, and repeated values only 
 """
 
 import json
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from math import isfinite
 from typing import Any, NamedTuple
 
-from arena.match.record import Decision, Record
+from arena.limits import Limits
+from arena.match.record import Decision, Record, is_timing
 from arena.schedule.schedule import Scheduled
 from arena.store.schema import checksum, digest
 
@@ -82,8 +85,82 @@ def cells_to_digest(cells: Sequence[Any]) -> Sequence[Any]:
     return cells if cells[-1] is not None else cells[:-1] if cells[-2] is not None else cells[:-2]
 
 
+_TEXT, _COUNT = (str,), (int,)
+_KINDS = (
+    *((bytes,), _TEXT, _TEXT, _TEXT, _COUNT, _TEXT, (str, type(None)), _TEXT, (int, type(None)), _TEXT, (int, type(None))),
+    *((str, type(None)), (str, type(None)), (int, type(None)), (float, type(None)), _COUNT, _TEXT, _TEXT),
+    *((str, type(None)), (str, type(None)), (str, type(None))),
+)
+"""The types of the columns of RECORD."""
+_DECISION = r"\d{1,9},\d{1,16},\d{1,16},\d{1,19}(?:,\d{0,16},(?:-?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?)?(?:,\d{1,16}(?:,1)?)?)?"
+_DECISIONS = re.compile(f"(?:{_DECISION}(?:;{_DECISION})*)?", re.ASCII)
+
+
+def check_cells(row: Sequence[Any]) -> None:
+    """Raise ValueError if the cells of RECORD are not of the form that arena writes. A hash says nothing about this."""
+    key, _, _, labels, _, actions, _, returns, solved, _ = row[:10]
+    seat, _, _, moves, cost, fallbacks, decisions, used_rng, timing, spent, adjusted = row[10:]
+    _check_kinds(tuple(map(type, row)))
+    seats = _count_seats(labels)
+    counts = [one for one in (seat, moves, fallbacks) if one is not None]
+    sound = (
+        len(key) == 16
+        and len(returns_of(returns)) == len(used_rng) == seats
+        and (solved is None or (solved in (0, 1) and returns_of(returns) == (solved,)))
+        and (seat or 0) < seats
+        and (not counts or 0 <= min(counts) <= max(counts) <= Limits.MAX_COUNT)
+        and (cost is None or isfinite(cost))
+        and set(used_rng) <= {"0", "1"}
+        and _DECISIONS.fullmatch(decisions) is not None
+        and (not decisions or max([int(one.partition(",")[0]) for one in decisions.split(";")]) < seats)
+        and (not actions or actions.startswith("\n") or _is_list(_parse(actions), str))
+        and (adjusted is None or len(returns_of(adjusted)) == seats)
+        and (timing is None or is_timing(_parse(timing), seats))
+        and (spent is None or _are_amounts(_parse(spent), decisions.count(";") + 1 if decisions else 0))
+    )
+    if not sound or ("e" in decisions and not all(isfinite(one.value or 0) for one in decisions_of(decisions))):
+        raise ValueError("expected the cells of a record")
+
+
+@lru_cache(256)
+def _check_kinds(kinds: tuple[type, ...]) -> None:
+    if len(kinds) != len(_KINDS) or not all(map(tuple.__contains__, _KINDS, kinds)):
+        raise ValueError("expected cells of other types")
+
+
+@lru_cache(4096)
+def _count_seats(labels: str) -> int:
+    if not _is_list(found := _parse(labels), str) or not found:
+        raise ValueError("expected labels")
+    "".join(found).encode()  # JSON may contain surrogates, which cannot be printed
+    return len(found)
+
+
+def _parse(text: str) -> Any:
+    """Return a value from JSON. Raises ValueError for NaN and for values that are nested too deeply, too."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is not a number")
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _is_list(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and all(type(one) is kind for one in value)
+
+
+def _are_amounts(value: Any, decisions: int) -> bool:
+    """Return whether a value has the amounts that each of some decisions reported, or None for a decision without any."""
+    amounts = value if isinstance(value, list) and len(value) == decisions else [0]
+    return all(one is None or (isinstance(one, dict) and all(map(Limits.is_amount, one.values()))) for one in amounts)
+
+
 def record_of(row: Sequence[Any]) -> Record:
-    """Return the record from a row with the columns of RECORD."""
+    """Return the record from a row with the columns of RECORD. Raises ValueError if its cells are not of the right form."""
+    check_cells(row)
     key, game, position, labels, seed, actions, answer, returns, solved, termination = row[:10]
     seat, message, traceback, moves, cost, fallbacks, decisions, used_rng, timing, spent, adjusted = row[10:]
     return Record(
@@ -169,7 +246,10 @@ def _or_nothing(value: float | None) -> str:
 @lru_cache(4096)
 def returns_of(text: str) -> tuple[float, ...]:
     """Return the returns of a row."""
-    return tuple([float(value) for value in text.split(",")])
+    values = tuple([float(value) for value in text.split(",")])
+    if not isfinite(sum(values)):
+        raise ValueError(f"expected numbers, got {text!r}")
+    return values
 
 
 @lru_cache(65536)

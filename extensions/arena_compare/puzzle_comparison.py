@@ -275,7 +275,7 @@ def _round_numbers(low: float, high: float, most: float) -> list[float]:
 
     At most MAX_BUDGET_ROWS of them are kept. Numbers above `most` are replaced by `most`.
     """
-    numbers = [float(f"{digit}e{power}") for power in range(-7, 16) for digit in (1, 2, 5)]
+    numbers = [float(f"{digit}e{power}") for power in range(-7, 20) for digit in (1, 2, 5)]
     inner = [one for one, two in pairwise(numbers) if two > low and one < high]
     inner += [number for number in numbers if number >= high][:1]
     if inner[-1] > most:

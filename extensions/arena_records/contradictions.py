@@ -5,7 +5,7 @@ from math import inf, isfinite
 from arena import Game, Puzzle, Record
 from arena.api.errors import abbreviate
 from arena.api.games import Returns, gives
-from arena.api.match import FAULTS
+from arena.api.match import FAULTS, is_timing
 
 MAX_TEXT_CHARACTERS = 1 << 20
 """The maximum number of characters of one text. Messages are truncated far below this length, and no notation needs so many."""
@@ -27,6 +27,7 @@ def find_contradiction(record: Record, game: Game | None) -> str | None:
         or _check_payoffs(record, game)
         or _check_decisions(record, seats, puzzle=puzzle)
         or _check_lengths(record)
+        or _check_timing(record)
     )
 
 
@@ -120,3 +121,9 @@ def _check_lengths(record: Record) -> str | None:
         if longest <= MAX_TEXT_CHARACTERS
         else f"expected texts of at most {MAX_TEXT_CHARACTERS:,} characters, got one of {longest:,}"
     )
+
+
+def _check_timing(record: Record) -> str | None:
+    if record.timing is None or is_timing(record.timing, len(record.labels)):
+        return None
+    return f"timing: expected a number for each seat under each name, got {abbreviate(record.timing)}"

@@ -187,6 +187,8 @@ def _play_again(spec: Spec | None, place: Scheduled | None, record: Record, diff
         played = played._replace(seed=place.seed(spec))
     again, before = played.timeless(), record.timeless()
     differences += [
-        f"{key}: recorded {abbreviate(before[key])}, now {abbreviate(again[key])}" for key in before if before[key] != again[key]
+        f"{key}: recorded {abbreviate(before[key])}, now {abbreviate(again.get(key))}"
+        for key in before
+        if before[key] != again.get(key)
     ]
     return "the rules agree, and the agents have played the same again"
