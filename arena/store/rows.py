@@ -106,7 +106,7 @@ def check_cells(row: Sequence[Any]) -> None:
     sound = (
         len(key) == 16
         and len(returns_of(returns)) == len(used_rng) == seats
-        and (solved is None or (solved in (0, 1) and returns_of(returns) == (solved,)))
+        and solved in (None, 0, 1)
         and (seat or 0) < seats
         and (not counts or 0 <= min(counts) <= max(counts) <= Limits.MAX_COUNT)
         and (cost is None or isfinite(cost))

@@ -114,7 +114,7 @@ def _match(sheets: Sequence[BoardInfo], agent: str | None, row: Sequence[Any]) -
     labels = tuple([sheet.labels[entry] for entry in Store.seats_of(seats)])
     seat = 0 if agent is None else labels.index(agent)
     word = outcome(Store.returns_of(returns), seat)
-    result = "void" if termination == "void" else word if solved is None else _WORDS[word]
+    result = "void" if termination == "void" else word if solved is None else _WORDS.get(word, word)
     seconds = nanoseconds / Store.NANOSECONDS
     match = ListedMatch(number + 1, key.hex(), sheet.title, round_ + 1, labels, result, moves, int(nodes), seconds, termination)
     return match, termination in FAULTS and (agent is None or blamed == seat)
