@@ -4,11 +4,15 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
+from functools import cache
+from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from time import monotonic
+from typing import Any, NamedTuple, Self, get_type_hints
 
 from arena.api.errors import StoreError
+from arena.api.store import Database
 
 SUFFIX = ".review"
 """The suffix of this file, which replaces the suffix of the store."""
@@ -44,6 +48,8 @@ class Judged(NamedTuple):
     """The return in the match for the seat that decided."""
 
 
+_KINDS = [kind | int if kind in (float, float | None, bool | None) else kind for kind in get_type_hints(Judged).values()]
+"""The types of the columns of a decision. SQLite has no type for true and false."""
 COLUMNS = ", ".join([f'"{name}"' for name in Judged._fields])
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS answer (board TEXT, judge TEXT, effort INTEGER, question TEXT, answer TEXT, seconds REAL,
@@ -53,6 +59,19 @@ CREATE TABLE IF NOT EXISTS option (board INTEGER, position TEXT, action TEXT, gr
     PRIMARY KEY (board, position, action)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS review (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 """
+
+
+_READ_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+OPENING_SECONDS = 2.0
+"""Seconds that SQLite may compute until the schema of a file has been checked."""
+
+
+@cache
+def _list_objects() -> frozenset[tuple[Any, ...]]:
+    """Return the rows that `_SCHEMA` adds to `sqlite_master`. Other SQL in a file, which may come from anyone, may never end."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(_SCHEMA)
+        return frozenset(connection.execute(_READ_SCHEMA))
 
 
 def place_of(store: Path) -> Path:
@@ -72,20 +91,21 @@ class Kept:
         self.place = place
         self._lock = threading.Lock()
         try:
-            if write:
-                self._open = sqlite3.connect(place, check_same_thread=False, timeout=60)
-                self._open.execute("PRAGMA journal_mode = WAL")
-            else:
-                self._open = sqlite3.connect(
-                    f"{place.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False, timeout=60
-                )
+            self._open = Database.connect(place, "rwc" if write else "ro")
+            self._open.isolation_level = "DEFERRED"  # a transaction for many rows
+            self._open.deadline = monotonic() + OPENING_SECONDS
             version = self._open.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, FORMAT):
                 raise StoreError(f"{place} was made by another version of arena review; delete it, and review again")
+            found = frozenset(map(tuple, self._open.execute(f"{_READ_SCHEMA} LIMIT 100")))
+            if not found <= _list_objects():
+                raise StoreError(f"{place} is not as arena review makes it; delete it, and review again")
+            self._open.deadline = inf
             if write:
+                self._open.execute("PRAGMA journal_mode = WAL")
                 self._open.executescript(_SCHEMA)
                 self._open.execute(f"PRAGMA user_version = {FORMAT}")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise StoreError(
                 f"{place} cannot be opened: {error}; you may delete it, because a review computes its contents again"
             ) from error
@@ -98,10 +118,19 @@ class Kept:
         """Close the file."""
         self._open.close()
 
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Hold the lock. Raises StoreError for a file that cannot be read, or that has values which no review writes."""
+        with self._lock:
+            try:
+                yield
+            except (sqlite3.DatabaseError, ValueError, TypeError, RecursionError) as error:
+                raise StoreError(f"{self.place} cannot be read: {error}; delete it, and review again") from error
+
     def answers(self, board: str, judge: str, effort: int) -> dict[str, Any]:
         """Return all answers that a judge has found on a board with this effort."""
         asked = "SELECT question, answer FROM answer WHERE board = ? AND judge = ? AND effort = ?"
-        with self._lock, closing(self._open.execute(asked, (board, judge, effort))) as rows:
+        with self._reading(), closing(self._open.execute(asked, (board, judge, effort))) as rows:
             return {question: json.loads(answer) for question, answer in rows}
 
     def add_answers(self, board: str, judge: str, effort: int, found: Iterable[tuple[str, Any, float]]) -> None:
@@ -119,9 +148,13 @@ class Kept:
 
     def decisions(self, where: str = "1", values: Sequence[Any] = ()) -> Iterator[Judged]:
         """Yield the decisions that fulfil an SQL condition, in the order of their matches."""
-        with self._lock:
+        with self._reading():
             rows = self._open.execute(f'SELECT {COLUMNS} FROM decision WHERE {where} ORDER BY "match", number', values).fetchall()  # noqa: S608 - conditions of this package
-        return (Judged(*row) for row in rows)
+            for row in rows:
+                for name, value, kind in zip(Judged._fields, row, _KINDS, strict=True):
+                    if not isinstance(value, kind):
+                        raise ValueError(f"a decision has {value!r} as its {name}")
+        return map(Judged._make, rows)
 
     def put_options(self, judged: Iterable[Judged]) -> None:
         """Store the verdicts on the legal actions of costly positions."""
@@ -132,7 +165,7 @@ class Kept:
     def options(self, board: int, position: str) -> list[tuple[str, str | None, float | None]]:
         """Return the legal actions of a position with their grades and losses; an empty list if they were not judged."""
         asked = "SELECT action, grade, loss FROM option WHERE board = ? AND position = ?"
-        with self._lock:
+        with self._reading():
             try:
                 return self._open.execute(asked, (board, position)).fetchall()
             except sqlite3.OperationalError:  # an older file without this table, which the next review adds
@@ -145,6 +178,6 @@ class Kept:
 
     def noted(self, name: str) -> Any:
         """Return a fact about the last review by its name; None if it was not stored."""
-        with self._lock:
+        with self._reading():
             row = self._open.execute("SELECT value FROM review WHERE name = ?", (name,)).fetchone()
-        return None if row is None else json.loads(row[0])
+            return None if row is None else json.loads(row[0])

@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import arena
+from arena.cli import cli
 from arena.errors import Interrupted, StoreDamaged, StoreError
 from arena.store import Store
 from arena.store.database import MAX_CELL_BYTES, Connection, Database
 from arena.store.recovery import recover
+from arena_review.kept import COLUMNS, Kept, place_of
 from tests.conftest import Arena
 from tests.rehash import rehash
 
@@ -151,3 +154,47 @@ def test_values_that_no_run_writes_are_a_fault_of_the_record(store: Path, arena:
         done = arena(words[0], "cup.db", *words[1:])
         assert "Traceback" not in done.stderr, done.stderr
         assert words[0] in ("matches", "compare", "export") or done.returncode == 1, done.stdout + done.stderr
+
+
+REVIEWS = {
+    "a view": [
+        "ALTER TABLE decision RENAME TO z",
+        f"CREATE VIEW decision AS {ENDLESS} {', '.join([f'n AS {one}' for one in COLUMNS.split(', ')])} FROM x",
+    ],
+    "a trigger": ["CREATE TRIGGER t AFTER INSERT ON answer BEGIN DELETE FROM decision; END"],
+    "a table": ["CREATE TABLE other (x)"],
+    "no number": ["INSERT INTO decision (match, number, loss, grade) VALUES ('00', 'x', 'y', 'z')"],
+    "no JSON": ["INSERT INTO review VALUES ('effort', '[')", "INSERT INTO answer VALUES ('', '', 1, '', '{', 0)"],
+}
+
+
+@pytest.mark.parametrize("change", REVIEWS)
+def test_a_review_beside_a_store_is_held_to_the_same(store: Path, change: str) -> None:
+    """For reading and for writing. An honest review can still be read, and added to."""
+    place = place_of(store)
+    with Kept(place) as kept:
+        kept.note("effort", 3)
+    with Kept(place, write=False) as kept:
+        assert (kept.noted("effort"), [*kept.decisions()]) == (3, [])
+    with closing(sqlite3.connect(place)) as connection, connection:
+        connection.execute("DELETE FROM review")
+        for sql in REVIEWS[change]:
+            connection.execute(sql)
+
+    def read(*, write: bool) -> None:
+        with Kept(place, write=write) as kept:
+            kept.noted("effort")
+            list(kept.decisions())
+
+    for write in (False, True):
+        with pytest.raises(StoreError, match=r"delete it, and review again"):
+            read(write=write)
+    done = CliRunner().invoke(cli, ["compare", str(store), "--by", "loss"])
+    assert change == "no JSON" or isinstance(done.exception, StoreError)
+
+
+def test_a_review_that_is_no_database_is_told(store: Path) -> None:
+    place_of(store).write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 16)
+    for write in (False, True):
+        with pytest.raises(StoreError, match="cannot be opened"):
+            Kept(place_of(store), write=write)
