@@ -10,6 +10,10 @@ MAX_STORES = 500
 _HEADER = b"SQLite format 3\0"
 _APPLICATION_AT = 68
 """The offset of the application id in the header of a SQLite file."""
+_OWN_INDEX = b"CREATE INDEX place_of_record ON place (record)"
+"""A part of the schema of a store, by which one with a damaged header is recognised."""
+SCHEMA_BYTES = 1 << 18
+"""The schema is in the first bytes of a store, because it is written before any match."""
 
 
 def stores_in(folder: Path) -> list[Path]:
@@ -28,10 +32,11 @@ def stores_in(folder: Path) -> list[Path]:
             continue
         try:
             with path.open("rb") as file:
-                head = file.read(_APPLICATION_AT + 4)
+                head = file.read(SCHEMA_BYTES)
         except OSError:
             continue
-        if head.startswith(_HEADER) and head[_APPLICATION_AT:] == Store.APPLICATION.to_bytes(4, "big"):
+        application = Store.APPLICATION.to_bytes(4, "big")
+        if (head.startswith(_HEADER) and head.startswith(application, _APPLICATION_AT)) or _OWN_INDEX in head:
             found.append(path)
             if len(found) == MAX_STORES:
                 break

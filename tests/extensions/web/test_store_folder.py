@@ -1,5 +1,6 @@
 """`arena serve FOLDER`: all stores in it and nothing else, also those that come later."""
 
+import asyncio
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from arena import run
+from arena_web.live import Watcher
 from arena_web.store_folder import stores_in
 
 pytestmark = pytest.mark.process
@@ -44,6 +46,18 @@ def served_folder(serve: Any, folder: Path) -> Iterator[Any]:
 def test_only_stores_of_the_folder_are_found(folder: Path) -> None:
     """By what is in a file, and never through a link out of the folder."""
     assert [str(path.relative_to(folder)) for path in stores_in(folder)] == ["one.db", "deep/one.db"]
+
+
+@pytest.mark.parametrize(("place", "reason"), [(0, "is not a database"), (68, "its header is not as arena writes it")])
+def test_a_store_with_a_damaged_header_is_listed_with_the_reason(folder: Path, tmp_path: Path, place: int, reason: str) -> None:
+    """By its schema: a store is not a file of somebody else because a byte of its first words has changed."""
+    data = bytearray((folder / "one.db").read_bytes())
+    data[place] ^= 0xFF
+    (tmp_path / "torn.db").write_bytes(data)
+    (tmp_path / "other.db").write_bytes((folder / "other.db").read_bytes())
+    assert stores_in(tmp_path) == [tmp_path / "torn.db"]
+    told = asyncio.run(Watcher(tmp_path / "torn.db").brief())
+    assert (told["state"], reason in told["message"]) == ("failed", True)
 
 
 def test_a_backup_comes_after_its_store(folder: Path) -> None:
