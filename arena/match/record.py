@@ -160,6 +160,9 @@ class Record(NamedTuple):
 def is_timing(value: Any, seats: int) -> bool:
     """Return whether a value has the form of `Record.timing`. The names in TIMINGS have a number or None for each seat,
     `plain_reason` a text or None for each seat, and `overrun` a number. Other names may have any value.
+
+    >>> is_timing({"start": [0.5, None]}, 2), is_timing({"start": 0.5}, 2)
+    (True, False)
     """
     if not isinstance(value, dict) or not Limits.is_amount(value.get("overrun", 0)):
         return False
