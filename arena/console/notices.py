@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.console.output import erase_live_line
 from arena.plugins.registry import Registry
 from arena.plugins.sources import load_plugins
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 def say(line: str) -> None:
     """Write a line to stderr."""
+    erase_live_line()
     print(line, file=sys.stderr)
 
 

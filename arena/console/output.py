@@ -33,7 +33,7 @@ class Terminal:
 
     @property
     def draws(self) -> bool:
-        """Whether it is a terminal that can move its cursor. The rule is that of the library rich, which is not imported."""
+        """Whether it is a terminal that can move its cursor."""
         return self._out.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
@@ -67,6 +67,12 @@ def results_alone() -> Iterator[IO[str]]:
             results.close()
 
 
+def erase_live_line() -> None:
+    """Erase the live line, if there is one, so that other text can be written to the terminal."""
+    if _live_line is not None:
+        _live_line.show("")
+
+
 class LiveLine:
     """One line on a terminal, cut to its width. Nothing is shown if the stream is not a terminal or `wanted` is false."""
 
@@ -78,7 +84,12 @@ class LiveLine:
 
     def show(self, text: str) -> None:
         """Replace the line by `text`; an empty text erases it."""
+        global _live_line  # noqa: PLW0603 - a process has one terminal
         if self.shown and (text or self._there):
+            _live_line = self if text else None
             self._stream.write(f"\r\x1b[K{text[: (Terminal(self._stream).room or 80) - 1]}")
             self._stream.flush()
             self._there = bool(text)
+
+
+_live_line: LiveLine | None = None

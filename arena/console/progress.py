@@ -1,30 +1,17 @@
-"""Shows the progress of a run: on a terminal, standings that are redrawn in place; elsewhere, one line per minute."""
+"""Shows the progress of a run: on a terminal, in a line that is redrawn in place; elsewhere, in one line per minute."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, Any, Self
 
-from arena.columns import COLUMNS, Column
-from arena.console.output import LiveLine, Terminal
-from arena.format import Kind
+from arena.console.output import LiveLine
 from arena.results import figures
-from arena.results.board_rows import Row
-from arena.results.cells import BoardTable
-from arena.results.rating import MAX_INTERVAL_ELO
-from arena.results.standings import Standings
 from arena.schedule.runner import Turns
-from arena.schedule.schedule import Scheduled
 from arena.spec import Board
-from arena.store.rows import play_hash_of
 from arena.tournament.results import PlayedMatch
 from arena.tracking import listening
-
-if TYPE_CHECKING:
-    from rich.console import Group
-    from rich.live import Live
-    from rich.table import Table
 
 SECONDS_BETWEEN_FRAMES = 0.2
 """Seconds between two updates on a terminal."""
@@ -35,25 +22,15 @@ SILENCE_SECONDS = 60.0
 UNLIMITED_ADVICE = "and `limits: {seconds: 10}` in the spec ends such a decision"
 MAX_DECISIONS_NAMED = 3
 """The largest number of pending decisions that are named."""
-SECONDS_BETWEEN_RATINGS = 1.0
-"""Seconds before ratings are first computed, and the shortest time between two computations."""
-MIN_RATING_PAUSES = 15
-"""The shortest pause after ratings were computed, as a multiple of the time that this took."""
-MAX_STANDINGS_LINES = 12
-"""The largest number of lines of the standings."""
 FAULTLESS_ENDINGS = frozenset({"normal", "adjudicated", "move-limit", "stuck", "gave-up", "out-of-budget"})
 """Ways in which a match can end without a fault of a seat."""
-COLUMN_GAP = 2
-"""Spaces between two columns."""
-MIN_LABEL_WIDTH = 8
-"""The minimum width of the labels of agents, in characters."""
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Shows how many matches are done, how fast, the time left, the failures, and the standings.
+    """Shows how many matches are done, how fast, the time left, and the failures.
 
-    On a terminal, the display is redrawn in place, also during a long match, and erased at the end. Elsewhere, one line per
-    minute is written. If `quiet`, nothing is shown. If no match has finished for `silence` seconds, pending decisions are named.
+    On a terminal, the line is redrawn in place, also during a long match, and erased at the end. Elsewhere, one line per minute
+    is written. If `quiet`, nothing is shown. If no match has finished for `silence` seconds, pending decisions are named.
     """
 
     def __init__(
@@ -69,7 +46,6 @@ class Progress(AbstractContextManager["Progress"]):
         self._boards = boards
         self._total = total
         self._stream = stream
-        self._standings = Standings(boards)
         self._done = self._found = self._failed = 0
         self._notes: dict[int, str] = {}
         self._expected: dict[int, int] = {}
@@ -82,10 +58,8 @@ class Progress(AbstractContextManager["Progress"]):
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._began = self._heard = monotonic()
-        self._rated_next = self._began + SECONDS_BETWEEN_RATINGS
-        self._in_place = Terminal(stream).draws
-        self._every = SECONDS_BETWEEN_FRAMES if self._in_place else every
-        self._live: Live | None = None
+        self._line = LiveLine(stream, wanted=not quiet)
+        self._every = SECONDS_BETWEEN_FRAMES if self._line.shown else every
         self._ticker = None if quiet else threading.Thread(target=self._tick, daemon=True)
 
     def __enter__(self) -> Self:
@@ -95,32 +69,25 @@ class Progress(AbstractContextManager["Progress"]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop the display and restore the screen."""
+        """Stop the display and erase the line."""
         self._over.set()
         if self._ticker is not None:
             self._ticker.join()
-        if self._live is not None:
-            self._live.stop()
+        self._line.show("")
 
-    def found(self, scheduled: Scheduled, returns: Sequence[float] | None, play_hash: int | None = None) -> None:
+    def found(self) -> None:
         """Count a match that an earlier run has stored."""
         with self._lock:
             self._found += 1
             if not self._done:
                 self._began = monotonic()  # the speed counts matches that are played, not matches that are read from a store
-            if self._in_place and returns is not None:
-                self._standings.count(scheduled.board, scheduled.pairing, returns, play_hash)
 
     def note(self, played: PlayedMatch) -> None:
         """Count a match that has just finished."""
-        record = played.record
         with self._lock:
             self._heard = monotonic()
             self._done += 1
-            self._failed += record.termination not in FAULTLESS_ENDINGS
-            if self._in_place and record.termination != "void":
-                play_hash = None if any(record.drew) else play_hash_of(record)
-                self._standings.count(played.board, played.pairing, record.returns, play_hash)
+            self._failed += played.record.termination not in FAULTLESS_ENDINGS
 
     def say(self, board: int, text: str) -> None:
         """Show a note about a board, such as the state of its test."""
@@ -141,44 +108,17 @@ class Progress(AbstractContextManager["Progress"]):
         while not self._over.wait(min(self._every, self._silence / 4)):
             now = monotonic()
             with suppress(OSError, ValueError):  # the stream is closed
-                if self._in_place:
-                    self._draw()
-                    continue
-                if now - line >= self._every:
+                if self._line.shown:
+                    self._line.show(self.line())
+                elif now - line >= self._every:
                     line = now
                     print(self.line(), file=self._stream, flush=True)
                 heard = max(heard, self._heard)
-                if now - heard >= self._silence:
+                if now - heard >= self._silence and (lines := self._silent()):
                     heard = now
-                    self._stream.writelines(f"{text}\n" for text in self._silent())
+                    self._line.show("")
+                    self._stream.writelines(f"{text}\n" for text in lines)
                     self._stream.flush()
-
-    def _draw(self) -> None:
-        if self._live is None:  # rich is imported for the first frame, because a short run does not need it
-            from rich.console import Console
-            from rich.live import Live
-
-            console = Console(
-                file=self._stream, force_terminal=True, force_interactive=True, highlight=False, markup=False, emoji=False
-            )
-            self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False)
-            self._live.start()
-        self._rate()
-        with self._lock:
-            frame = self._frame(self._live.console.width)
-        self._live.update(frame, refresh=True)
-
-    def _rate(self) -> None:
-        """Compute the ratings of the board of the last match from time to time. If this is slow, it is done less often."""
-        began = monotonic()
-        if began < self._rated_next:
-            return
-        with self._lock:
-            board = self._standings.latest
-            results = self._standings.results(board)
-        self._standings.rate(board, results)
-        now = monotonic()
-        self._rated_next = now + max(SECONDS_BETWEEN_RATINGS, MIN_RATING_PAUSES * (now - began))
 
     def line(self) -> str:
         """Return the state of the run in one line."""
@@ -212,44 +152,6 @@ class Progress(AbstractContextManager["Progress"]):
                 f"no match has ended for {figures.span(spent)}: {labels[turn.seat]} is at ply {turn.ply} of {match}{advice}"
             )
         return [*lines, f"and {len(turns) - MAX_DECISIONS_NAMED} more"] if len(turns) > MAX_DECISIONS_NAMED else lines
-
-    def _frame(self, width: int) -> "Group":
-        from rich.console import Group
-        from rich.text import Text
-
-        number = self._standings.latest
-        board, rows = self._boards[number], self._standings.of(number)
-        more = [f"  and {len(rows) - MAX_STANDINGS_LINES} more"] if len(rows) > MAX_STANDINGS_LINES else []
-        heading = Text(f"{board.title}, so far:", no_wrap=True, overflow="ellipsis")
-        return Group(self.line(), *self._silent(), heading, _make_table(board.kind, rows[:MAX_STANDINGS_LINES], width), *more)
-
-
-def _make_table(kind: Kind, rows: Sequence[Row], width: int) -> "Table":
-    """Return the table of some rows. If the terminal is too narrow, columns are left out and labels cut, but never numbers."""
-    from rich.table import Table
-    from rich.text import Text
-
-    usual = [column for column in COLUMNS[kind] if column.shown == "always" and all(column.key in row for row in rows)]
-    bounds = {row["agent"]: (row["rating_low"], row["rating_high"]) for row in rows if row.get("rating") is not None}
-    unrated = [agent for agent, (low, high) in bounds.items() if None in (low, high) or high - low > 2 * MAX_INTERVAL_ELO]
-    shown = BoardTable(tuple(usual), tuple(rows), frozenset(unrated))
-
-    def measure(columns: Sequence[Column]) -> int:
-        """Return the smallest width at which a table with these columns fits."""
-        figures = [column for column in columns if column.key != "agent"]
-        wide = [max([len(column.heading), *[len(shown.cell(column, row)) for row in shown.rows]]) for column in figures]
-        return MIN_LABEL_WIDTH + sum(wide) + 2 * COLUMN_GAP * len(columns)
-
-    columns = usual
-    while measure(columns) > width and (turns := [column.left_out for column in columns if column.left_out]):
-        columns = [column for column in columns if column.left_out != min(turns)]  # columns with equal `left_out` go together
-    table = Table.grid(padding=(0, COLUMN_GAP), pad_edge=True)
-    for column in columns:
-        table.add_column(justify="left" if column.key == "agent" else "right", no_wrap=column.key != "agent")  # rich cuts labels
-    table.add_row(*[Text(column.heading, style="dim", no_wrap=True) for column in columns])
-    for row in rows:
-        table.add_row(*[Text(shown.cell(column, row), no_wrap=True, overflow="ellipsis") for column in columns])
-    return table
 
 
 class PercentLine:

@@ -29,16 +29,14 @@ class Shard(NamedTuple):
         return int(identity, 16) % self.of == self.number - 1
 
 
-Found = Callable[[Scheduled, Sequence[float] | None, int | None], None]
-"""A function that is called for every match that is already in the store, with its returns and its play hash. The hash is None if
-a seat used random numbers."""
-
-
 class MatchQueue:
-    """Hands out matches and receives their records. Any thread may use it."""
+    """Hands out matches and receives their records. Any thread may use it.
+
+    `found` is called for every match that is already in the store.
+    """
 
     def __init__(
-        self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Found = lambda *_: None
+        self, spec: Spec, store: Store | None = None, shard: Shard | None = None, found: Callable[[], object] = lambda: None
     ) -> None:
         self._spec = spec
         self._plan = Schedule(spec)
@@ -94,7 +92,7 @@ class MatchQueue:
                 places.append((number, scheduled))
                 self.held += 1
                 self._plan.tell(scheduled, returns, play_hash, adjusted)
-                self._found(scheduled, returns, play_hash)
+                self._found()
             elif self._shard is not None and not self._shard.has(identity):
                 self.others += 1
                 self._plan.tell(scheduled, None)

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from arena import run
+from arena.console.notices import say
 from arena.console.progress import Progress
 from arena.results import figures
-from arena.results.cells import board_table
-from arena.results.leaderboard import Leaderboard
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Schedule
 from arena.spec import load_spec
@@ -89,8 +88,8 @@ def test_the_rate_after_a_resume_is_that_of_matches_played_now() -> None:
     with Progress(spec.boards, 12, io.StringIO()) as progress:
         time.sleep(0.4)
         began = time.monotonic()  # before the last is found, so that the bound holds on a busy machine too
-        for one in played[:6]:
-            progress.found(plan[one.number], one.record.returns)
+        for _ in played[:6]:
+            progress.found()
         time.sleep(0.2)
         for one in played[6:]:
             progress.note(one)
@@ -138,37 +137,15 @@ def test_nothing_when_it_shall_be_quiet() -> None:
     assert watched(io.StringIO(), quiet=True) == watched(Terminal(), quiet=True) == ""
 
 
-def test_standings_on_a_terminal() -> None:
-    """Below the line."""
+def test_a_terminal_has_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is redrawn in place, cut to the width of the terminal, and erased at the end."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "15")
     seen = watched(Terminal())
-    assert "6/6 matches" in seen
-    assert "tic-tac-toe, so far:" in seen
-    assert "minimax" in seen
-
-
-def test_standings_have_headings_and_the_ratings_of_the_leaderboard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After all matches they are what the final table says, in its own columns; narrow terminals have fewer of them."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("arena.console.progress.SECONDS_BETWEEN_RATINGS", 0.0)
-    played = run({**SPEC, "agents": ["random", "greedy", "lookahead"], "rounds": 4})
-    board = board_table(Leaderboard.of_results(played)[0])
-    wanted = ("agent", "rating", "games", "wins", "draws", "losses", "score")
-    places = [number for number, column in enumerate(board.columns) if column.key in wanted]
-    final = {" ".join([row[place] for place in places]) for row in board.cells}
-    stream = Terminal()
-
-    def shown() -> list[str]:
-        lines = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", stream.getvalue()).splitlines()
-        return lines if final <= {" ".join(line.split()) for line in lines} else []
-
-    with Progress(played.spec.boards, len(played.played), stream) as progress:
-        for one in played.played:
-            progress.note(one)
-        lines = eventually(shown, stream.getvalue)
-    assert {tuple(line.split()) for line in lines if "Agent" in line} == {
-        ("Agent", "Elo", "95", "%", "interval", "Games", "W", "D", "L", "Score")
-    }
-    assert final <= {" ".join(line.split()) for line in lines}
+    assert "\n" not in seen
+    assert "\r\x1b[K6/6 matches, " in seen
+    assert {len(line) for line in seen.split("\r\x1b[K")} == {0, 14}
+    assert seen.endswith("\r\x1b[K")
 
 
 def test_durations_are_written_as_people_say_them() -> None:
@@ -205,15 +182,25 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     assert started.wait(DEADLINE_SECONDS) == 130
 
 
-def test_the_live_view_leaves_the_screen_as_it_was(tmp_path: Path) -> None:
-    """In a real pseudo-terminal of 60 columns: standings are seen, and when it is over only the result is left on stdout."""
+def test_a_notice_does_not_stand_behind_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line is erased before other text, and comes back below it."""
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress(load_spec(SPEC).boards, 6, stream):
+        eventually(lambda: "0/6 matches" in stream.getvalue())
+        say("note: something")
+    assert "\r\x1b[Knote: something\n" in stream.getvalue()
+
+
+def test_the_line_is_gone_in_the_end(tmp_path: Path) -> None:
+    """In a real pseudo-terminal of 60 columns: only the result is left."""
     (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 3\nagents: [random, type-a, type-a-plus]\n")
     words = ("run", "some.yaml", "--no-store", "--workers", "1", "--plain")
     result, seen = at_terminal(tmp_path, *words, TERM="xterm", COLUMNS="60", LINES="20")
     assert "type-a-plus" in result
     assert b"/18 matches" in seen
-    assert b"so far:" in seen
-    assert seen.rstrip().endswith((b"\x1b[2K", b"\x1b[?25h", b"\x1b[1A\x1b[2K"))
+    assert seen.rpartition(b"\r\x1b[K")[2].strip() == b""
 
 
 def test_a_dumb_terminal_has_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,21 +209,3 @@ def test_a_dumb_terminal_has_plain_lines(monkeypatch: pytest.MonkeyPatch) -> Non
     seen = watched(Terminal())
     assert "\x1b" not in seen
     assert "6/6 matches" in seen
-
-
-@pytest.mark.parametrize("columns", [40, 60])
-def test_a_narrow_terminal_cuts_labels_and_no_figures(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wide characters take two columns."""
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setenv("TERM", "xterm")
-    stream = Terminal()
-    label = "somebody with a name that no narrow terminal has room for"
-    spec = load_spec({**SPEC, "agents": [{"agent": "random", "label": label}, {"agent": "minimax", "label": "東京" * 20}]})
-    with Progress(spec.boards, 6, stream):
-        time.sleep(0.5)
-    seen = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", stream.getvalue())
-    rows = [row for row in re.split(r"[\r\n]+", seen) if "…" in row]
-    assert {re.sub(r".*…", "", row).split()[0] for row in rows} == {"-"}, "nobody has an Elo yet"
-    assert {row.split()[-1] for row in rows} == {"-"}, "nor a score"
-    assert {row.strip()[:4] for row in rows} == {"some", "東京東京"}
-    assert all(len(row) + row.count("東") + row.count("京") <= columns for row in rows)
