@@ -74,6 +74,15 @@ def count(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}"
 
 
+def amount(number: float, noun: str, several: str | None = None) -> str:
+    """Return a whole number with its noun; `several` is the plural, by default the noun with an s.
+
+    >>> amount(1, "game"), amount(2500, "game"), amount(2, "entry", "entries")
+    ('1 game', '2,500 games', '2 entries')
+    """
+    return f"{count(number)} {noun if number == 1 else several or f'{noun}s'}"
+
+
 def score(value: float | None) -> str:
     """Return points without rounding; these may have halves and quarters."""
     return NONE if value is None else f"{value + 0.0:g}"

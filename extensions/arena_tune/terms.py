@@ -13,6 +13,7 @@ from arena.api.cli import load
 from arena.api.errors import describe
 from arena.api.games import Abilities, HeuristicInfo
 from arena.api.spec import Document, Parameters, PluginPlace, load_spec
+from arena_duel.duel_setup import choose_plies
 from arena_setup.words import values_of
 from arena_tune.space import HEURISTIC, Option, Options, Space, list_options, read_space
 
@@ -22,8 +23,6 @@ PUZZLE_NODES = 20_000
 """The default node limit of a solver, because many puzzles are too hard for some options. Decisions in games have no default
 limit, because under a budget that the agent does not know, its moves could be random.
 """
-DEFAULT_PLIES = 4
-"""The default number of random plies before each game."""
 KEPT_KEYS = ("limits", "isolation", "pondering", "openings", "adjudicate", "positions", "rank")
 """The keys of a spec that also apply to the matches of a search."""
 OPTIONS = {"game": "--game", "limits": "--limits", "openings": "--openings"}
@@ -246,7 +245,7 @@ def _finish(
     if isinstance(made, Puzzle) or made.players == 1:
         rivals = ()
     keys["game"] = {"name": name, **parameters} if parameters else name
-    _set_limits(asked, keys, made, folder, solver=isinstance(made, Puzzle) and Abilities(agent).solves)
+    _set_limits(asked, registry, keys, made, folder, solver=isinstance(made, Puzzle) and Abilities(agent).solves)
     default = {
         one.name: entry.get("heuristic", made.default_heuristic) if one.name == "heuristic" else options[one.name].default
         for one in space.dimensions
@@ -298,7 +297,7 @@ def _choose_heuristics(registry: Registry, game: str, words: Sequence[str], entr
     return space.dimensions[0]
 
 
-def _set_limits(asked: Asked, keys: dict[str, Any], game: Game, folder: Path, *, solver: bool) -> None:
+def _set_limits(asked: Asked, registry: Registry, keys: dict[str, Any], game: Game, folder: Path, *, solver: bool) -> None:
     """Set the limits, the openings and the positions in the spec. Values from the command line take precedence."""
     alone = game.players == 1
     if asked.limits is not None:
@@ -309,11 +308,15 @@ def _set_limits(asked: Asked, keys: dict[str, Any], game: Game, folder: Path, *,
     if not keys.get("limits"):
         keys.pop("limits", None)
     if alone:
-        if asked.plies:
+        if asked.plies is not None:
             raise ArenaError("--openings: a game for one player has no openings")
         keys.pop("openings", None)
     elif asked.plies is not None or not ({"openings", "positions"} & set(keys)):
-        keys["openings"] = {"plies": asked.plies or DEFAULT_PLIES}
+        values = {"name": keys["game"]} if isinstance(keys["game"], str) else keys["game"]
+        plies = choose_plies(registry, values) if asked.plies is None else asked.plies
+        keys["openings"] = {"plies": plies} if plies else None
+    if not keys.get("openings"):
+        keys.pop("openings", None)
     positions = keys.get("positions")
     if isinstance(positions, str):  # positions in a file
         spec = load_spec(Document("positions", {"game": keys["game"], "positions": positions, "agents": ["random"]}, folder))

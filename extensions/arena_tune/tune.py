@@ -14,6 +14,7 @@ from arena.api.cli import Terminal, plugin_option, results_alone, say
 from arena.api.errors import Interrupted
 from arena.api.results import Leaderboard, TextTable, figures
 from arena_duel.decision_limits import describe_drawn
+from arena_duel.decision_limits import describe_plies
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
 from arena_tune.matches import AloneResult, PlayedTuning
@@ -78,7 +79,13 @@ class Confirmation:
     metavar="KEY=VALUE",
     help=f"Limits for each decision, such as nodes=1000; default: none in games, nodes={PUZZLE_NODES} for solvers of puzzles.",
 )
-@click.option("--openings", "plies", type=click.IntRange(1, 1000), metavar="N", help="Random plies before each game; default 4.")
+@click.option(
+    "--openings",
+    "plies",
+    type=click.IntRange(0, 1000),
+    metavar="N",
+    help="Random plies before each game; default: 0 if the games differ anyway, else a quarter of a random game, at most 4.",
+)
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
@@ -111,6 +118,8 @@ def tune(**asked: Any) -> int:
         if not quiet:
             against = "the entries of the spec" if terms.rivals else "its default"
             say(f"{terms.name} at {terms.game} against {against}: {terms.space.describe()}")
+            if not (terms.alone or terms.keys.get("positions")):
+                say(f"{describe_plies((terms.keys.get('openings') or {}).get('plies', 0))} (--openings)")
         with PlayedTuning(terms, path, digest, workers, quiet) as played:
             tuning = Tuning(terms, played, budget["matches"], budget["minutes"], test)
             try:
