@@ -9,6 +9,7 @@ from arena.api.results import TextTable, figures, tallies_of
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, holm
 from arena_compare.domains import (
+    AMOUNTS,
     BOUNDED,
     MIN_DOMAINS,
     VIRTUAL_BEST,
@@ -19,7 +20,8 @@ from arena_compare.domains import (
     group_entries,
     rank_entries,
 )
-from arena_compare.verdicts import p_value_text
+from arena_compare.random_effects import RandomEffects
+from arena_compare.verdicts import EVERYWHERE, p_value_text
 
 TOO_FEW = f"No overall answer: there are fewer than {MIN_DOMAINS} shared domains, and so few say too little about other domains."
 PAIR_HEADINGS = ("Agent", "Other", "Domains", "Lead", "95 % interval", "p", "p (Wilcoxon)", "p (sign)", "Disagree")
@@ -148,13 +150,16 @@ def _amount(pair: AcrossComparison) -> Callable[[float | None], str]:
     return write
 
 
+def _interval(write: Callable[[float | None], str], found: DomainEffect | RandomEffects) -> str:
+    return figures.between(*[None if bound is None else write(bound) for bound in (found.low, found.high)])
+
+
 def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[str]:
     write = _amount(pair)
     unit = "Ratio" if pair.ratio else "Points" if pair.by in SHARES else "Difference"
 
     def row(name: str, rounds: str, means: tuple[str, str], found: Any) -> list[str]:
-        bounds = [None if bound is None else write(bound) for bound in (found.low, found.high)]
-        return [name, rounds, *means, write(found.value), figures.between(*bounds)]
+        return [name, rounds, *means, write(found.value), _interval(write, found)]
 
     def means(effect: DomainEffect) -> tuple[str, str]:
         shares = (
@@ -166,7 +171,8 @@ def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[
     rows = [row(effect.domain, f"{effect.rounds:,}", means(effect), effect) for effect in pair.domains]
     if pair.overall is not None:
         rows.append(row(ALL_DOMAINS, "", ("", ""), pair.overall))
-    headings = ["Domain", "Rounds", pair.one, pair.other, unit, "95 % interval"]
+    means_of = [f"{name} (geometric mean)" if pair.ratio else name for name in (pair.one, pair.other)]
+    headings = ["Domain", "Rounds", *means_of, unit, "95 % interval"]
     blocks = [TextTable(headings, rows).text(style, width)]
     blocks.append(TOO_FEW if pair.overall is None else _verdict(pair, pair.p_value, several=False))
     if pair.overall is not None:
@@ -180,7 +186,11 @@ def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
     assert pair.overall is not None
     found, write = pair.overall, _amount(pair)
     unit = " points" if pair.by in SHARES else ""
-    interval = f"95 % interval {figures.between(write(found.low), write(found.high))}"
+    interval = EVERYWHERE
+    if found.low is not None:
+        interval = f"95 % interval {_interval(write, found)}"
+    less = "fewer" if pair.by in AMOUNTS and pair.by != "cost" else "less"
+    more = f" {pair.by}" if pair.by not in SHARES else ""
     corrected = " after correction for several comparisons" if several else ""
     said = f"{write(found.value)}{unit} ({interval}), {p_value_text(p_value)}{corrected}"
     if p_value > SIGNIFICANCE_LEVEL:
@@ -189,12 +199,13 @@ def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
         ahead, behind = (pair.one, pair.other) if found.value > 0 else (pair.other, pair.one)
         text = f"Over all domains, {ahead} is better than {behind}: {pair.one} has {said}."
     else:
-        text = f"Over all domains, {pair.one} has {'more' if found.value > 0 else 'less'} than {pair.other}: {said}."
+        text = f"Over all domains, {pair.one} has {'more' if found.value > 0 else less}{more} than {pair.other}: {said}."
     if not pair.domains_disagree:
         return text
     spread = f"x {figures.figure(exp(found.spread))}" if pair.ratio else f"{write(found.spread).lstrip('+')}{unit}"
+    differ = "differ in the size of the difference" if pair.one_sided else "disagree"
     sides = [
-        f"{name} has more in {', '.join(leads)}"
+        f"{name} has more{more} in {', '.join(leads)}"
         for name, leads in (
             (pair.one, [effect.domain for effect in pair.domains if effect.low is not None and effect.low > 0]),
             (pair.other, [effect.domain for effect in pair.domains if effect.high is not None and effect.high < 0]),
@@ -202,7 +213,7 @@ def _verdict(pair: AcrossComparison, p_value: float, *, several: bool) -> str:
         if leads
     ]
     return (
-        f"{text}\nThe domains disagree ({p_value_text(found.spread_p_value)}): the true differences spread by {spread} "
+        f"{text}\nThe domains {differ} ({p_value_text(found.spread_p_value)}): the true differences spread by {spread} "
         f"(standard deviation). Beyond noise, {'; '.join(sides) or 'none leads in a single domain'}."
     )
 
@@ -217,14 +228,10 @@ def _pair_rows(corrected: Sequence[tuple[AcrossComparison, float, float, float]]
                 pair.one,
                 pair.other,
                 f"{len(pair.domains)}",
-                *(
-                    [figures.NONE] * 3
-                    if found is None
-                    else [write(found.value), figures.between(write(found.low), write(found.high)), f"{p_value:.2g}"]
-                ),
+                *([figures.NONE] * 3 if found is None else [write(found.value), _interval(write, found), f"{p_value:.2g}"]),
                 f"{wilcoxon:.2g}",
                 f"{sign:.2g}",
-                "yes" if pair.domains_disagree else "no",
+                "no" if not pair.domains_disagree else "in size" if pair.one_sided else "yes",
             ]
         )
     return rows

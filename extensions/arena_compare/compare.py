@@ -12,7 +12,7 @@ import click
 from arena import ArenaError, UnknownName, load_plugins
 from arena.api.cli import Terminal, format_option, is_given, load, plugin_option, results_alone, say
 from arena.api.errors import StoreError
-from arena.api.results import Comparison as Measure, Export, Tally, TextTable, tallies_of
+from arena.api.results import Comparison as Measure, Export, Tally, TextTable, figures, tallies_of
 from arena.api.store import Run, Store
 from arena_compare.across import across_csv, across_document, across_text, flatten, rows_as_csv
 from arena_compare.api import ExplainedComparison
@@ -130,7 +130,11 @@ def _compare_across(
     titles = name_domains([tally.sheet for tally in tallies])
     pairs = compare_across(store, tallies, names, measure)
     if not pairs:
-        raise StoreError(f"{store.path}: {' and '.join(names)} have no domain in common yet, so there is nothing to compare")
+        shared = sum(len({*names} & {*tally.sheet.labels}) > 1 for tally in tallies)
+        lack = "have no domain in common yet"
+        if shared and measure is not None:
+            lack = f"share {figures.amount(shared, 'domain')}, but no round of them has a value of {measure.name} for both"
+        raise StoreError(f"{store.path}: {' and '.join(names)} {lack}, so there is nothing to compare")
     met = [name for name in names if any(name in (pair.one, pair.other) for pair in pairs)]
     attempts = attempts_of(store, [tally.sheet for tally in tallies])
     solvers: list[Solver] = []

@@ -51,8 +51,8 @@ class DomainEffect:
     error: float
     """The standard error of `value`."""
     low: float | None
-    """`low` and `high` are the bounds of the 95 % interval; None if there is only one round, or if all rounds are repetitions of
-    one.
+    """`low` and `high` are the bounds of the 95 % interval; None if there is only one round, if all rounds are repetitions of
+    one, or if leads are equal within each domain, so that nothing says how much they vary.
     """
     high: float | None
 
@@ -82,8 +82,14 @@ class AcrossComparison:
 
     @property
     def domains_disagree(self) -> bool:
-        """Whether the effects of the domains differ beyond chance."""
+        """Whether the effects of the domains differ beyond chance, in their sign or only in their size."""
         return self.overall is not None and self.overall.spread_p_value <= SIGNIFICANCE_LEVEL
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether no two domains have effects of opposite signs."""
+        signs = [effect.value for effect in self.domains]
+        return min(signs) >= 0 or max(signs) <= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +231,7 @@ def compare_domain(domain: Domain, *, least: float | None = None, typical: float
     else:
         squares = sum([(lead - value) ** 2 for lead in leads]) * number / len(leads)
         error = sqrt(squares + typical**2) / number
-    reach = student_quantile(number - 1, 0.975) * error if number > 1 else None
+    reach = student_quantile(number - 1, 0.975) * error if number > 1 and typical != MIN_DEVIATION else None
     low, high = (None, None) if reach is None else (value - reach, value + reach)
     shared = domain.one.keys() & domain.other.keys()
     values = [[entry[round_] for round_ in shared] for entry in (domain.one, domain.other)]
@@ -239,6 +245,8 @@ def combine_domains(
     """Return the comparison of two entries, including the overall result, from the effects in each domain."""
     values = [effect.value for effect in effects]
     overall = combine(values, [effect.error for effect in effects]) if len(effects) >= MIN_DOMAINS else None
+    if overall is not None and max(effect.error for effect in effects) <= MIN_DEVIATION and max(values) == min(values):
+        overall = replace(overall, low=None, high=None)  # nothing varies
     return AcrossComparison(one, other, by, ratio, tuple(effects), overall, signed_ranks(values), sign_test(values))
 
 

@@ -16,8 +16,9 @@ class RandomEffects:
     """The estimated mean effect in the population of domains, with its 95 % interval."""
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    """`low` and `high` are the bounds of the interval; None if neither the rounds nor the domains differ."""
+    high: float | None
     p_value: float
     """The two-sided p-value for the hypothesis that the mean effect is 0."""
     spread: float
@@ -27,6 +28,8 @@ class RandomEffects:
 
     def widened(self, chance: float, domains: int) -> "RandomEffects":
         """Return the same effect of a number of domains with an interval that misses it with the probability `chance`."""
+        if self.low is None or self.high is None:
+            return self
         factor = student_quantile(domains - 1, 1 - chance / 2) / student_quantile(domains - 1, 0.975)
         return replace(
             self, low=self.value + factor * (self.low - self.value), high=self.value + factor * (self.high - self.value)

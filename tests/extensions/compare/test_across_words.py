@@ -1,0 +1,67 @@
+"""The sentences and headings of `arena compare --across`, from values that are made up."""
+
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena.cli import cli
+from arena.errors import ArenaError
+from arena_compare.across import across_text
+from arena_compare.domains import AMOUNTS, AcrossComparison, Domain, combine_domains, compare_domains
+
+NAMES = ("strong", "weak")
+
+
+def compare(by: str, *domains: tuple[list[float], list[float]]) -> AcrossComparison:
+    """Compare strong and weak by an amount, in domains with these values."""
+    found = [
+        Domain(f"d{number}", dict(enumerate(mine)), dict(enumerate(theirs))) for number, (mine, theirs) in enumerate(domains)
+    ]
+    return combine_domains(*NAMES, compare_domains(found, least=AMOUNTS[by], bounded=False), by=by, ratio=True)
+
+
+def tell(pair: AcrossComparison) -> str:
+    return across_text(NAMES, [pair], [], "simple", None)
+
+
+def test_nothing_that_varies_gives_no_interval() -> None:
+    """Both always take the same moves: the ratio is 1 everywhere, and an interval from 1 to 1 would claim certainty."""
+    equal = compare("moves", *[([length, length + 1.0], [length, length + 1.0]) for length in (3.0, 4.0, 5.0, 6.0, 7.0)])
+    text = tell(equal)
+    assert "cannot be told apart: x 1 (everywhere), p = 1." in text
+    assert "x 1 to x 1" not in text
+    assert [line.split()[-2:] for line in text.splitlines() if line.startswith(("d0", "all"))] == [["1", "-"], ["1", "-"]]
+
+
+def test_equal_ratios_of_one_domain_keep_the_interval_of_the_others() -> None:
+    """If the domains differ, their spread gives the overall interval, also without one for each domain."""
+    pair = compare("moves", *[([2.0 * factor, 4.0 * factor], [2.0, 4.0]) for factor in (1, 2, 2, 2, 2)])
+    assert pair.domains[0].low is None
+    assert pair.overall is not None
+    assert pair.overall.low is not None
+
+
+@pytest.mark.parametrize(("last", "words"), [(2.0, "differ in the size of the difference ("), (0.5, "disagree (")])
+def test_domains_that_agree_in_sign_only_differ_in_size(last: float, words: str) -> None:
+    """The sentence names the unit: more nodes, and not only more."""
+    rounds = [100.0 + 10 * number for number in range(10)]
+    factors = [8.0, 8.0, 8.0, 8.0, last]
+    domains = [
+        ([number * factor * (1 + 0.01 * (-1) ** place) for place, number in enumerate(rounds)], rounds) for factor in factors
+    ]
+    text = tell(compare("nodes", *domains))
+    assert f"The domains {words}p" in text
+    assert "Beyond noise, strong has more nodes in d0, d1, d2, d3" in text
+    assert ("weak has more nodes in d4" in text) == (last < 1)
+    assert "strong (geometric mean)    weak (geometric mean)" in text
+
+
+@pytest.mark.process
+def test_shared_domains_without_the_measure_are_not_called_unshared(tmp_path: Path) -> None:
+    """Puzzles have no points, so `--by score` has nothing to compare; the two entries share both domains."""
+    keys = {"games": [{"name": "hanoi", "discs": 2}, {"name": "pancake", "n": 3}], "agents": ["bfs", "a-star"], "rounds": 2}
+    store = tmp_path / "two.db"
+    arena.run({"name": "two", **keys}, store=store)
+    with pytest.raises(ArenaError, match="bfs and a-star share 2 domains, but no round of them has a value of score for both"):
+        cli.main(["compare", str(store), "--across", "--by", "score"], standalone_mode=False)
