@@ -22,6 +22,7 @@ from arena.results.tables import cross_cells, document, failure_lines, overall, 
 from arena.results.tally import Failure, Tally
 from arena.schedule.board_info import BoardInfo
 from arena.schedule.plugin_columns import apply_report, fill_columns
+from arena.schedule.ranking import Ranking
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena.store import Store
@@ -84,6 +85,10 @@ class Leaderboard:
     """The state of the sequential test of the board, in the form that its format returns; None without a test."""
     unrated: frozenset[str]
     """The agents whose ratings are hidden because their intervals are too wide or open."""
+    ranked_by: str
+    """The key of the rows by which the board is ranked: `solved`, `mean_return`, `score` or `rating`; `rank` if the format ranks
+    it by columns of its own.
+    """
     columns: tuple[Column, ...]
     """All columns of boards of this kind and format, including the columns of plugins."""
     bracket: tuple[tuple[Tie[str], ...], ...]
@@ -256,6 +261,7 @@ class Leaderboard:
             store=store,
             test=test,
             unrated=frozenset(facts.get("unrated", ())),
+            ranked_by=_find_merit(sheet.kind, ranking, by_rating=by_rating, by_returns=by_returns),
             columns=_list_columns(sheet, () if ranking is None else ranking.columns, by_returns=by_returns),
             bracket=bracket,
             facts=facts,
@@ -309,6 +315,15 @@ def _describe_ratings(
                 ]
                 remarks.append(f"{', '.join(told)}: a circle that is unlikely to be chance. Ratings cannot show it.")
     return facts, remarks, explained
+
+
+def _find_merit(kind: Kind, ranking: Ranking | None, *, by_rating: bool, by_returns: bool) -> str:
+    """Return the key of the rows by which a board is ranked."""
+    if ranking is not None and ranking.columns and ranking.placings is not None:
+        return "rank"
+    if kind == "puzzle":
+        return "solved"
+    return "mean_return" if by_returns or kind == "score" else "rating" if by_rating and ranking is None else "score"
 
 
 def _list_columns(sheet: BoardInfo, own: Iterable[Column], *, by_returns: bool) -> tuple[Column, ...]:

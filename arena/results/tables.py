@@ -2,17 +2,17 @@
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tabulate import tabulate_formats
 
-from arena.columns import LAST, Column
+from arena.columns import LAST
 from arena.errors import escape_line
 from arena.results import figures
-from arena.results.cells import BoardTable, board_table, bracket_table, cell, kinds
+from arena.results.cells import BoardTable, board_table, bracket_table, kinds
 from arena.results.layout import DEFAULT, TextTable, crossing, csv_line
 
 if TYPE_CHECKING:
@@ -110,25 +110,37 @@ def _captioned(title: str, text: str, style: str) -> str:
     return ("\n" if style == "asciidoc" else "\n\n").join([heading, text])
 
 
+_MERITS: dict[str, tuple[str, str, Callable[[float | None], str]]] = {
+    "solved": ("solved", "solved share", figures.share),
+    "score": ("score", "score", figures.share),
+    "mean_return": ("return", "mean return", figures.figure),
+    "rating": ("rating", "Elo", figures.elo),
+    "rank": ("rank", "place by the rules of the format", figures.count),
+}
+"""For each key that may rank a board: the key of its interval, its name, and the function that writes its values."""
+
+
 def overall(boards: "Sequence[Leaderboard]") -> TextTable | None:
     """Return what each agent achieved on each board, in the order of the spec; None for a single board."""
     if len(boards) < 2:
         return None
     titles = [board.title for board in boards]
     names = [f"{one} {titles[: n + 1].count(one)}" if titles.count(one) > 1 else one for n, one in enumerate(titles)]
-    texts = {"puzzle": ("solved", figures.share), "versus": ("score", figures.share), "score": ("return", figures.figure)}
     shown: dict[tuple[int, str], str] = {}
+    shown_as: dict[str, list[str]] = {}
     for number, board in enumerate(boards):
-        key, text = texts[board.kind]
+        key, words, text = _MERITS[board.ranked_by]
+        shown_as.setdefault(words, []).append(names[number])
         for row in board.rows:
-            interval = cell(Column(key, "", "share interval" if text is figures.share else "figure interval"), row)
-            value = text(row["mean_return" if key == "return" else key])
+            value, bounds = text(row[board.ranked_by]), [row.get(f"{key}_low"), row.get(f"{key}_high")]
+            interval = figures.between(*[None if bound is None else text(bound) for bound in bounds])
             shown[number, row["agent"]] = value if interval == figures.NONE else f"{value} ({interval})"
     agents = dict.fromkeys([label for board in boards for label in board.sheet.labels])
     cells = [(agent, *[shown.get((number, agent), figures.NONE) for number in range(len(boards))]) for agent in agents]
     filters = [told for board in boards for one in board.sheet.plugin_columns if one.column.key == "kept" for told in one.remarks]
     kept = f" Filtered: {filters[0].partition(' leaves out ')[0].partition(' keeps all ')[0]}." if filters else ""
-    note = f"Each cell is a score, solved share or mean return, with its 95 % interval if known.{kept} {OVERALL_ADVICE}"
+    told = [words if len(shown_as) == 1 else f"{words} ({', '.join(on)})" for words, on in shown_as.items()]
+    note = f"Each cell has what ranks its board: {', '.join(told)}; with the 95 % interval if known.{kept} {OVERALL_ADVICE}"
     return TextTable(("Agent", *names), cells, "overall", note)
 
 

@@ -145,7 +145,31 @@ def test_the_overall_board_has_the_result_of_each_agent_on_each_board(results: R
             else:
                 values = [float(record.solved or 0) for record in mine]
             assert cells[place] == (f"{100 * sum(values) / len(values):.1f}" if values else "-")
+    assert "Each cell has what ranks its board: score (tic-tac-toe), solved share (sliding-tiles); with" in text
     assert "`arena compare STORE --across`" in text
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "words"),
+    [
+        ({"rank": "returns"}, "mean_return", "mean return"),
+        ({"format": "swiss"}, "rank", "place by the rules of the format"),
+        ({}, "score", "score"),
+    ],
+)
+def test_the_overall_table_shows_what_ranks_each_board(keys: dict[str, Any], key: str, words: str) -> None:
+    """On each board, the order of its cells is the order of its ranks."""
+    games = ["pig", "tic-tac-toe"]
+    agents = ["random", "greedy", "lookahead", {"agent": "lookahead", "depth": 1, "label": "short"}]
+    boards = Leaderboard.of_results(run({"name": "two", "games": games, "agents": agents, "rounds": 3, **keys}))
+    table = Leaderboard.overall(boards)
+    assert table is not None
+    assert f"what ranks its board: {words};" in table.note
+    for place, board in enumerate(boards, 1):
+        assert board.ranked_by == key
+        worth = {row[0]: float(row[place].split()[0]) for row in table.rows}
+        ordered = [worth[row["agent"]] for row in board.rows]
+        assert ordered == sorted(ordered, reverse=key != "rank")
 
 
 def test_ratings_stand_beside_scores(results: Results) -> None:
