@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from arena.api.cli import results_alone
+from arena.api.results import figures
 from arena.stats import EloEstimate
 from arena_compare.texts import elo_words, score_words
 from arena_pairings.sprt import Sprt, forecast, log_likelihood_ratio
@@ -46,21 +47,26 @@ def stats(counts: tuple[int, ...], pentanomial: bool, sprt: tuple[float, float] 
     test = None if sprt is None else Sprt(*sprt)
     ratio = None if test is None else log_likelihood_ratio(counts, test)
     if pentanomial:
-        worth, counted_words = EloEstimate.of_pairs(counts), f"{sum(counts):,} pairs"
+        worth, counted_words = EloEstimate.of_pairs(counts), figures.amount(sum(counts), "pair")
     else:
         wins, draws, losses = counts
         worth, counted_words = EloEstimate.of_games(wins, draws, losses), f"{wins} won, {draws} drawn, {losses} lost"
     with results_alone() as out:
         if style == "json":
             document: dict[str, Any] = {**asdict(worth), "margin": worth.margin}
+            if not any(counts):
+                document |= dict.fromkeys(("score", "elo", "superiority", "p_value", "normalized_elo"))
             if test is not None and ratio is not None:
                 document["sprt"] = {"llr": ratio, "lower": test.lower, "upper": test.upper, "verdict": test.verdict(ratio)}
             print(json.dumps(document, indent=2, allow_nan=False), file=out)
         else:
             margin = "" if worth.margin is None else f" Margin ± {worth.margin:.2f}."
-            print(f"{counted_words}: score {score_words(worth)}", file=out)
-            print(elo_words(worth).replace("Elo ", "Elo difference ", 1) + margin, file=out)
-            if worth.normalized_elo is not None:
+            if any(counts):
+                print(f"{counted_words}: score {score_words(worth)}", file=out)
+                print(elo_words(worth).replace("Elo ", "Elo difference ", 1) + margin, file=out)
+            else:
+                print("There are no games, so there is no score and no Elo difference.", file=out)
+            if any(counts) and worth.normalized_elo is not None:
                 print(f"Normalised Elo {worth.normalized_elo:+.2f}.", file=out)
             if test is not None and ratio is not None:
                 verdict, ahead = test.verdict(ratio), forecast(test, counts, ratio)

@@ -93,6 +93,7 @@ def test_the_spread_agrees_with_the_test_for_it() -> None:
 def test_equal_effects_still_have_an_interval() -> None:
     """Nothing is known with certainty from five domains: the errors within the domains remain."""
     found = combine([1.0] * 5, [0.1] * 5)
+    assert found.high is not None
     assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 4) * 0.1 / sqrt(5))
     with pytest.raises(ValueError, match="two domains"):
         combine([1.0], [0.1])
@@ -212,6 +213,8 @@ def cover(domains: int, spread: float, comparisons: int, seed: int) -> float:
             played.append(Domain(str(number), one, other))
         overall = combine_domains("a", "b", compare_domains(played)).overall
         assert overall is not None
+        assert overall.low is not None
+        assert overall.high is not None
         held += overall.low <= 0.1 <= overall.high
     return held / comparisons
 
@@ -237,6 +240,8 @@ def cover_ratios(deviation: float, domains: int, spread: float, comparisons: int
         effects = compare_domains(played, least=1e-9, bounded=False)
         overall = combine_domains("a", "b", effects, ratio=True).overall
         assert overall is not None
+        assert overall.low is not None
+        assert overall.high is not None
         held += overall.low <= truth <= overall.high
     return held / comparisons
 
