@@ -10,7 +10,11 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from arena import Action, Game, Puzzle, State, overrides
+from arena_check.finding import Violation
 from arena_check.trial import Trial, copy_value
+
+NOTATION = "a tuple or another Python literal as a state, or a game that defines `format_state` and `parse_state`"
+"""What makes a position readable."""
 
 VIEWS = ("random_state", "neighbors", "local", "mutate", "crossover")
 """Optional methods of a puzzle for local and genetic search."""
@@ -49,7 +53,12 @@ def check_notation(game: Game, trial: Trial, state: State) -> None:
     text = trial.call("format_state", game.format_state, state)
     plain = isinstance(text, str) and text != "" and "\n" not in text
     trial.expect(plain, "format_state must return one line of text", "one line of text", repr(text))
-    parsed = trial.call(f"parse_state of {text!r}", game.parse_state, text)
+    try:
+        parsed = trial.call(f"parse_state of {text!r}", game.parse_state, text)
+    except Violation as violation:
+        if text != repr(state) or "a Python literal" not in violation.finding.got:
+            raise
+        raise trial.violation("the game has no notation for its states", NOTATION, repr(text)) from violation.__cause__
     trial.expect(parsed == state, f"parse_state must read {text!r} back", state, parsed)
 
 

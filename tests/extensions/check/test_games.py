@@ -12,6 +12,7 @@ import pytest
 from arena import Disguise, Game, Puzzle
 from arena.plugins.registry import Registry
 from arena.testing import check_game
+from arena_check.finding import Violation
 
 Finding = Callable[[Callable[[], object]], dict[str, str]]
 
@@ -86,6 +87,14 @@ class PileNim(Nim):
     def parse_state(self, text: str) -> Any:
         heap, seat, *marked = text.split()
         return Pile(int(heap), int(seat), bool(marked))
+
+
+class WordlessPile(PileNim):
+    """The same without a notation: the text of a dataclass is no literal."""
+
+    name = "wordless-pile"
+    format_state = Game.format_state
+    parse_state = Game.parse_state
 
 
 class Auction(Game):
@@ -203,6 +212,17 @@ def test_a_sound_game_passes(game: type[Game]) -> None:
         passed = set(check_game(game, seed=seed))
         assert passed - CHECKED == CHECKED_TOO.get(game, {"returns", "termination"})
         assert passed >= CHECKED
+
+
+def test_a_state_without_a_literal_needs_a_notation() -> None:
+    """The message says what to do, and not how Python reads a literal."""
+    with pytest.raises(Violation) as caught:
+        check_game(WordlessPile)
+    assert caught.value.finding.check == "notation"
+    assert caught.value.finding.what == "the game has no notation for its states"
+    assert caught.value.finding.expected == (
+        "a tuple or another Python literal as a state, or a game that defines `format_state` and `parse_state`"
+    )
 
 
 @pytest.mark.parametrize(
