@@ -32,7 +32,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -254,12 +254,18 @@ ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 def _find_place(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{error.filename}:{error.lineno}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
-    written = [frame for frame in frames if not frame.filename.startswith(_LIBRARY)]
+        return f"{error.filename}:{error.lineno or 1}"
+    walked = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    places = [name_place(code, line) for code, line in walked if not _is_ours(code.co_filename)]
+    written = [place for place in places if not place.startswith(_LIBRARY)]
     if not written:  # the code of an installed plugin is below the folder of Python's library
-        written = [frame for frame in frames if "site-packages" in frame.filename]
-    return f"{written[-1].filename}:{written[-1].lineno}" if written else ""
+        written = [place for place in places if "site-packages" in place]
+    return written[-1] if written else ""
+
+
+def name_place(code: CodeType, line: int | None) -> str:
+    """Return a place in the code of a function as `file:line`. An instruction without a line (None) is at the first line."""
+    return f"{code.co_filename}:{line or code.co_firstlineno}"
 
 
 def _is_ours(filename: str) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         escape_controls as escape_controls,
         escape_line as escape_line,
         is_authors as is_authors,
+        name_place as name_place,
         suggest as suggest,
     )
 else:

@@ -9,7 +9,7 @@ import threading
 from time import monotonic
 from types import FrameType
 
-from arena.api.errors import is_authors
+from arena.api.errors import is_authors, name_place
 
 CALL_SECONDS = 10.0
 """Timeout of a check for one call of a plugin, in seconds."""
@@ -98,7 +98,7 @@ class Patience:
         if not calls or calls[-1] is not self._call:
             self._call, self._since, self._raised = (calls[-1] if calls else None), now, 0
         elif now - self._since >= self.seconds:
-            code, place = calls[-1].f_code, f"{calls[0].f_code.co_filename}:{calls[0].f_lineno}"
+            code, place = calls[-1].f_code, name_place(calls[0].f_code, calls[0].f_lineno)
             self._late = CallTooLong(code.co_qualname, self.seconds, place)
             self._raised += 1
             around = getattr(signal.getsignal(signal.SIGINT), "__self__", None)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from arena.api.errors import is_authors
+from arena.api.errors import is_authors, name_place
 from arena.api.processes import abandoned
 
 POOL_FILE = "concurrent/futures/thread.py"
@@ -30,7 +30,7 @@ def find_lingering(before: Collection[threading.Thread] = ()) -> dict[threading.
     known = {*before, threading.current_thread(), threading.main_thread()}
     new = [thread for thread in threading.enumerate() if thread not in known]
     return {
-        thread: next((f"{frame.f_code.co_filename}:{frame.f_lineno}" for frame in reversed(_find_authors(thread))), None)
+        thread: next((name_place(frame.f_code, frame.f_lineno) for frame in reversed(_find_authors(thread))), None)
         for thread in new
         if _find_authors(thread) or not stays(thread)
     }

@@ -5,8 +5,11 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import CodeType, FunctionType
 
 import pytest
+
+from arena.errors import describe
 
 Called = subprocess.CompletedProcess[str]
 
@@ -124,3 +127,12 @@ def test_a_misspelt_method_is_recognised(written: str, meant: str, tmp_path: Pat
     ended = called("arena", "check", "mine.py")
     assert ended.returncode == 2
     assert f"has neither choose nor solve; did you mean {meant} instead of {written}?" in ended.stderr
+
+
+def test_an_instruction_without_a_line_is_at_its_function() -> None:
+    """Ctrl-C may come at such an instruction. Here, no instruction of the function has a line; it begins at line 3."""
+    code = compile("\n\ndef fail():\n    return 1 / 0\n", "game.py", "exec")
+    fail = next(one for one in code.co_consts if isinstance(one, CodeType)).replace(co_linetable=b"")
+    with pytest.raises(ZeroDivisionError) as caught:
+        FunctionType(fail, {})()
+    assert describe(caught.value).endswith("(game.py:3)")
