@@ -1,4 +1,8 @@
-"""Checks claims that solutions are optimal. A cheaper solution of the same position by another entry refutes such a claim."""
+"""Checks claims that solutions are optimal. A cheaper solution of the same position by another entry refutes such a claim.
+
+An entry with this claim searches every path. If it gives up although no limit stopped it, it has proven that there is no
+solution.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -59,18 +63,28 @@ class Claims:
         self.sheet = sheet
         self.entries = {sheet.labels.index(label) for label in sheet.optimal if len(sheet.labels) > 1}
         """The entries that claim that their solutions are optimal."""
+        self.complete = {sheet.labels.index(label) for label in sheet.optimal if "depth" not in sheet.limits.get(label, {})}
+        """The entries that search every path unless they run out of nodes or time."""
         self._solutions: dict[int, list[SolutionCost]] = defaultdict(list)
+        self._solved: set[int] = set()
+        self._given_up: dict[int, set[int]] = defaultdict(set)
+        """For each entry in `complete`, the rounds in which it searched every path and found no solution."""
 
     def add(self, number: int, pairing: Pairing, record: Record) -> None:
         """Count one record; `number` is its place in the schedule."""
+        entry, used = pairing.seats[0], record.decisions
+        nodes, seconds = sum([one.nodes for one in used]), sum([one.seconds for one in used])
+        if self.complete and (record.solved or record.termination == "gave-up"):
+            self._note(pairing.round, entry, bool(record.solved), len(used), nodes, seconds)
         if self.entries and record.solved and record.cost is not None:
-            entry, used = pairing.seats[0], record.decisions
-            nodes, seconds = sum([one.nodes for one in used]), sum([one.seconds for one in used])
             bound = self._bound(entry, record.termination, len(used), nodes, seconds)
             self._solutions[pairing.round].append(SolutionCost(number, entry, record.id, record.cost, bound))
 
     def read(self, store: Store, board: int) -> None:
         """Read the solutions of each position for which an entry with a claim has not found the cheapest one."""
+        if self.complete:
+            for round_, seats, solved, decisions, nodes, nanoseconds in store.query(_SEARCHED, (board,)):
+                self._note(round_, seats_of(seats)[0], bool(solved), decisions, nodes, nanoseconds / NANOSECONDS)
         if not self.entries:
             return
         marks = ",".join("?" * len(self.entries))
@@ -84,6 +98,23 @@ class Claims:
         return (
             entry in self.entries and decisions == 1 and not self.sheet.was_stopped(entry, termination, decisions, nodes, seconds)
         )
+
+    def _note(self, round_: int, entry: int, solved: bool, decisions: int, nodes: int, seconds: float) -> None:
+        if solved:
+            self._solved.add(round_)
+        elif entry in self.complete and not self.sheet.was_stopped(entry, "gave-up", decisions, nodes, seconds):
+            self._given_up[entry].add(round_)
+
+    def describe_unsolvable(self) -> list[str]:
+        """Return a remark on the positions that have no solution, as searches of every path have proven, if there are any."""
+        proven = {entry: found for entry, rounds in sorted(self._given_up.items()) if (found := rounds - self._solved)}
+        every = set().union(*proven.values())
+        if not every:
+            return []
+        whole = [entry for entry, rounds in proven.items() if rounds == every] or list(proven)
+        names = " and ".join([self.sheet.labels[entry] for entry in whole])
+        have = "has" if len(every) == 1 else "have"
+        return [f"{names} proved that {figures.amount(len(every), 'position')} {have} no solution."]
 
     def refuted(self) -> tuple[Refutation, ...]:
         """The claims that are refuted by solutions on this board, in the order of the schedule."""
@@ -103,6 +134,10 @@ class Claims:
         )
 
 
+_SEARCHED = """
+SELECT p.round, p.seats, r.solved, r.decisions_0, r.nodes_0, r.nanoseconds_0
+FROM place p JOIN record r ON r.number = p.record WHERE p.board = ? AND (r.solved = 1 OR r.termination = 'gave-up')
+"""
 _SOLUTIONS = """
 WITH solution AS MATERIALIZED (
     SELECT p.round, p.number, r.id, p.seats, r.cost, r.termination, r.decisions_0, r.nodes_0, r.nanoseconds_0

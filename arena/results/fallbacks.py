@@ -80,7 +80,7 @@ def _budgets(sheet: BoardInfo, seats: Sequence[int]) -> list[Budget]:
 def _able(budgets: Sequence[Budget], used_rng: Sequence[bool]) -> tuple[int, ...]:
     """Return the seats that have a budget and used random numbers. Old stores have no budgets; there, random numbers suffice."""
     used = [seat for seat, flag in enumerate(used_rng) if flag]
-    return tuple([seat for seat in used if budgets[seat]] or used)
+    return tuple([seat for seat in used if {"nodes", "seconds"} & budgets[seat].keys()] or used)
 
 
 def _cut_short(decision: Decision, budget: Budget) -> bool:

@@ -234,7 +234,11 @@ class Leaderboard:
         remarks += _describe_ranking(tally, contrasts, rows)
         if any(row.get("apart") for row in rows):
             remarks.append("* : the times of this agent include the messages to and from another process.")
-        remarks += [*[one.describe() for one in refuted], *[told for one in sheet.plugin_columns for told in one.remarks]]
+        remarks += [
+            *tally.claims.describe_unsolvable(),
+            *[one.describe() for one in refuted],
+            *[told for one in sheet.plugin_columns for told in one.remarks],
+        ]
         remarks += [
             f"The column {one.column.key} is left out: {one.fault}." for one in sheet.plugin_columns if one.fault is not None
         ]

@@ -87,7 +87,7 @@ class BoardInfo:
         timed = [seat for seat in board.seats if seat.limits.timed]
         limits: dict[str, dict[str, float]] = {}
         for seat in board.seats:
-            given = {"nodes": seat.limits.nodes, "seconds": seat.limits.seconds}
+            given = {"nodes": seat.limits.nodes, "seconds": seat.limits.seconds, "depth": seat.limits.depth}
             if found := {name: limit for name, limit in given.items() if limit is not None}:
                 limits[seat.label] = found
         settings = [{"key": entry_key(board, seat), "agent": seat.agent, **seat.settings._asdict()} for seat in board.seats]

@@ -29,10 +29,10 @@ class Toll(Puzzle):
         return rng.randint(1, 9)
 
     def actions(self, state):
-        return ("straight", "down") if state > 0 else ()
+        return ("straight", "down") if state > 0 else ("up",) if state < -1 else ()
 
     def result(self, state, action):
-        return 0 if action == "straight" else state - 1
+        return 0 if action == "straight" else state + 1 if action == "up" else state - 1
 
     def step_cost(self, state, action, successor):
         return 3 if action == "straight" else 1
@@ -179,3 +179,22 @@ def test_an_optimum_of_a_refuted_entry_is_not_known(plugin: Path, tmp_path: Path
     [pair] = json.loads(told.stdout)[0]["pairs"]
     [board] = Leaderboard.load(store)
     assert (marks(board)["sure"], pair["gaps"], pair["optima"]) == (True, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("agents", "remark"),
+    [
+        (["uniform-cost", "bfs"], "uniform-cost proved that 2 positions have no solution."),
+        ([{"agent": "uniform-cost", "label": "short", "limits": {"nodes": 2}}], "short proved that 1 position has no solution."),
+        ([{"agent": "uniform-cost", "label": "flat", "limits": {"depth": 1}}], None),
+        (["straight", "bfs"], None),
+    ],
+)
+def test_positions_without_a_solution_are_named(agents: list[Any], remark: str | None, plugin: Path, tmp_path: Path) -> None:
+    """From -1 no action leads on, and from -4 three actions lead to -1. With 2 nodes or to a depth of 1, only the first is proven
+    or nothing is; `straight` claims nothing, and in this puzzle neither does `bfs`, since costs differ.
+    """
+    spec = {"game": "toll", "positions": ["5", "-1", "-4"], "agents": agents, "plugins": [str(plugin)]}
+    results = arena.run({"limits": {"nodes": 100}, **spec}, store=tmp_path / "toll.db", workers=1)
+    for board in (board_of(results), Leaderboard.load(tmp_path / "toll.db")[0]):
+        assert [one for one in board.remarks if "no solution" in one] == ([] if remark is None else [remark])
