@@ -33,9 +33,7 @@ NEEDED = ("fastapi", "sse_starlette", "uvicorn", "jinja2")
 def serve(what: str | None, host: str, port: int, plugins: tuple[str, ...]) -> int:
     """Show tournaments, games and puzzles in the browser: a STORE, the stores of a FOLDER, or a SPEC to play."""
     if any(find_spec(name) is None for name in NEEDED):
-        raise ArenaError(
-            f"arena serve needs FastAPI, sse-starlette, uvicorn and Jinja2; install them with: {install_command('web')}"
-        )
+        raise ArenaError(f"arena serve needs the libraries of the extra web; install them with: {install_command('web')}")
     with results_alone() as out:
         shown = {} if what is None else _find(Path(what), plugins)
         with bind_socket(host, port) as listening:

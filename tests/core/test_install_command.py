@@ -48,7 +48,7 @@ def find_faults(text: str) -> list[str]:
     """
     whole = re.sub(r"`[^`]*`", lambda span: span[0].replace("\n", " "), text)  # a line may end within a command
     libraries = {quote(library) for extra in EXTRAS for library in split(install_command(extra))}
-    local = {f"'.[{extra}]'" for extra in EXTRAS}
+    local = {f"'.[{extras}]'" for extras in (*EXTRAS, "web,report")}
     faults = re.findall(r"fairarena\[[^]]*\]?", whole)
     for command in re.findall(r"pip install ([^`#\n]*)", whole):
         faults += re.findall(r"(?<![\w./*-])fairarena[\w-]*", command)
