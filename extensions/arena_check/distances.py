@@ -19,7 +19,7 @@ Cost = Callable[[State, Action, State], float]
 
 
 class Explored(NamedTuple):
-    """All states that can be reached from some positions."""
+    """All states that can be reached from some positions. Play ends at a goal, so nothing is reached through a goal."""
 
     known: list[Known]
     """The states from which a goal can be reached, with their exact distances."""
@@ -56,7 +56,7 @@ def distances(puzzle: Puzzle, positions: Iterable[State], most: int) -> Explored
 
 def _explore(puzzle: Puzzle, position: State, seen: Container[State], most: int) -> dict[State, list[Known]] | None:
     """Return the successors of each state that can be reached from a position, with the costs of the steps; None if there are
-    more than `most` states. States that were seen before are left out.
+    more than `most` states. Goals have no successors, because play ends there. States that were seen before are left out.
     """
     steps: dict[State, list[Known]] = {position: []}
     unseen = [position]
@@ -64,7 +64,7 @@ def _explore(puzzle: Puzzle, position: State, seen: Container[State], most: int)
         if len(steps) > most:
             return None
         state = unseen.pop()
-        for action in puzzle.actions(state):
+        for action in () if puzzle.is_goal(state) else puzzle.actions(state):
             successor = puzzle.result(state, action)
             steps[state].append((successor, puzzle.step_cost(state, action, successor)))
             if successor not in steps and successor not in seen:

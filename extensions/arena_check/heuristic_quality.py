@@ -140,6 +140,7 @@ def heuristic(
             document = {
                 "puzzle": puzzle,
                 "states": len(sample.known),
+                "goals": len(sample.known) - qualities[0].states,
                 "whole": sample.whole,
                 "positions": sample.positions,
                 "heuristics": [asdict(one) for one in qualities],
@@ -173,7 +174,7 @@ def find_sample(puzzle: Puzzle, most: int, rng: random.Random, guide: Evaluation
     If there are more than `most` states, use fewer positions. If the first position alone leads to more than `most` states,
     a search with the heuristic `guide` finds a goal, and the result has the states nearest to this goal.
     """
-    positions = [puzzle.initial(rng) for _ in range(MAX_POSITIONS)]
+    positions = sorted([puzzle.initial(rng) for _ in range(MAX_POSITIONS)], key=puzzle.is_goal)  # a goal leads nowhere
     found = distances(puzzle, positions, most)
     if found is not None:
         states = {state for state, _ in found.known}.union(found.dead_ends)
@@ -334,11 +335,13 @@ def quality_text(
     if whole and not sample.same_states:
         which += f" that {sample.positions} random position{'s lead' if sample.positions > 1 else ' leads'} to"
     blocks = [f"{puzzle}: {which}, at distances up to {figures.figure(max(known.values()))}"]
-    if lost:
-        blocks.append(
-            f"{lost:,} of the states are dead ends: no goal can be reached from them. Error, share, correlation and exact "
-            "estimates are about the other states."
-        )
+    goals = len(known) - qualities[0].states
+    ends = [f"{figures.amount(goals, 'goal')}"]
+    ends += [f"{figures.amount(lost, 'dead end')}, from which no goal can be reached"] if lost else []
+    blocks.append(
+        f"The states include {' and '.join(ends)}. Error, share, correlation and exact estimates are about the other "
+        f"{figures.amount(qualities[0].states, 'state')}."
+    )
     rows = [
         ["Mean error (distance minus estimate)", *[figures.figure(one.mean_error) for one in qualities]],
         ["Estimate as a share of the distance", *[figures.share(one.mean_share) for one in qualities]],
