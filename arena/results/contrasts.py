@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, isnan, log
 from statistics import fmean
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from arena.results.board_rows import per
@@ -116,14 +117,15 @@ class Contrasts:
         ranked_by: Mapping[tuple[int, int], Aspect],
         merits: Sequence[tuple[float, ...]] | None = None,
         untimed: int = 0,
+        level: Mapping[tuple[int, int, Aspect], Contrast] = MappingProxyType({}),
     ) -> None:
         """`merits` are sort keys of the entries, the best is the smallest; None if the order cannot contradict a test. `untimed`
-        is the number of tests of seconds that could not be made.
+        is the number of tests of seconds that could not be made. `level` has contrasts without a test, because no value differs.
 
         Tests of seconds count whether they could be made or not, and are the last that Holm's method rejects, so that the other
         p-values do not depend on the clock.
         """
-        self._found: dict[tuple[int, int, Aspect], Contrast] = {}
+        self._found: dict[tuple[int, int, Aspect], Contrast] = {**level}
         self.tests = len(found) + untimed
         """The number of tests for which p-values are corrected."""
         for last in (False, True):
@@ -191,6 +193,7 @@ def contrast(tally: Tally, ratings: "Ratings[int] | None" = None) -> Contrasts:
 def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]") -> Contrasts:
     """Contrast ratings and, if there are more than two entries, the games between the two."""
     found: dict[tuple[int, int, Aspect], Contrast] = {}
+    level: dict[tuple[int, int, Aspect], Contrast] = {}
     for one, other in combinations(played, 2):
         p_value, test = ratings.test(one, other)
         if test:
@@ -199,9 +202,11 @@ def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]"
         for (one, other), pairs in tally.matches.pairings().items():
             worth = PairedGames.estimate_score(pairs)
             if worth.score_low is not None:
-                found[one, other, "games"] = Contrast(worth.score - 0.5, worth.p_value, worth.test)
+                differs = any(pair.score != 0.5 for pair in pairs if pair.games > 1)
+                (found if differs else level)[one, other, "games"] = Contrast(worth.score - 0.5, worth.p_value, worth.test)
     by_score = tally.ranked_by != "rating" and tally.ranking() is None
-    return Contrasts(found, dict.fromkeys(combinations(played, 2), "rating"), _merits(tally) if by_score else None)
+    ranked_by: dict[tuple[int, int], Aspect] = dict.fromkeys(combinations(played, 2), "rating")
+    return Contrasts(found, ranked_by, _merits(tally) if by_score else None, level=level)
 
 
 def _contrast_returns(tally: Tally, played: Sequence[int]) -> Contrasts:

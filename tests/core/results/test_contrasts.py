@@ -73,6 +73,25 @@ def test_ten_equal_agents_are_rarely_told_apart() -> None:
     assert sum(claims(games(rng, 10, 12)) > 0 for _ in range(40)) <= 2 + 3 * sqrt(2)
 
 
+def test_games_that_are_all_level_are_no_test() -> None:
+    """The first two entries share every pair of games, so these games refute nothing: the sign of no lead can be flipped. Three
+    ratings and the games against the third entry are tested, which wins and loses by lot.
+    """
+    rng = random.Random(5)
+    tally = Tally(sheet("versus", 3))
+    for round_ in range(12):
+        for one, two in combinations(range(3), 2):
+            for seats in ((one, two), (two, one)):
+                got = 0.0 if two == 1 else rng.choice((1.0, 0.0, -1.0))
+                tally.count(Facts(seats, (got, -got), "normal", None, None))
+                tally.add_game(round_, seats, (got, -got), rng.getrandbits(60), drew=True, adjusted=None)
+    found = contrast(tally)
+    assert found.tests == 3 + 2
+    level = found.get(0, 1, "games")
+    assert level is not None
+    assert (level.lead, level.p_value_holm, level.better) == (0, 1, 0)
+
+
 def test_what_ranks_two_solvers_tells_them_apart() -> None:
     """Solvers that solve all with equal moves, one with a tenth of the nodes: told apart by nodes, as scipy's test has it."""
     rng = random.Random(3)
