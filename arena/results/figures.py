@@ -74,13 +74,15 @@ def count(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}"
 
 
-def amount(number: float, noun: str, several: str | None = None) -> str:
-    """Return a whole number with its noun; `several` is the plural, by default the noun with an s.
+def amount(number: float, noun: str) -> str:
+    """Return a whole number with its noun in the singular or plural.
 
-    >>> amount(1, "game"), amount(2500, "game"), amount(2, "entry", "entries")
-    ('1 game', '2,500 games', '2 entries')
+    >>> amount(1, "game"), amount(2500, "game"), amount(0, "match"), amount(2, "entry")
+    ('1 game', '2,500 games', '0 matches', '2 entries')
     """
-    return f"{count(number)} {noun if number == 1 else several or f'{noun}s'}"
+    if number != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{count(number)} {noun}"
 
 
 def score(value: float | None) -> str:

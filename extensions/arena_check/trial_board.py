@@ -36,6 +36,7 @@ MIN_PAIRS = 6
 """Minimum number of different game pairs that can distinguish two entries. If one entry wins all of n pairs, the p-value of the
 sign-flip test is 2 / 2 ** n, which is at most 0.05 for 6 pairs, but not for 5.
 """
+NO_ROUND = "no place, because the time was not enough for a round"
 TOO_FEW_PAIRS = "has played too few different games for a verdict against"
 """The text for results that come from too few different pairs."""
 
@@ -50,6 +51,8 @@ class Tried(NamedTuple):
     board: Leaderboard
     pairs: Mapping[tuple[str, str], Sequence[Pair]]
     """The game pairs of every two entries, keyed by the two in either order; empty for games with more than two seats."""
+    rounds: int
+    """The number of finished rounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,8 @@ class TrialBoard:
         elif len(whole) < ROUNDS * a_round:
             rounds = f"{finished_rounds} round{'s' * (finished_rounds != 1)}"
             matches = rounds if len(whole) >= a_round else f"{len(whole)} of the {a_round} matches of a round"
-            self.say(f"The time was enough for {matches}.")
+            slow = None if watched is None else _describe_slowness(watched, played)
+            self.say(f"The time was enough for {matches}{slow or ''}; --seconds S gives more time.")
         most = f"{spec.boards[0].seats[-1].limits.nodes:,} nodes"
         budget = (
             f"No limits are named: an agent that reports its best action so far stops after {most}, and any other agent decides "
@@ -177,7 +181,17 @@ class TrialBoard:
             self.say(budget)
         labels = tally.sheet.labels
         there = {(labels[one], labels[two]): pairs for (one, two), pairs in tally.matches.pairings().items()}
-        return Tried(board, there | {(two, one): [pair.swapped() for pair in pairs] for (one, two), pairs in there.items()})
+        there |= {(two, one): [pair.swapped() for pair in pairs] for (one, two), pairs in there.items()}
+        return Tried(board, there, len(played) // a_round)
+
+
+def _describe_slowness(label: str, played: Sequence[PlayedMatch]) -> str | None:
+    """Return the time that an entry takes for a decision, as a reason, if it took more than half of the time of all entries."""
+    spent = [(one.record.labels[step.seat], step.seconds) for one in played for step in one.record.decisions]
+    own = [seconds for name, seconds in spent if name == label]
+    if sum(own) <= sum(seconds for _, seconds in spent) / 2:
+        return None
+    return f", because {label} took {figures.duration(sum(own) / len(own))} for a decision"
 
 
 def place(board: Leaderboard, label: str) -> str:

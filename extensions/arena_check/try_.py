@@ -27,7 +27,7 @@ from arena_check.positions import agents_of, positions_option, read_positions, r
 from arena_check.report_lines import format_option
 from arena_check.second_process import SecondProcess
 from arena_check.threads import collect_deaths
-from arena_check.trial_board import MAX_MOVES, TrialBoard, against_each, percent, place, row_of
+from arena_check.trial_board import MAX_MOVES, NO_ROUND, TrialBoard, against_each, percent, place, row_of
 from arena_isolation.command import called, need_startable
 from arena_setup.options import seed_option
 from arena_setup.words import command_of
@@ -35,7 +35,7 @@ from arena_setup.words import command_of
 CHECK_MATCHES = 5
 """Number of matches in the first check."""
 TRY_SECONDS = 6.0
-"""Seconds for everything in a file, not counting the checks."""
+"""The default number of seconds for everything in a file, not counting the checks."""
 MAX_MATCH_LINES = 60
 """The maximum number of lines of a match that is shown in full. If a match is longer, its first and last states are shown."""
 NONE = "none"
@@ -51,11 +51,27 @@ NONE = "none"
     metavar="NAME",
     help="Check and try agents on this game only, instead of all that they can play; may be repeated.",
 )
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 10**6, min_open=True),
+    default=TRY_SECONDS,
+    show_default=True,
+    metavar="S",
+    help="Seconds of play for everything in the file.",
+)
 @seed_option("Seed of all random numbers.")
 @format_option
 @positions_option
 @plugin_option
-def try_(file: str, games: tuple[str, ...], seed: int, positions: str | None, plugins: tuple[str, ...], style: str) -> int:
+def try_(
+    file: str,
+    games: tuple[str, ...],
+    seconds: float,
+    seed: int,
+    positions: str | None,
+    plugins: tuple[str, ...],
+    style: str,
+) -> int:
     """Check a plugin file, let its parts play for a few seconds, and print their standing.
 
     PROGRAM is an agent in another language: an executable file, or a command with its arguments in quotes.
@@ -69,15 +85,17 @@ def try_(file: str, games: tuple[str, ...], seed: int, positions: str | None, pl
         named += ["--format", style] if as_json else []
         loaded = [word for plugin in plugins for word in ("--plugin", plugin)]
         asked = [] if positions is None else ["--positions", positions]
+        named += ["--seconds", str(seconds)]
         return supervise(["try", file, *named, "--seed", str(seed), *asked, *loaded], resume=False, as_json=as_json)
     progress = CheckProgress(note, sys.stderr)
     with progress.watching():
-        return _try(file, games, seed, positions, plugins, progress, as_json=as_json)
+        return _try(file, games, seconds, seed, positions, plugins, progress, as_json=as_json)
 
 
 def _try(
     file: str,
     games: tuple[str, ...],
+    seconds: float,
     seed: int,
     positions: str | None,
     plugins: tuple[str, ...],
@@ -89,9 +107,7 @@ def _try(
     with results_alone() as out, collect_deaths(last=True):
         program = command_of(file)
         if program is not None:
-            attempt = TrialBoard(
-                load(plugins), file, plugins, seed, out, monotonic() + TRY_SECONDS, progress, games, as_json=as_json
-            )
+            attempt = TrialBoard(load(plugins), file, plugins, seed, out, monotonic() + seconds, progress, games, as_json=as_json)
             try_program(attempt, program)
             return 0
         if not PluginPlace(file).is_file:
@@ -120,7 +136,7 @@ def _try(
                 # clock.
                 for key, value in tried:
                     progress.begin(key, source_line(value), None)
-                    TRIES[key[0]](replace(board, until=monotonic() + TRY_SECONDS / len(tried)), key, value)
+                    TRIES[key[0]](replace(board, until=monotonic() + seconds / len(tried)), key, value)
         except Interrupted as interrupt:
             say(f"while trying {' '.join(key)}: {describe(interrupt)}")
             raise
@@ -160,7 +176,7 @@ def try_game(attempt: TrialBoard, key: tuple[str, ...], kind: type[Game]) -> Non
     attempt.say("\n\n".join(_draw_states(game, record, attempt.width)))
     ending = record.termination if record.termination != "normal" else "solved" if record.solved else "over"
     returns = ", ".join(map(figures.score, record.returns))
-    attempt.say(f"\n{ending} after {len(record.actions)} actions, returns {returns}")
+    attempt.say(f"\n{ending} after {figures.amount(len(record.actions), 'action')}, returns {returns}")
 
 
 def _wrap(text: str, width: int) -> str:
@@ -269,12 +285,13 @@ def _play_boards(attempt: TrialBoard, label: str, entry: str | Mapping[str, Any]
         if left <= 0 and number:
             attempt.say(
                 f"\nnot played, because the time ran out: {', '.join(other.name for other in games[number:])}; "
-                "--game NAME plays only that one"
+                "--game NAME plays only that one, and --seconds S gives more time"
             )
             break
         rivals = [name for name in attempt.registry.list_references(game) if name != label]
         tried = attempt.play(attempt.spec(game, [entry, *rivals]), max(0.0, left) / (len(games) - number), watched=label)
-        placed = f"{label} at {game.name}: {place(tried.board, label)}"
+        failed = row_of(tried.board, label)["failures"]
+        placed = f"{label} at {game.name}: {place(tried.board, label) if tried.rounds or failed else NO_ROUND}"
         if tried.board.kind == "versus":
             words = f"{placed}; it {against_each(tried, label)}."
         else:

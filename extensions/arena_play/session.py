@@ -1,10 +1,12 @@
 """One match between people and agents at the terminal, by the rules of the referee."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from time import sleep
 
 from arena import Action, Game, Puzzle, State
+from arena.api.cli import say
 from arena.api.errors import cut, describe, suggest
 from arena.api.games import Returns, gives
 from arena.api.match import Differs, Forfeit, Match, Player, Stepper, legal_action
@@ -15,6 +17,7 @@ from arena_play.board_text import fit_board
 from arena_play.endings import because, result
 from arena_play.screen import Screen
 from arena_play.seats import is_person, player_of
+from arena_play.slow_decision import SlowDecision
 
 COMMANDS = {
     "?": "lists the moves",
@@ -103,6 +106,7 @@ class Session:
         self._screen = screen
         self._adviser = adviser
         self._delay = delay
+        self._slow = SlowDecision(say)
         self._stepper = self._start()
         self._moves: list[tuple[int, Action]] = []
         """The actions so far, each with its seat."""
@@ -163,7 +167,8 @@ class Session:
         player = self._players[seat]
         fallbacks = player.fallbacks
         try:
-            action = player.choose(state, self._game.actions(state))
+            with nullcontext() if self._people[seat] else self._slow.watch(self.match.seats[seat]):
+                action = player.choose(state, self._game.actions(state))
         except TakenBack:
             self._take_back()
             return

@@ -13,11 +13,13 @@ import click
 from arena import ArenaError, Pairing, Puzzle, Spec
 from arena.api.cli import PercentLine, load, results_alone, say, say_notes, tracebacks_wanted
 from arena.api.match import Differs, Step
+from arena.api.results import figures
 from arena.api.run import MatchRunner, Scheduled
 from arena_play import human
 from arena_play.board_text import fit_board
 from arena_play.defaults import SOLUTION_LIMITS
 from arena_play.screen import Screen
+from arena_play.slow_decision import SlowDecision
 from arena_play.solution import Solution
 from arena_setup.match_setup import setup_of
 from arena_setup.options import match_options
@@ -88,7 +90,7 @@ def solve(
 
 
 def _run_solver(spec: Spec) -> Solution:
-    with closing(MatchRunner(spec)) as runner:
+    with closing(MatchRunner(spec)) as runner, SlowDecision(say).watch(spec.boards[0].seats[0]):
         return Solution(spec, runner.play(Scheduled(0, 0, Pairing(0, (0,)))))
 
 
@@ -106,7 +108,8 @@ def show_solution(screen: Screen, spec: Spec, delay: float | None, *, animate: b
     else:
         frames = list(_frames(screen, solution))
         if sum([frame.count("\n") + 2 for frame in frames]) > MAX_PRINTED_LINES and len(frames) > 4:
-            middle = f"... {len(frames) - 4:,} positions left out; --moves prints all moves, --animate shows all positions ..."
+            out = figures.amount(len(frames) - 4, "position")
+            middle = f"... {out} left out; --moves prints all moves, --animate shows all positions ..."
             frames = [*frames[:2], middle, *frames[-2:]]
         for frame in frames:
             screen.put(f"\n{frame}")

@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
+import arena
+from arena.format import Pairing
+from arena.match.record import Decision
 from arena.results.leaderboard import Leaderboard
 from arena.schedule.board_info import BoardInfo
 from arena.spec import load_spec
 from arena.stats.observations import Pair, WinDrawLoss
-from arena_check.trial_board import Tried, against_each, place
+from arena.tournament.results import PlayedMatch
+from arena_check.trial_board import Tried, _describe_slowness, against_each, place
 from tests.extensions.check.conftest import Inside
 
 pytestmark = pytest.mark.process
@@ -84,7 +88,24 @@ def tried(scores: list[float | None], games: int, pairs: dict[str, list[Pair]], 
     told: dict[str, Any] = {field.name: None for field in fields(Leaderboard)}
     sheet = BoardInfo.of(load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]}).boards[0])
     board = Leaderboard(**{**told, "sheet": sheet, "rows": rows, "cross": (tuple(scores), (), ())})
-    return Tried(board, {("a", other): found for other, found in pairs.items()})
+    return Tried(board, {("a", other): found for other, found in pairs.items()}, games)
+
+
+def test_a_slow_agent_is_named_as_the_reason() -> None:
+    """Three seconds a decision against a millisecond: a game of five moves, of which three were its own."""
+    decisions = tuple([Decision(seat, 0, 0, (3.0, 0.001)[seat], None, None) for seat in (0, 1, 0, 1, 0)])
+    record = arena.play("tic-tac-toe", ["random", "random"])._replace(labels=("slow", "random"), decisions=decisions)
+    played = [PlayedMatch(0, 0, Pairing(0, (0, 1)), record)]
+    assert _describe_slowness("slow", played) == ", because slow took 3.00 s for a decision"
+    assert _describe_slowness("random", played) is None
+
+
+def test_too_few_seconds_give_no_place(tmp_path: Path, inside: Inside) -> None:
+    """In a thousandth of a second no round is finished; a place from one game would say nothing."""
+    (tmp_path / "strong.py").write_text(STRONG)
+    few = inside("try", "strong.py", "--game", "tic-tac-toe", "--seconds", "0.001").stdout
+    assert "strong at tic-tac-toe: no place, because the time was not enough for a round" in few
+    assert "--seconds S gives more time." in few
 
 
 @pytest.mark.parametrize(("failures", "said"), [(3, "no place, because it failed in 3 of 8 games"), (0, "place 1 of 2, shared")])
