@@ -11,6 +11,7 @@ from arena.console.notices import say
 from arena.console.output import results_alone
 from arena.errors import SpecError
 from arena.plugins.sources import load_plugins
+from arena.results import figures
 from arena.spec import json_schema, limit_warnings, load_spec
 from arena.spec.document import Document
 from arena.spec.model import SpecKeys
@@ -40,7 +41,7 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
                 for warning in warnings:
                     say(f"warning: {warning}")
                 counted = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}, " if warnings else ""
-                print(f"{spec}: no faults, {counted}{ready.size:,} matches", file=out)
+                print(f"{spec}: no faults, {counted}{figures.amount(ready.size, 'match')}", file=out)
                 for note in (*ready.notes, *repeat_notes(ready.boards)):
                     say(f"note: {note}")
     return code

@@ -133,7 +133,7 @@ class Record(NamedTuple):
 
     def __repr__(self) -> str:
         given = ", ".join([f"{name}={value!r}" for name, value in (self.parameters or {}).items()])
-        length = "" if self.moves is None else f", {self.moves:,} moves"
+        length = "" if self.moves is None else f", {self.moves:,} move{'s' * (self.moves != 1)}"
         scores = ", ".join([f"{value:g}" for value in self.returns])
         where = self.game + (f"({given})" if given else "")
         return f"<Record {self.id[:10]} of {where}: {' - '.join(self.labels)}, returns {scores}, {self.termination}{length}>"

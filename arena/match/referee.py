@@ -173,7 +173,7 @@ def _follow(puzzle: Puzzle, match: Match, player: Player, path: Path, state: Mat
     stepper.cost = float(stepper.cost)
     state.solved = bool(puzzle.is_goal(stepper.state))
     if not state.solved:
-        message = f"the path of {len(path.actions)} actions does not end at a goal"
+        message = f"the path of {len(path.actions)} action{'s' * (len(path.actions) != 1)} does not end at a goal"
         raise Forfeit("illegal-action", player.number, message)
     return _NORMAL
 

@@ -342,14 +342,18 @@ def _list_columns(sheet: BoardInfo, own: Iterable[Column], *, by_returns: bool) 
 
 def _describe_matches(tally: Tally, *, ended: bool) -> Iterator[str]:
     sheet = tally.sheet
-    what = "games" if sheet.kind == "versus" else "attempts"
+    what = "game" if sheet.kind == "versus" else "attempt"
     different = "all" if tally.distinct_games == tally.games else f"{tally.distinct_games:,}"
-    distinct = "" if sheet.has_chance else f", {different} different"  # with chance, no match counts as a repeat
+    distinct = f", {different} different"
+    if sheet.has_chance or tally.games == 1:  # with chance, no match counts as a repeat
+        distinct = ""
     repeats = " Repeated games say nothing new about the agents." if tally.matches.folded else ""
-    yield f"{tally.games:,} {what}{distinct}.{repeats}"
+    yield f"{figures.amount(tally.games, what)}{distinct}.{repeats}"
     if not ended:
         left = sheet.size - tally.games - tally.void
-        missing = f"{left:,} of {sheet.size:,} matches are missing" if sheet.exact else ""
+        missing = (
+            f"{left:,} of {figures.amount(sheet.size, 'match')} {'is' if left == 1 else 'are'} missing" if sheet.exact else ""
+        )
         yield f"The run is not finished{missing and ': '}{missing}."
 
 

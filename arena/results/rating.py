@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import TYPE_CHECKING, ClassVar
 
+from arena.results import figures
 from arena.results.pairs import PairedGames
 from arena.schedule.board_info import BoardInfo
 from arena.stats.cycles import beats, cycles
@@ -59,8 +60,8 @@ class UnknownRatings:
             if self.needed is not None:
                 pairs = f"{self.decisive:,}" if self.decisive else "none"
                 about = "at least" if self.swept else "about"
-                line += f" It needs {about} {self.needed:,} decided pairs of games (one side scores more);"
-                line += f" so far there are {pairs}."
+                line += f" It needs {about} {figures.amount(self.needed, 'decided pair')} of games (one side scores more);"
+                line += f" so far there {'is' if self.decisive == 1 else 'are'} {pairs}."
             yield line
         if self.swept:
             names = ", ".join([labels[entry] for entry in self.swept])

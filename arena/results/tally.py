@@ -470,7 +470,8 @@ class Tally:
         if self.void:
             server = "the server of an agent did not answer or its budget was spent; the game and arena are not at fault"
             why = f"the game or arena failed or, in {self.unavailable:,} of them, the server of an agent"
-            yield f"{self.void:,} matches are void and not scored, because {server if self.unavailable == self.void else why}."
+            void = f"{figures.amount(self.void, 'match')} {'is' if self.void == 1 else 'are'}"
+            yield f"{void} void and not scored, because {server if self.unavailable == self.void else why}."
             often = [
                 f"{label} {count.void:,} of {count.void + count.games:,}"
                 for label, count in counts
@@ -484,9 +485,10 @@ class Tally:
             were = "game was" if self.adjudicated == 1 else "games were"
             yield f"{self.adjudicated:,} {were} adjudicated: they ended early, by the values that the agents reported."
         if self.fallbacks:
-            yield f"{self.fallbacks:,} actions were random, because a budget ran out before the agent reported an action."
+            drawn = f"{figures.amount(self.fallbacks, 'action')} {'was' if self.fallbacks == 1 else 'were'} random"
+            yield f"{drawn}, because a budget ran out before the agent reported an action."
             shares = [
-                f"{label} {fell:,} of {count.decisions:,} decisions ({figures.share(fell / count.decisions)})"
+                f"{label} {fell:,} of {figures.amount(count.decisions, 'decision')} ({figures.share(fell / count.decisions)})"
                 for label, count in counts
                 if (fell := count.fallbacks)
             ]

@@ -14,6 +14,7 @@ from arena.match.match import Seat
 from arena.match.record import Record
 from arena.plugins.registry import own_prefix
 from arena.processes.interrupts import user_interrupts
+from arena.results import figures
 from arena.schedule.board_info import entry_key
 from arena.schedule.fingerprint import parts_of
 from arena.schedule.schedule import Batch, Scheduled
@@ -198,7 +199,8 @@ def clear_for(store: Store, spec: Spec, run: Run, names: Sequence[str], *, accep
     number = store.forget(labels, own, entries)
     if aside is None:
         return None
-    return f"{number:,} matches of {', '.join(names)} are played again; the matches so far are kept in {aside}"
+    again = f"{figures.amount(number, 'match')} of {', '.join(names)} {'is' if number == 1 else 'are'} played again"
+    return f"{again}; the matches so far are kept in {aside}"
 
 
 def _find_labels(store: Store, seats: Sequence[Seat], names: Sequence[str]) -> set[str]:

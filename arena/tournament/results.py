@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from arena.format import Pairing
 from arena.match.record import Record
+from arena.results import figures
 from arena.secret import Seed, newest_digits
 from arena.spec import Spec
 from arena.store import Store
@@ -110,7 +111,7 @@ class Results:
             with Store.open(self.store) as store:
                 number, boards = next(store.query("SELECT count(*) FROM place"))[0], [one.title for one in store.last().boards]
         where = "" if self.store is None else f", in {self.store}"
-        return f"<Results of {self.name!r}: {number:,} matches at {', '.join(boards)}{where}>"
+        return f"<Results of {self.name!r}: {figures.amount(number, 'match')} at {', '.join(boards)}{where}>"
 
     def _repr_html_(self) -> str:
         return str(import_module("arena_records.analysis").notebook_html(self))

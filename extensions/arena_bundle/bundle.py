@@ -16,6 +16,7 @@ import click
 from arena import ArenaError, PluginError, Record, Spec, SpecError, __version__
 from arena.api.cli import distribution, load, plugin_option, results_alone, say
 from arena.api.errors import StoreError, abbreviate
+from arena.api.results import figures
 from arena.api.run import Scheduled
 from arena.api.spec import PluginPlace, list_named_code, load_spec
 from arena.api.store import ForeignCode, Run, Store
@@ -117,7 +118,10 @@ def bundle(
         if sign is not None:
             sign_file(Path(folder, MANIFEST), sign)
         size = content.pack(out)
-        print(f"{out}: {content.matches:,} matches, {len(content.names) + 1} files, {size:,} bytes", file=shown)
+        print(
+            f"{out}: {figures.amount(content.matches, 'match')}, {len(content.names) + 1} files, {size:,} bytes",
+            file=shown,
+        )
         print(f"SHA-256 of {MANIFEST}: {sha256(Path(folder, MANIFEST).read_bytes()).hexdigest()}", file=shown)
     return 0
 

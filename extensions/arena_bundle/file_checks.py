@@ -16,6 +16,7 @@ from typing import Any
 from arena import ArenaError, __version__
 from arena.api.cli import LiveLine
 from arena.api.errors import StoreError, abbreviate, describe
+from arena.api.results import figures
 from arena_bundle.citation import write_citation
 from arena_bundle.layout import (
     ALWAYS,
@@ -147,7 +148,9 @@ class FileChecks:
         unused = [first for first, _ in self._secret if first not in self._used]
         if unused:
             raise Contradiction(f"{RUN}: no match uses the secret seed for the rounds from {unused[0]:,} on")
-        self.verdict.shown.append(f"{self.verdict.matches:,} records keep the contract of records")
+        self.verdict.shown.append(
+            f"{figures.amount(self.verdict.matches, 'record')} keep{'s' * (self.verdict.matches == 1)} the contract of records"
+        )
 
     def _checked_lines(self) -> Iterator[Line]:
         boards = self.last.boards
@@ -222,7 +225,7 @@ class FileChecks:
                     f"schedule of {sheet.title}: the spec of a ladder does not determine it, so a dropped match cannot be noticed"
                 )
             elif count > sheet.size or (count < sheet.size and sheet.exact and self.last.ended is not None):
-                text = f"{sheet.title} has {count:,} of the {sheet.size:,} matches of its schedule"
+                text = f"{sheet.title} has {count:,} of the {figures.amount(sheet.size, 'match')} of its schedule"
                 raise Contradiction(f"{text}, although the run has ended" if count < sheet.size else text)
             elif self.last.ended is None:
                 self.verdict.not_shown.append(

@@ -13,6 +13,7 @@ from typing import Any
 from arena import Record, load_plugins
 from arena.api.cli import LiveLine
 from arena.api.errors import Interrupted, IsolationError, abbreviate, describe
+from arena.api.results import figures
 from arena.api.spec import PythonFile
 from arena.api.store import Store
 from arena_bundle.file_checks import FileChecks, find_differences
@@ -249,7 +250,7 @@ class SandboxChecks:
             self._verdict.not_replayable = dict(sorted(counts.items()))
             if counts:
                 named = ", ".join([f"{why} ({count:,})" for why, count in sorted(counts.items())])
-                self._verdict.not_shown.append(f"{counts.total():,} matches cannot be replayed: {named}")
+                self._verdict.not_shown.append(f"{figures.amount(counts.total(), 'match')} cannot be replayed: {named}")
             lot = draw_lot(candidates, self._size, self._seed)
             for number, key in enumerate(lot, 1):
                 self._line.show(f"replaying match {number:,} of {len(lot):,}")

@@ -330,7 +330,7 @@ def quality_text(
 ) -> str:
     """Return the figures as tables, with a column for each heuristic."""
     known, whole, lost = sample.known, sample.whole, len(sample.dead_ends)
-    count = f"{len(known) + lost:,} states"
+    count = figures.amount(len(known) + lost, "state")
     which = f"all {count}" if whole else f"the {count} nearest to a goal"
     if whole and not sample.same_states:
         which += f" that {sample.positions} random position{'s lead' if sample.positions > 1 else ' leads'} to"
@@ -396,7 +396,9 @@ def _dominance(states: Sequence[State], qualities: Sequence[Quality], evaluation
     more, less = sum(lead > TOLERANCE for lead in leads), sum(lead < -TOLERANCE for lead in leads)
     if bool(more) != bool(less):
         larger, smaller, count = (one, other, more) if more else (other, one, less)
+        where = figures.amount(count, "state")
         if any(found.overestimates for found in qualities if found.heuristic == larger):
-            return [f"{larger} is never smaller than {smaller}, and larger at {count:,} states, but it overestimates."]
-        return [f"{larger} dominates {smaller}: it is never smaller, and larger at {count:,} states."]
-    return [f"{one} is larger at {more:,} states, {other} at {less:,}, and they agree at {len(leads) - more - less:,}."]
+            return [f"{larger} is never smaller than {smaller}, and larger at {where}, but it overestimates."]
+        return [f"{larger} dominates {smaller}: it is never smaller, and larger at {where}."]
+    where = figures.amount(more, "state")
+    return [f"{one} is larger at {where}, {other} at {less:,}, and they agree at {len(leads) - more - less:,}."]

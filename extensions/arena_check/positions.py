@@ -10,6 +10,7 @@ import click
 from arena import Agent, ArenaError, Game, Puzzle, Registry
 from arena.api.games import Abilities, move_limit
 from arena.api.match import Match, play_match
+from arena.api.results import figures
 from arena.api.spec import Document, load_spec
 
 EXPECTED = "expected `game`, and `positions`: a list of mappings with `position` and a list `good`, as arena review writes them"
@@ -146,7 +147,7 @@ def report_positions(
         found = list(ask_positions(file, entry_of_agent(file, name), registry, plugins))
         solved = sum(one.solved for one in found)
         whole = whole and solved == len(found)
-        print(f"{name} solves {solved} of {len(found)} positions of {file.name}", file=out)
+        print(f"{name} solves {solved} of {figures.amount(len(found), 'position')} of {file.name}", file=out)
         for one in found:
             good = ", ".join(one.exercise.good)
             said = f"plays {one.action}" if one.action is not None else f"does not choose an action ({one.reason})"

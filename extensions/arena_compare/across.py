@@ -122,7 +122,7 @@ def across_text(
     """
     titles = list(dict.fromkeys([effect.domain for pair in pairs for effect in pair.domains]))
     by = pairs[0].by or SUCCESS
-    counted = f"{len(titles)} domain{'s' if len(titles) > 1 else ''}"
+    counted = figures.amount(len(titles), "domain")
     blocks = [f"{' and '.join(names) if len(names) == 2 else f'{len(names)} entries'} across {counted} by {by}"]
     blocks += _solver_tables(solvers, style, width)
     corrected = list(zip(pairs, *_corrected(pairs), strict=True))

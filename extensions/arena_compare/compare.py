@@ -74,7 +74,7 @@ def compare(
                 return _write_latex(page, "\n\n\n".join(_texts(boards, LATEX, None, by)))
             if page is not None and writer is not None:
                 size = writer.write(Path(page), opened, _boards_of_page(found, by))
-                say(f"{page}: {sum(len(one.pairs) for one in found):,} comparisons, {size / 1e6:,.1f} MB")
+                say(f"{page}: {figures.amount(sum(len(one.pairs) for one in found), 'comparison')}, {size / 1e6:,.1f} MB")
                 return 0
         if style == "json":
             documents = []
@@ -151,7 +151,7 @@ def _compare_across(
         text = across_text(met, pairs, solvers, "html", None)
         size = writer.write(Path(page), store, {"names": met, "text": text, "document": document, "domains": titles})
         numbers = ((len(pairs), "comparison"), (len(tallies), "domain"))
-        counted = [f"{number:,} {noun}{'s' * (number != 1)}" for number, noun in numbers]
+        counted = [figures.amount(number, noun) for number, noun in numbers]
         say(f"{page}: {' over '.join(counted)}, {size / 1e6:,.1f} MB")
     elif style == "json":
         print(json.dumps(across_document(met, pairs, solvers), indent=2, allow_nan=False), file=out)

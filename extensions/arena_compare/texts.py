@@ -9,7 +9,7 @@ from arena.stats import EloEstimate
 from arena_compare.comparison import Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import Means, PuzzleComparison
-from arena_compare.verdicts import advice, games_verdict, p_value_text, p_value_words, percentage_points, puzzle_verdict
+from arena_compare.verdicts import advice, games_verdict, p_value_text, p_value_words, puzzle_verdict, signed_points
 
 if TYPE_CHECKING:
     from arena.stats import Difference
@@ -29,9 +29,9 @@ def comparison_text(sheet: BoardInfo, found: Comparison, style: str, *, width: i
         return f"{sheet.title}: {found.one} against {found.other}\n\n{_games(found, sheet)}"
     if isinstance(found, MeanComparison):
         by = "" if measure is None else f" by {measure}"
-        heading = f"{sheet.title}: {found.one} and {found.other}{by} in {_count(found.rounds, 'round')}"
+        heading = f"{sheet.title}: {found.one} and {found.other}{by} in {figures.amount(found.rounds, 'round')}"
         return f"{heading}\n\n{_means_text(found)}"
-    heading = f"{sheet.title}: {found.one} and {found.other} on {_count(found.solved.positions, 'position')}"
+    heading = f"{sheet.title}: {found.one} and {found.other} on {figures.amount(found.solved.positions, 'position')}"
     texts = [heading, puzzle_verdict(found), _figures(found, style, width)]
     for title, rows, text in (("nodes", found.by_nodes, figures.figure), ("time", found.by_seconds, _round_duration)):
         if rows:
@@ -40,10 +40,6 @@ def comparison_text(sheet: BoardInfo, found: Comparison, style: str, *, width: i
             texts.append(f"Solved within a budget of {title}:\n\n{shown}")
     texts += [] if found.untimed is None else [found.untimed]
     return "\n\n".join(texts)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _round_duration(seconds: float) -> str:
@@ -71,15 +67,15 @@ def _means_text(found: MeanComparison) -> str:
 
 def _figures(found: PuzzleComparison, style: str, width: int | None) -> str:
     """Return the table of all figures of both entries."""
-    solved, both = found.solved, f"{_count(found.solved.both, 'position')} that both solved"
+    solved, both = found.solved, f"{figures.amount(found.solved.both, 'position')} that both solved"
     shares = [figures.share((solved.both + alone) / solved.positions) for alone in (solved.only_one, solved.only_other)]
-    bounds = f"{percentage_points(found.low)} to {percentage_points(found.high)}"
+    bounds = f"{signed_points(found.low, 1)} to {signed_points(found.high, 1)}"
     typical = f"{both}, geometric mean"
     rows = [
         [
             "Solved",
             *shares,
-            f"{figures.signed(100 * found.difference)} points",
+            f"{signed_points(found.difference, 1)} points",
             bounds,
             _tested(found.p_value_holm, found.test),
         ],
@@ -133,8 +129,8 @@ def _games(found: GamesComparison, sheet: BoardInfo) -> str:
     worth, difference = found.worth, found.table
     if worth is not None and found.counts is not None:
         pairs = sum(found.counts)
-        games = f" ({found.games:,} games, {found.distinct:,} different)" if found.distinct < found.games else ""
-        counted = f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of games{games}"
+        games = f" ({figures.amount(found.games, 'game')}, {found.distinct:,} different)" if found.distinct < found.games else ""
+        counted = f"{figures.amount(pairs, 'pair')} of games{games}"
         direct = "" if found.direct is None else f", {p_value_words(found.direct.p_value_holm, found.direct.test)}"
         lines.append(f"{found.one} scores {score_words(worth)} in {counted}{direct}. {elo_words(worth)}")
         shares = [f"{points} ({count:,})" for points, count in zip(("0", "1/2", "1", "1 1/2", "2"), found.counts, strict=True)]
@@ -216,7 +212,7 @@ def matrix_cells(found: Comparison) -> tuple[Cell, Cell]:
     else:
         ratio = None if found.nodes is None else found.nodes.estimate
         nodes = ["", ""] if ratio is None else [f"x {figures.figure(value)}" for value in (ratio.value, 1 / ratio.value)]
-        points = [percentage_points(found.difference * side) for side in (1, -1)]
+        points = [signed_points(found.difference * side) for side in (1, -1)]
         row, column = zip(points, nodes, strict=True)
     return Cell(*row, found.better), Cell(*column, -found.better)
 

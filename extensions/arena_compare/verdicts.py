@@ -20,6 +20,11 @@ def percentage_points(difference: float) -> str:
     return f"{round(100 * difference) + 0:d}"
 
 
+def signed_points(difference: float, decimals: int = 0) -> str:
+    """Return the difference between two shares in percentage points as text, with its sign; 0 is written with a +."""
+    return figures.elo(100 * difference, decimals)
+
+
 def p_value_text(value: float) -> str:
     """Return a p-value as text. The text is never 0, because no test gives a p-value of 0."""
     plain = f"p = {value:.2g}" if value >= 0.0001 else f"p = {value:.0e}"
@@ -106,7 +111,7 @@ def puzzle_verdict(found: PuzzleComparison) -> str:
     )
     aspects = [aspect for aspect in every if aspect.means is not None]
     solves = found.p_value_holm <= SIGNIFICANCE_LEVEL
-    points = f"{percentage_points(found.low)} to {percentage_points(found.high)} points"
+    points = f"{signed_points(found.low)} to {signed_points(found.high)} points"
     unsettled = [] if solves else [f"what they solve ({points}, {said})"]
     unsettled += [f"{aspect.name} ({_interval(aspect)})" for aspect in aspects if not _side(aspect)]
     rest = _joined(unsettled, "or")

@@ -118,12 +118,12 @@ class PastContest:
         lines = [f"{self.sentence}."]
         for one in sorted(self.variants, key=lambda one: (one.name != self.answer, not one.still_in, -(one.score or 0))):
             share = None if one.score is None else figures.fixed(100 * one.score, 1)
-            score = "no pair" if share is None else f"{share} % of the points in {one.pairs:,} pairs of games"
+            score = "no pair" if share is None else f"{share} % of the points in {figures.amount(one.pairs, 'pair')} of games"
             fate = "still in the contest" if one.still_in else f"worse than {', '.join(one.worse_than)}"
             lines.append(f"{one.name}: {score}, {fate}.")
         drawn = describe_drawn(self.limits, {one.name: one.random_moves for one in self.variants if one.random_moves})
         lines += [drawn] if drawn else []
-        lines.append(f"{self.games:,} games; {describe_plies(self.plies)} (--openings).")
+        lines.append(f"{figures.amount(self.games, 'game')}; {describe_plies(self.plies)} (--openings).")
         return [*lines, f"Kept in {self.store}; `arena duel --history` lists all."]
 
 

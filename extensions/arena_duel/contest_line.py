@@ -37,7 +37,8 @@ class ContestLine(AbstractContextManager["ContestLine"]):
         left = list(self._labels)
         if self._contest.contest is not None:
             left = [label for label, still in zip(left, self._contest.contest.is_in[0], strict=True) if still]
-        text = f"{self._feed.held + self._feed.played:,} games, {figures.span(now - self._began)}, still in: {', '.join(left)}"
+        games = figures.amount(self._feed.held + self._feed.played, "game")
+        text = f"{games}, {figures.span(now - self._began)}, still in: {', '.join(left)}"
         if self._line.shown:
             self._line.show(text)
         else:

@@ -339,12 +339,12 @@ def _report(found: PastDuel, agent: str, played: int) -> Sequence[str]:
     elif found.games < found.most:
         sentence = "Undecided, because new games only repeat earlier ones; try more --openings."
     else:
-        sentence = f"Undecided after {found.most:,} games, the most that --pairs or --games allows."
+        sentence = f"Undecided after {figures.amount(found.most, 'game')}, the most that --pairs or --games allows."
     worth = state.worth
     elo = "no Elo" if worth.elo is None else f"{figures.elo(worth.elo)} Elo{figures.elo_interval(worth.elo_low, worth.elo_high)}"
     lost, drawn, won = sum(state.counts[:2]), state.counts[2], sum(state.counts[3:])
-    pairs = f"{sum(state.counts):,} pairs of games: {won} won, {drawn} level, {lost} lost"
-    failed = [f"{label} lost {number} games by a fault of its own." for label, number in found.failures.items()]
+    pairs = f"{figures.amount(sum(state.counts), 'pair')} of games: {won} won, {drawn} level, {lost} lost"
+    failed = [f"{label} lost {figures.amount(number, 'game')} by a fault of its own." for label, number in found.failures.items()]
     by_chance = describe_drawn(found.limits, found.drawn)
     again = [] if played else ["All games of this duel had been played before; nothing was left to play."]
     test = state.test

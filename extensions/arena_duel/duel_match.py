@@ -10,7 +10,7 @@ from typing import Any
 from arena import ArenaError, Spec, SpecError
 from arena.api.cli import say
 from arena.api.errors import Interrupted, StoreError
-from arena.api.results import BoardInfo, Tally
+from arena.api.results import BoardInfo, Tally, figures
 from arena.api.run import Fingerprint, MatchQueue, PlayedMatch, check_code, play_all
 from arena.api.spec import load_spec
 from arena.api.store import Run, Store
@@ -126,7 +126,7 @@ def play_duel(spec: Spec, place: Path, workers: int, *, quiet: bool) -> int:
                 play_all(spec, feed, workers, note, code=planned.plugins, guarded=not Fingerprint.is_trusted(spec))
         except Interrupted:
             store.flush()
-            say(f"\n{feed.held + feed.played:,} games are in {store.path}; the same command continues with them")
+            say(f"\n{store.path} has {figures.amount(feed.held + feed.played, 'game')}; the same command continues from there")
             raise
         store.end(feed.rankings(), spec)
         return feed.played

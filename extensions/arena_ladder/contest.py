@@ -15,6 +15,7 @@ from time import monotonic, time
 from arena import Record, SpecError
 from arena.api.errors import StoreFull
 from arena.api.match import FAULTS
+from arena.api.results import figures
 from arena.api.run import Batch, CurrentTurn, Scheduled, WorkerPool
 from arena.api.store import Store
 from arena_cluster.engine import ClusterError
@@ -342,7 +343,10 @@ class ContestRunner:
                 self._ledger.count_faults(label, faults)
                 self._faults[label] = faults
             if faults >= FAULTS_IN_ROW:
-                self._suspend(label, f"it lost {faults} matches in a row by its own fault; the last time: {told}")
+                self._suspend(
+                    label,
+                    f"it lost {figures.amount(faults, 'match')} in a row by its own fault; the last time: {told}",
+                )
                 continue
             recent = self._recent.setdefault(label, deque(maxlen=RECENT_MATCHES))
             recent.append(at_fault)

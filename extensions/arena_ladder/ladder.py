@@ -15,6 +15,7 @@ import click
 
 from arena import ArenaError
 from arena.api.cli import install_command, plugin_option, results_alone, say, workers_for
+from arena.api.results import figures
 from arena.api.search import PLAIN
 from arena_isolation.child import ChildProcess
 from arena_web.serve import NEEDED, bind_socket
@@ -205,7 +206,10 @@ def plan(
         speed = measure_speed(read.spec) if seconds is None else Speed(seconds, 0.0)
         limit = describe_limit(read.spec, speed) if seconds is None else None
         match = "a game" if read.solvers is None else "an attempt"
-        print(f"{size} authors; {match} takes {speed.seconds:.3g} s{'' if limit is None else f', {limit}'}", file=out)
+        print(
+            f"{figures.amount(size, 'author')}; {match} takes {speed.seconds:.3g} s{'' if limit is None else f', {limit}'}",
+            file=out,
+        )
         for option in list_options(read, size, speed, deviation):
             print(option.describe(cores or workers_for(None, 1 << 20)), file=out)
     return 0
@@ -463,7 +467,7 @@ def forget(obj: Administered, author: str) -> int:
         folder.forget_log(one)
     if obj.read.submissions.names == "ids":
         click.echo("note: the records still have the id of this author, because `names: ids` puts it into every label", err=True)
-    click.echo(f"{author} is forgotten: {len(gone)} submissions have lost their code and their logs")
+    click.echo(f"{author} is forgotten: the code and the logs of {figures.amount(len(gone), 'submission')} are gone")
     return 0
 
 

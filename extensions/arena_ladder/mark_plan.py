@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arena import Puzzle, Spec, run
+from arena.api.results import figures
 from arena.api.spec import reload_spec
 from arena_ladder.mark_test import MarkRule, MarkTests
 from arena_ladder.spec import LadderSpec
@@ -135,7 +136,7 @@ class Option:
         hours = self.games * self.seconds / 3600
         days = hours / cores / 24
         time = f"{days:.1f} days" if days >= 1 else f"{24 * days:.1f} hours"
-        left = f"; {self.open:,} marks stay open" if self.open else ""
+        left = f"; {figures.amount(self.open, 'mark')} stay{'s' * (self.open == 1)} open" if self.open else ""
         return f"{self.name}: {self.games:,} {self.noun}, {hours:,.1f} core-hours, {time} on {cores} cores{left}"
 
 
@@ -165,11 +166,16 @@ def _list_attempts(ladder: LadderSpec, authors: int, speed: Speed, deviation: fl
         rule = MarkRule(max(authors, 1), len(marks.labels), marks.margin, marks.error)
         for one in (rule, replace(rule, margin=2 * marks.margin)):
             need = games_for_marks(one, deviation, most)
-            named = f"marks with a margin of {one.margin:g} Elo on at most {most:,} positions"
+            named = f"marks with a margin of {one.margin:g} Elo on at most {figures.amount(most, 'position')}"
             yield Option(named, need.games, speed.seconds, "attempts", need.open)
     if ladder.rates:
         for number in (most, (most + 1) // 2):
-            yield Option(f"one version of every author on {number:,} positions", authors * number, speed.seconds, "attempts")
+            yield Option(
+                f"one version of every author on {figures.amount(number, 'position')}",
+                authors * number,
+                speed.seconds,
+                "attempts",
+            )
 
 
 def describe_limit(house: Spec, speed: Speed) -> str | None:

@@ -16,6 +16,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from arena import ArenaError, Puzzle, Spec
 from arena.api.match import canonical
+from arena.api.results import figures
 from arena.api.spec import Document, Faults, SpecKeys, load_spec
 from arena_ladder.roster import RESERVED_NAMES, ROSTER_SUFFIX, Person, read_roster
 from arena_web.api import Feedback
@@ -458,7 +459,7 @@ def list_assignments(folder: FilePath) -> list[FilePath]:
 def check_ladder(file: str, plugins: tuple[str, ...]) -> str:
     """Check the spec of a ladder for `arena validate`, and describe it. Raises SpecError with all faults."""
     read = load_ladder(file, plugins=plugins)
-    authors = "open to everyone" if read.authors is None else f"{len(read.authors)} authors"
+    authors = "open to everyone" if read.authors is None else figures.amount(len(read.authors), "author")
     marks = "" if read.marks is None else f", marks {', '.join(read.marks.names)}"
     return f"a ladder of {', '.join([board.title for board in read.spec.boards])}, {authors}{marks}"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field as Bounds
 
 from arena import ArenaError, Field, Format, Outcomes, Pairing
-from arena.api.results import result_points
+from arena.api.results import figures, result_points
 from arena.stats import EloEstimate
 from arena_pairings.sprt import LuckFreePairs, Sprt, expected_pairs, forecast, log_likelihood_ratio
 
@@ -117,7 +117,7 @@ class HeadToHead(Format):
         if pairs.repeats:
             return f"{words}, the games only repeat earlier ones: try openings"
         ahead = forecast(self.sprt, pairs.counts, llr, pairs.saving)
-        return words if ahead is None else f"{words}, about {ahead.likely:,.0f} pairs in total"
+        return words if ahead is None else f"{words}, about {figures.amount(round(ahead.likely), 'pair')} in total"
 
     def expected_size(self, outcomes: Outcomes) -> int | None:
         """Return the expected number of matches by Wald's approximation; None without a test."""

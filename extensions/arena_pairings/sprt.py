@@ -12,6 +12,7 @@ from math import ceil, expm1, isnan, log, nan, sqrt
 from typing import Literal
 
 from arena import ArenaError
+from arena.api.results import figures
 from arena.stats import EloEstimate, bisect, expected_score, likeliest, log_likelihood
 
 Verdict = Literal["H0", "H1"]
@@ -225,7 +226,7 @@ class SprtForecast:
         if self.at_score is None:
             return f"about {self.under_h0:,.0f} pairs in total if H0 holds, {self.under_h1:,.0f} if H1 holds"
         either = f"{self.under_h0:,.0f} if H0 holds, {self.under_h1:,.0f} if H1 holds"
-        return f"about {self.at_score:,.0f} pairs in total at this score, {either}"
+        return f"about {figures.amount(round(self.at_score), 'pair')} in total at this score, {either}"
 
 
 def forecast(test: Sprt, counts: Sequence[float], llr: float, saving: float = 1.0) -> SprtForecast | None:

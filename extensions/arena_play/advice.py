@@ -67,7 +67,7 @@ def usage(used: Sequence[Any]) -> str:
     if not used:
         return ""
     nodes, _, seconds, depth, value, _, _, exact = used
-    said = [f"{nodes:,} nodes", figures.duration(seconds)]
+    said = [figures.amount(nodes, "node"), figures.duration(seconds)]
     said += [] if depth is None else [f"depth {depth}"]
     said += [] if value is None else [f"value {figures.worth(value, exact=exact)}"]
     return ", ".join(said)

@@ -46,7 +46,7 @@ def find_exhausted_limit(record: Record, limits: Limits) -> str | None:
         return None
     last = record.decisions[-1]
     if limits.nodes is not None and last.nodes >= limits.nodes:
-        return f"{limits.nodes:,} nodes"
+        return figures.amount(limits.nodes, "node")
     if limits.seconds is not None and last.seconds >= limits.seconds:
         return f"{limits.seconds:g} s"
     return None

@@ -10,6 +10,7 @@ import click
 from arena import ArenaError, GameError, Spec
 from arena.api.cli import PercentLine, load, results_alone, say_notes
 from arena.api.errors import Interrupted, describe
+from arena.api.results import figures
 from arena_isolation.agent_pool import AgentProcesses
 from arena_play import human
 from arena_play.advice import Adviser
@@ -51,7 +52,7 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
                 screen.say(f"{board.title}: {' against '.join([seat.label for seat in board.seats])}", "bold")
                 limits = next((seat.limits for seat in board.seats if not is_person(seat)), None)
                 if limits is not None and limits.budget:
-                    most = [f"{limits.nodes:,} nodes"] if limits.nodes is not None else []
+                    most = [figures.amount(limits.nodes, "node")] if limits.nodes is not None else []
                     most += [f"{limits.seconds:g} s"] if limits.seconds is not None else []
                     may = "an agent that reports moves may use" if limits.patient else "a decision of an agent may use"
                     screen.say(f"{may} {' and '.join(most)}{' for each' * limits.patient}; --limits changes that", "dim")
@@ -84,6 +85,8 @@ def _prepare(setup: MatchSetup, agents: Sequence[str], hosts: AgentProcesses) ->
     seats = list(agents) or [human.NAME]
     seats += [best] * (game.players - len(seats))
     if len(seats) > game.players:
-        raise ArenaError(f"{setup.game} has {game.players} {'seat' if puzzle else 'seats'}, got {len(seats)} agents")
+        raise ArenaError(
+            f"{setup.game} has {game.players} {'seat' if puzzle else 'seats'}, got {figures.amount(len(seats), 'agent')}"
+        )
     spec = setup.load(seats)
     return spec, Adviser(setup, best, hosts) if any(map(is_person, spec.boards[0].seats)) else None

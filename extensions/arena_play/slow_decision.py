@@ -20,7 +20,15 @@ class SlowDecision:
     @contextmanager
     def watch(self, seat: Seat) -> Iterator[None]:
         """Say so if the agent of a seat has no limit of time, and decides for longer than SLOW_DECISION_SECONDS in the block."""
-        timer = Timer(SLOW_DECISION_SECONDS, self._remind, (seat.label,))
+
+        def remind() -> None:
+            self._told = True
+            self._say(
+                f"{seat.label} has been searching for {SLOW_DECISION_SECONDS:g} s; Ctrl-C stops it, and --limits seconds=S or "
+                "--limits nodes=N limits each decision"
+            )
+
+        timer = Timer(SLOW_DECISION_SECONDS, remind)
         timer.daemon = True
         if seat.limits.seconds is None and not self._told:
             timer.start()
@@ -28,10 +36,3 @@ class SlowDecision:
             yield
         finally:
             timer.cancel()
-
-    def _remind(self, label: str) -> None:
-        self._told = True
-        self._say(
-            f"{label} has been searching for {SLOW_DECISION_SECONDS:g} s; Ctrl-C stops it, and --limits seconds=S or "
-            "--limits nodes=N limits each decision"
-        )

@@ -100,7 +100,7 @@ class Solution:
         if self.depth is not None:
             yield "depth", f"{self.depth:,}"
         if record.fallbacks:
-            yield "at random", f"{record.fallbacks:,} moves, since the budget of a decision ran out"
+            yield "at random", f"{figures.amount(record.fallbacks, 'move')}, since the budget of a decision ran out"
         if record.solved and self.puzzle.path_matters:
             yield "optimal", self.optimality()[1]
         count = self.solutions()

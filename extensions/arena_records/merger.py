@@ -11,6 +11,7 @@ import click
 from arena import Record
 from arena.api.cli import results_alone
 from arena.api.errors import StoreError
+from arena.api.results import figures
 from arena.api.run import Scheduled
 from arena.api.store import Run, Store
 
@@ -31,7 +32,7 @@ class StoreConflict(StoreError):
 def merge(out: str, stores: tuple[str, ...], *, accept: bool) -> int:
     """Write OUT with the matches of all stores IN."""
     with results_alone() as shown:
-        print(f"{out}: {merge_stores(out, stores, accept=accept):,} matches", file=shown)
+        print(f"{out}: {figures.amount(merge_stores(out, stores, accept=accept), 'match')}", file=shown)
     return 0
 
 

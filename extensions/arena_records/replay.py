@@ -156,7 +156,7 @@ def _describe_step(step: Step, record: Record) -> str:
     more = ""
     if used is not None:
         value = "" if used.value is None else f", value {figures.worth(used.value, exact=used.exact)}"
-        more = f" ({used.nodes:,} nodes, {figures.duration(used.seconds)}{value})"
+        more = f" ({figures.amount(used.nodes, 'node')}, {figures.duration(used.seconds)}{value})"
     return f"{step.number}. {who}: {step.action}{more}"
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from arena import ArenaError, Outcomes, Record, Spec
 from arena.api.cli import LiveLine, say, workers_for
 from arena.api.errors import StoreError
-from arena.api.results import BoardInfo, Tally, result_points, seat_ways
+from arena.api.results import BoardInfo, Tally, figures, result_points, seat_ways
 from arena.api.run import MatchQueue, PlayedMatch, Scheduled, check_code, play_all
 from arena.api.store import Run, Store
 from arena_duel.decision_limits import REMEDY, DurationForecast
@@ -172,7 +172,7 @@ class PlayedTuning(AbstractContextManager["PlayedTuning"]):
         def note(played: PlayedMatch) -> None:
             observe(played)
             self._duration.note(played)
-            self._line.show(f"{len(self.store):,} matches; {self._words}")
+            self._line.show(f"{figures.amount(len(self.store), 'match')}; {self._words}")
 
         play_all(
             spec, feed, workers_for(self.workers, spec.size), note, code=planned.plugins,

@@ -13,8 +13,7 @@ import yaml
 from arena.api.cli import Terminal, plugin_option, results_alone, say
 from arena.api.errors import Interrupted
 from arena.api.results import Leaderboard, TextTable, figures
-from arena_duel.decision_limits import describe_drawn
-from arena_duel.decision_limits import describe_plies
+from arena_duel.decision_limits import describe_drawn, describe_plies
 from arena_pairings.sprt import Sprt, log_likelihood_ratio
 from arena_pairings.sprt_state import SprtState
 from arena_tune.matches import AloneResult, PlayedTuning
@@ -126,7 +125,7 @@ def tune(**asked: Any) -> int:
                 found, result = tuning.run()
             except Interrupted:
                 played.store.flush()
-                say(f"\n{len(played.store):,} matches are in {path}; the same command continues with them")
+                say(f"\n{path} has {figures.amount(len(played.store), 'match')}; the same command continues from there")
                 raise
         _show(terms, tuning, found, result, path, style, out)
     return 0
@@ -220,7 +219,7 @@ def _judge_pairs(state: SprtState, planned: int) -> Confirmation:
     elo = "every game won" if worth.score == 1 else "no Elo" if worth.elo is None else figures.elo(worth.elo)
     if worth.elo is not None and worth.elo_low is not None and worth.elo_high is not None:
         elo = f"{elo} ± {(worth.elo_high - worth.elo_low) / 2:.0f}"
-    words = f"{elo}{'' if worth.elo is None else ' Elo'} over the default on {pairs:,} held-out pairs"
+    words = f"{elo}{'' if worth.elo is None else ' Elo'} over the default on {figures.amount(pairs, 'held-out pair')}"
     listed = {
         "pairs": list(state.counts), "llr": state.llr, "lower": state.test.lower, "upper": state.test.upper,
         "hypothesis": state.verdict, "elo": worth.elo, "elo_low": worth.elo_low, "elo_high": worth.elo_high,
@@ -238,7 +237,7 @@ def _judge_rivals(scores: SharedRivals, test: Sprt, planned: int) -> Confirmatio
         reach = "" if lead.high is None else f" ± {lead.high - lead.elo:.0f}"
         words = f"{figures.elo(lead.elo)}{reach} Elo over the default, with {figures.share(mine)} of the points"
     rivals = "the opponent" if scores.rivals == 1 else f"the {scores.rivals} opponents"
-    words = f"{words} instead of {figures.share(theirs)} against {rivals}, on {positions:,} held-out positions"
+    words = f"{words} instead of {figures.share(theirs)} against {rivals}, on {figures.amount(positions, 'held-out position')}"
     listed = {
         "positions": positions, "scores": {"best": mine, "default": theirs}, "llr": llr, "lower": test.lower, "upper": test.upper,
         "hypothesis": verdict, "elo": lead.elo, "elo_low": lead.low, "elo_high": lead.high,
@@ -257,7 +256,7 @@ def _judge_alone(result: AloneResult, decided: bool, llr: float) -> Confirmation
         elif one != other and (name != "seconds" or not any(means.get("nodes", (0, 0)))):
             parts.append(f"{name} {figures.figure(one)} instead of {figures.figure(other)}")
     counts = result.counts()
-    words = f"{', '.join(parts)} on {len(result.records):,} held-out positions"
+    words = f"{', '.join(parts)} on {figures.amount(len(result.records), 'held-out position')}"
     listed = {
         "positions": {"worse": counts[0], "equal": counts[2], "better": counts[4]}, "llr": llr,
         **{name: {"best": one, "default": other} for name, (one, other) in means.items()},
@@ -296,7 +295,7 @@ def _show(terms: Terms, tuning: Tuning, found: Found, result: Confirmation | Non
         )
     lines += [told] if (told := describe_drawn(terms.keys.get("limits") or {}, drawn)) else []
     lines.append(
-        f"{len(trials)} {'trial' if len(trials) == 1 else 'trials'} in {tuning.used:,} matches of the search, kept in {path}."
+        f"{figures.amount(len(trials), 'trial')} in {figures.amount(tuning.used, 'match')} of the search, kept in {path}."
     )
     print(TextTable.fold("\n".join(lines), Terminal(out).room), file=out)
     print(f"\n{yaml.safe_dump(entry, sort_keys=False, allow_unicode=True).rstrip()}", file=out)

@@ -1,5 +1,5 @@
 // Shows the course of a search: the score of the best trial so far and, for each option, the scores of all trials over its values.
-import { figure, h, s, whole } from "arena/dom.js";
+import { amount, figure, h, s } from "arena/dom.js";
 
 const NARROW = innerWidth < 640;
 const CURVE = { width: NARROW ? 340 : 1040, height: 180 }, SLICE = { width: 340, height: 180 };
@@ -39,12 +39,12 @@ function curve(points, level, unit) {
     { class: "values" },
     s(
       "svg",
-      { viewBox: `0 0 ${CURVE.width} ${CURVE.height}`, class: "chart", role: "img", "aria-label": `best so far: ${text(last.score)} after ${whole(last.matches)} matches` },
+      { viewBox: `0 0 ${CURVE.width} ${CURVE.height}`, class: "chart", role: "img", "aria-label": `best so far: ${text(last.score)} after ${amount(last.matches, "match", "matches")}` },
       lines,
       s("polyline", { class: "chart-line chart-own", points: points.map((point) => `${at(point)},${y(point.score)}`).join(" ") }),
       s("circle", { class: "interval-value", cx: at(last), cy: y(last.score), r: 4 }),
       s("text", { class: "chart-text", x: EDGE.left, y: CURVE.height - 8 }, "0"),
-      s("text", { class: "chart-text chart-end", x: CURVE.width - EDGE.right, y: CURVE.height - 8 }, `${whole(last.matches)} matches`),
+      s("text", { class: "chart-text chart-end", x: CURVE.width - EDGE.right, y: CURVE.height - 8 }, `${amount(last.matches, "match", "matches")}`),
     ),
     h("figcaption", { class: "gap-small" }, `Now: ${last.options}. The curve shows the mean result of the best trial among those with the most matches; it falls if a trial was only lucky.${level === null ? "" : " The horizontal line shows the default."}`),
   );
@@ -62,7 +62,7 @@ function slice({ name, values, ticks }, level, unit) {
       "svg",
       { viewBox: `0 0 ${SLICE.width} ${SLICE.height}`, class: "chart", role: "img", "aria-label": `${name}: ${values.length} trials` },
       lines,
-      values.map((one) => s("circle", { class: "interval-value", cx: x(one.at), cy: y(one.score), r: (2 + 5 * Math.sqrt(one.matches / most)).toFixed(1), "fill-opacity": "0.5" }, s("title", {}, `${one.value}: ${text(one.score)} in ${whole(one.matches)} matches`))),
+      values.map((one) => s("circle", { class: "interval-value", cx: x(one.at), cy: y(one.score), r: (2 + 5 * Math.sqrt(one.matches / most)).toFixed(1), "fill-opacity": "0.5" }, s("title", {}, `${one.value}: ${text(one.score)} in ${amount(one.matches, "match", "matches")}`))),
       ends,
     ),
   );

@@ -125,7 +125,7 @@ def _write_card(found: Findings, counts: dict[str, int]) -> str:
     for name, count in counts.items():
         if count:
             head += [f"- config_name: {name}", f"  data_files: {name}.jsonl"]
-    files = [f"* `{name}.jsonl`, {count:,} rows: {ABOUT[name]}." for name, count in counts.items() if count]
+    files = [f"* `{name}.jsonl`, {figures.amount(count, 'row')}: {ABOUT[name]}." for name, count in counts.items() if count]
     files += ["* `spec.json`: the tournament file. Keys of providers are never a part of it."]
     boards: list[str] = []
     for evidence in found.boards:

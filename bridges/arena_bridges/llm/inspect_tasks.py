@@ -278,7 +278,8 @@ def match_result() -> Scorer:
     async def score(state: TaskState, _: Target) -> Score:
         record = state.store.get("record")
         ended = record["termination"] if record["seat"] is None else f"{record['termination']} of seat {record['seat'] + 1}"
-        result = f"{ended}: returns {' '.join([f'{value:g}' for value in record['returns']])} after {record['moves']} moves"
+        moves = f"{record['moves']} move{'s' * (record['moves'] != 1)}"
+        result = f"{ended}: returns {' '.join([f'{value:g}' for value in record['returns']])} after {moves}"
         told = {"entry": state.store.get("entry"), "record": record}
         return Score(value=state.store.get("value"), explanation=result, metadata=told)
 

@@ -1,7 +1,7 @@
 // The live standings of a ladder: the rating, its interval and history, the games and the faults of every agent in play. For a
 // puzzle, the page shows the solved share, the cost and the effort.
 import { at } from "./api.js";
-import { figure as written, h, s, whole } from "./dom.js";
+import { amount, figure as written, h, s, whole } from "./dom.js";
 import { entryAddress, faultBox, main } from "./page.js";
 import { ask, token } from "./token.js";
 
@@ -40,7 +40,7 @@ function show(told) {
   said.textContent = positions !== null ? `Ordered by the share of ${whole(positions)} ${hidden ? "hidden " : ""}positions that an agent solves, then by mean cost, then by ${effort}. … marks agents that have not attempted all of them.` : `Elo relative to ${anchor}, which has rating 0, with 95 % intervals. ${interval === null ? "Games are played until every mark is decided." : `Games are played until every interval is within ±${written(interval)}; … marks the agents whose interval is still wider.`}`;
   tag.textContent = STATES[state] ?? state;
   tag.className = state === "playing" ? "tag tag-live" : STATES[state] ? "tag" : "tag tag-bad";
-  tag.title = `${whole(matches)} matches since the ladder was started`;
+  tag.title = `${amount(matches, "match", "matches")} since the ladder was started`;
   const held = document.activeElement?.getAttribute?.("href");
   boards.replaceChildren(...found.map((board) => boardOf(board, found.length > 1)));
   if (held) boards.querySelector(`a[href="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });

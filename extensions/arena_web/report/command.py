@@ -10,6 +10,7 @@ import click
 from arena import UnknownName
 from arena.api.cli import load, plugin_option, results_alone, say
 from arena.api.errors import escape_line
+from arena.api.results import figures
 from arena.api.store import Store
 from arena_web.panels import collect_panels
 from arena_web.report.carried import carry_matches
@@ -109,12 +110,13 @@ def _write_plots(store: Path, folder: Path, style: str, agents: Sequence[str], l
             boards[-1][1].append((name, plot))
             files[name] = whole(plot, suffix, layout)
             if plot.left_out:
-                say(f"note: {name} leaves out {plot.left_out:,} agents because there is no room; --agents LABEL chooses others")
+                out = figures.amount(plot.left_out, "agent")
+                say(f"note: {name} leaves out {out} because there is no room; --agents LABEL chooses others")
     for name, content in files.items():
         write_output(folder / name, content)
     if style == "tex":
         write_output(folder / FILE, latex_report(found, boards, panels, folder.name).encode("utf-8", "backslashreplace"))
-    say(f"{folder}: {f'{FILE} and ' if style == 'tex' else ''}{len(files)} plots")
+    say(f"{folder}: {f'{FILE} and ' if style == 'tex' else ''}{figures.amount(len(files), 'plot')}")
 
 
 def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) -> None:
@@ -129,4 +131,4 @@ def _write_page(store: Path, out: Path, matches: int, plugins: tuple[str, ...]) 
     write_output(out, content)
     for note in (*kept.notes, *([kept.trouble] if kept.trouble else [])):
         say(f"note: {escape_line(note)}")
-    say(f"{out}: {len(kept.listed):,} of {kept.of:,} matches, {len(content) / 1e6:,.1f} MB")
+    say(f"{out}: {len(kept.listed):,} of {figures.amount(kept.of, 'match')}, {len(content) / 1e6:,.1f} MB")

@@ -5,6 +5,7 @@ from itertools import combinations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from arena.api.results import figures
 from arena_web.report.comparison_page import MAX_SCATTER_PLOTS, POLICY, read_part
 from arena_web.report.evidence import Findings
 from arena_web.report.html_tables import Table
@@ -80,7 +81,7 @@ def ratio_plot(one: str, other: str, points: Points, name: str) -> Plot | None:
     count = sum(map(len, points.values()))
     text = (
         f"Each point is a position that both solved: the horizontal axis has the nodes of {one}, the vertical axis the nodes of "
-        f"{other} divided by them. {one} took fewer on {fewer:,} of {count:,} positions, above the line."
+        f"{other} divided by them. {one} took fewer on {fewer:,} of {figures.amount(count, 'position')}, above the line."
     )
     return Plot(
         name,

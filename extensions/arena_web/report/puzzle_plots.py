@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import floor, inf, log10
 from typing import TYPE_CHECKING, NamedTuple
 
+from arena.api.results import figures
 from arena_records.budgets import BudgetStep, share_at, solved_by_budget
 from arena_web.report.evidence import Evidence
 from arena_web.report.palette import Palette
@@ -209,8 +210,8 @@ def _describe_points(points: Sequence[ScatterPoint], labels: tuple[str, str]) ->
     alone = [sum(point.other is None for point in points), sum(point.one is None for point in points)]
     text = (
         f"Each point is a position: the horizontal axis has the nodes of {one}, the vertical axis the nodes of {other}. "
-        f"Of the {len(pairs):,} positions that both solved, {one} took fewer nodes on {fewer[0]:,} (above the line) and {other} "
-        f"on {fewer[1]:,} (below it); on {len(pairs) - sum(fewer):,}, both took equally many (on the line)."
+        f"Of {figures.amount(len(pairs), 'position')} that both solved, {one} took fewer nodes on {fewer[0]:,} (above the line) "
+        f"and {other} on {fewer[1]:,} (below it); on {len(pairs) - sum(fewer):,}, both took equally many (on the line)."
     )
     if any(alone):
         text += (

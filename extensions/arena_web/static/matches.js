@@ -1,6 +1,6 @@
 // The list of the matches of a tournament, page by page, filtered by player, ending and length.
 import { at, get } from "./api.js";
-import { h, whole } from "./dom.js";
+import { amount, h, whole } from "./dom.js";
 import { button, entryAddress, faultBox, main, matchesAddress } from "./page.js";
 import { result } from "./player.js";
 
@@ -113,5 +113,5 @@ function pager(found) {
   back.disabled = found.page === 0;
   on.disabled = found.page >= found.pages - 1;
   const whose = state.agent ? [h("a", { class: "button", href: entryAddress(key, state.agent) }, `About ${state.agent}`)] : [];
-  return [h("p", { class: "dim", role: "status" }, `${whole(found.total)} matches, page ${whole(found.page + 1)} of ${whole(found.pages)}`), h("div", { class: "row" }, whose, back, on)];
+  return [h("p", { class: "dim", role: "status" }, `${amount(found.total, "match", "matches")}, page ${whole(found.page + 1)} of ${whole(found.pages)}`), h("div", { class: "row" }, whose, back, on)];
 }

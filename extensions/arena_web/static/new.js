@@ -1,7 +1,7 @@
 // A form for a small tournament, and the spec that it describes.
 import { begin, keep as remember, list, mapping } from "./address.js";
 import { givenUp, post } from "./api.js";
-import { h, whole } from "./dom.js";
+import { amount, h } from "./dom.js";
 import { AgentForm, GameForm, LimitsForm, field, inventory, number, numberIn, put, select } from "./forms.js";
 import { button, faultBox, head, main } from "./page.js";
 
@@ -125,7 +125,7 @@ async function preview() {
     const found = await post("/api/spec", { tournament }, asking.signal);
     yaml.textContent = found.yaml;
     yaml.classList.remove("stale");
-    said.textContent = `${whole(found.matches)} matches${found.notes.length ? `; ${found.notes.join("; ")}` : ""}`;
+    said.textContent = `${amount(found.matches, "match", "matches")}${found.notes.length ? `; ${found.notes.join("; ")}` : ""}`;
     faults.show(null);
     save.disabled = start.disabled = false;
   } catch (error) {

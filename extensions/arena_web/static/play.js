@@ -1,7 +1,7 @@
 // The page for playing against any agent in any seat, or for watching agents play.
 import { begin as open, keep, list, mapping, text, whole as number } from "./address.js";
 import { givenUp, post } from "./api.js";
-import { duration, h, whole, worth } from "./dom.js";
+import { amount, duration, h, worth } from "./dom.js";
 import { AgentForm, GameForm, LimitsForm, inventory } from "./forms.js";
 import { Line } from "./line.js";
 import { Moves } from "./moves.js";
@@ -238,7 +238,7 @@ async function advise() {
     const { frame: found } = await post("/api/move", { ...request(frame), agent });
     if (mine !== advice || line.frame !== frame) return;
     const value = found.value === null ? "" : `, value ${worth(found.value, found.exact)}`;
-    hintText.textContent = `${agent.agent} would play ${found.action}${value} (${whole(found.nodes)} nodes, ${duration(found.seconds)})`;
+    hintText.textContent = `${agent.agent} would play ${found.action}${value} (${amount(found.nodes, "node")}, ${duration(found.seconds)})`;
     if (playing.agents[frame.to_move] === null) moves.show(frame.actions ?? [], found.action);
   } catch (error) {
     if (mine !== advice) return;

@@ -103,3 +103,17 @@ def test_only_a_proven_value_is_a_win_or_a_loss() -> None:
     """A mean of rollouts may be 1, and a return of 999 in a range of 1,000 is as large as a win in 1,000 plies."""
     assert [figures.worth(value, exact=False) for value in (1, -1, 1 - 3e-6)] == ["1", "-1", "1"]
     assert figures.worth(0.999 * (1 - 2.0**-44), exact=True) == "0.999"
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (0, "game", "0 games"),
+        (1, "game", "1 game"),
+        (2500, "match", "2,500 matches"),
+        (1, "match", "1 match"),
+        (2, "entry", "2 entries"),
+    ],
+)
+def test_one_has_no_plural(number: int, noun: str, text: str) -> None:
+    assert figures.amount(number, noun) == text

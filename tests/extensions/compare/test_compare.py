@@ -213,7 +213,7 @@ def test_the_comparison_in_a_sentence(puzzle: tuple[Path, list[Record]]) -> None
         re.MULTILINE,
     )
     assert re.search(
-        r"They cannot be told apart by what they solve \(-\d+ to \d+ points, both solved the same positions\)",
+        r"They cannot be told apart by what they solve \(-\d+ to \+\d+ points, both solved the same positions\)",
         alike,
     )
 

@@ -22,7 +22,7 @@ from arena.stats.calculator import EloEstimate
 from arena.stats.observations import Pair
 from arena.stats.ratings import UNKNOWN, Difference
 from arena_compare.comparison import GamesComparison
-from arena_compare.verdicts import advice, games_verdict, p_value_text, percentage_points
+from arena_compare.verdicts import advice, games_verdict, p_value_text, percentage_points, signed_points
 
 pytestmark = pytest.mark.process
 
@@ -169,7 +169,7 @@ def test_what_differs_comes_first(searches: Path) -> None:
             f"On the positions that both solve, manhattan takes {value:.3g} times fewer nodes than misplaced "
             f"(95 % interval {low:.3g} to {high:.3g})"
         )
-        assert "cannot be told apart by what they solve (-9 to 9 points, both solved the same positions)" in sentence
+        assert "cannot be told apart by what they solve (-9 to +9 points, both solved the same positions)" in sentence
         assert "solution length (equal everywhere)" in sentence
         assert " time" in sentence
 
@@ -216,3 +216,5 @@ def test_compare_and_board_treat_shared_dice_alike(tmp_path: Path) -> None:
 def test_a_p_value_is_never_zero(value: float, text: str) -> None:
     assert p_value_text(value) == text
     assert percentage_points(-0.004) == "0"
+    assert [signed_points(one) for one in (-0.15, -0.004, 0.0833)] == ["-15", "+0", "+8"]
+    assert signed_points(0.0833, 1) == "+8.3"

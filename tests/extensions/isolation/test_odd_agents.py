@@ -113,7 +113,7 @@ OUTCOMES: dict[tuple[str, str], tuple[str, str]] = {
     ("walking", "path-that-raises"): ("exception", "RuntimeError: compare me not "),
     ("walking", "path-out-of-memory"): ("memory", "MemoryError "),
     ("walking", "path-that-is-wrong"): ("illegal-action", "expected one of [1], got 'left'"),
-    ("walking", "path-that-is-short"): ("illegal-action", "the path of 1 actions does not end at a goal"),
+    ("walking", "path-that-is-short"): ("illegal-action", "the path of 1 action does not end at a goal"),
     ("walking", "path-of-anything"): ("illegal-action", "the path of 2 actions does not end at a goal"),
     ("walking", "answer-to-a-path"): ("illegal-action", "expected a Path or None, got an Answer: in stairs the path matters"),
     ("walking", "path-of-its-own"): ("illegal-action", "expected a Path, an Answer or None, got "),

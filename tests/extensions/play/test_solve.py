@@ -171,7 +171,7 @@ def test_a_shuffle_is_drawn_from_the_seed(here: Piped) -> None:
     [
         ("raises", [], r"an exception: LookupError: no way in sight \(.*solvers\.py:\d+\)"),
         ("strays", [], r"illegal: expected one of .*, got 99"),
-        ("stops", [], r"illegal: the path of 1 actions does not end at a goal"),
+        ("stops", [], r"illegal: the path of 1 action does not end at a goal"),
         ("answers", [], r"illegal: expected a Path or None, got an Answer: in sliding-tiles the path matters"),
         ("resigns", [], r"gave up"),
         ("sleeps", ["--seconds", "0.2"], r"out of time: .*0\.2 s"),

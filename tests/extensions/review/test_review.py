@@ -254,7 +254,7 @@ def test_positions_say_which_are_solved_now(tmp_path: Path, move: int, solved: b
     out = StringIO()
     file = read_positions(str(tmp_path / "worst.yaml"))
     assert report_positions(file, {"planted": registry.agents["planted"]}, registry, plugins, out) == solved
-    assert f"planted solves {int(solved)} of 1 positions" in out.getvalue()
+    assert f"planted solves {int(solved)} of 1 position" in out.getvalue()
     with pytest.raises(arena.ArenaError, match="no agent here can play tic-tac-toe"):
         report_positions(file, {"a-star": registry.agents["a-star"]}, registry, plugins, out)
     (tmp_path / "worst.yaml").write_text("game: tic-tac-toe\npositions: [{position: '.../.x./...'}]\n")

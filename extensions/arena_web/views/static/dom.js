@@ -37,6 +37,11 @@ export function whole(value) {
   return value === null || value === undefined ? "-" : Math.round(value).toLocaleString("en");
 }
 
+// Return a whole number with its noun in the singular or plural.
+export function amount(value, noun, several = `${noun}s`) {
+  return `${whole(value)} ${value === 1 ? noun : several}`;
+}
+
 // Return a number with `digits` significant digits, as the function `figure` in arena/results/figures.py writes it.
 export function figure(value, digits = 3) {
   if (value === null || value === undefined) return "-";

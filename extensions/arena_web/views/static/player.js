@@ -1,6 +1,6 @@
 // Steps through a match, with a board, buttons, a slider, keys, and the list of moves with the resources of each decision.
 import { mount } from "./board.js";
-import { duration, figure, h, s, whole, worth } from "./dom.js";
+import { amount, duration, figure, h, s, whole, worth } from "./dom.js";
 
 const PACE = 700;
 const CHART = { width: 320, height: 64 };
@@ -213,7 +213,7 @@ export class Player {
 
 // Describe in words the action that led to a position.
 function said(frame, match) {
-  const left = match.left_out ? `; ${whole(match.left_out)} positions before the last one are not shown` : "";
+  const left = match.left_out ? `; ${amount(match.left_out, "position")} before the last one ${match.left_out === 1 ? "is" : "are"} not shown` : "";
   if (frame.number < 0) return `the answer of ${match.labels[0]}${left}`;
   const chance = frame.chance?.length ? `; chance: ${frame.chance.join(", ")}` : "";
   if (frame.action === null) return `start${chance}`;
