@@ -210,8 +210,9 @@ def _describe_points(points: Sequence[ScatterPoint], labels: tuple[str, str]) ->
     alone = [sum(point.other is None for point in points), sum(point.one is None for point in points)]
     text = (
         f"Each point is a position: the horizontal axis has the nodes of {one}, the vertical axis the nodes of {other}. "
-        f"Of {figures.amount(len(pairs), 'position')} that both solved, {one} took fewer nodes on {fewer[0]:,} (above the line) "
-        f"and {other} on {fewer[1]:,} (below it); on {len(pairs) - sum(fewer):,}, both took equally many (on the line)."
+        f"Of the {figures.amount(len(pairs), 'position')} that both solved, {one} took fewer nodes on {fewer[0]:,} "
+        f"(above the line) and {other} on {fewer[1]:,} (below it); on {len(pairs) - sum(fewer):,}, both took equally many "
+        "(on the line)."
     )
     if any(alone):
         text += (

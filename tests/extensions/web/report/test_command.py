@@ -149,7 +149,7 @@ def test_plots_for_a_paper_have_the_agents_the_size_and_the_font_that_are_asked_
     done = call("--format", "svg")
     assert done.exit_code == 0, done.stderr
     assert (
-        "note: 1-tic-tac-toe-convergence.svg leaves out 1 agents because there is no room; --agents LABEL chooses" in done.stderr
+        "note: 1-tic-tac-toe-convergence.svg leaves out 1 agent because there is no room; --agents LABEL chooses" in done.stderr
     )
     options = ["--size", "7x3", "--font", "serif", "--font-size", "10", "--columns", "2"]
     done = call("--format", "png", "--agents", "random 3", "--agents", "random 16", *options)
