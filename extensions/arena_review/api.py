@@ -38,7 +38,9 @@ class Verdict(NamedTuple):
     loss: float | None
     """The loss by the action, 0 or more; None when it cannot be expressed as a number."""
     grade: str | None
-    """One of GRADES; None for an estimate, which is never graded as a mistake."""
+    """One of GRADES. None for an estimate, which is never graded as a mistake, and for a decision on which the judge has found
+    that there can be no verdict.
+    """
     exact: bool
 
 

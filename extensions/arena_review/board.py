@@ -20,7 +20,8 @@ from arena.api.spec import Parameters
 from arena_isolation.helper_process import pack, serve
 from arena_review.api import BoardJudge, Review
 from arena_review.deepening import spec_of
-from arena_review.judges import JUDGES
+from arena_review.judges import JUDGES, TIED_JUDGES
+from arena_review.tied_judges import has_ties
 
 MIN_PLAYER_NODES = 1000
 """If the players had fewer nodes for a decision, a judge gets this number of nodes, multiplied by its effort."""
@@ -56,7 +57,8 @@ class JudgedBoard:
         self.review = review
         if only is not None and only not in JUDGES:
             raise UnknownName("judge", only, list(JUDGES))
-        wanted = [JUDGES[only]] if only is not None else list(JUDGES.values())
+        known = {**JUDGES, **TIED_JUDGES} if has_ties(self.game) else JUDGES
+        wanted = [known[only]] if only is not None else list(known.values())
         refusals = {judge.name: judge.refuses(self.game) for judge in wanted}
         if only is not None and refusals[only] is not None:
             raise ArenaError(f"--judge {only} does not fit {review.setup['name']}: {refusals[only]}")

@@ -70,8 +70,8 @@ class GameJudge:
     """The common part of `exact` and `search`. A position that comes before one decision and after another one is searched only
     once.
 
-    In games with chance or with more than two seats, the value of the successor does not give the value of the action. There, the
-    position is searched again with the played action as the only legal action.
+    In games with chance or with one seat, the value of the successor does not give the value of the action. There, the position
+    is searched again with the played action as the only legal action. `tied_judges` has the judges for all other games.
     """
 
     name = ""

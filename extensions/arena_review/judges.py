@@ -6,6 +6,7 @@ from arena_review.api import Judge
 from arena_review.game_judges import ExactJudge, SearchJudge, refuse_game
 from arena_review.hidden_judges import EquilibriumJudge, EstimateJudge, refuse_hidden, refuse_small
 from arena_review.puzzle_judge import RegretJudge, refuse_puzzle
+from arena_review.tied_judges import TiedExactJudge, TiedSearchJudge
 
 _LISTED = (
     Judge(
@@ -40,5 +41,22 @@ _LISTED = (
         EstimateJudge,
     ),
 )
+TIED_JUDGES: Mapping[str, Judge] = {
+    "exact": Judge(
+        "exact",
+        "searches every action to the end of the game, and gives a verdict only if the loss is the same however the players "
+        "choose among actions that are equal for them, so its judgements are certain",
+        refuse_game,
+        TiedExactJudge,
+    ),
+    "search": Judge(
+        "search",
+        "searches far deeper than the players, and gives a verdict only if a search with half the budget confirms it, and if the "
+        "loss is the same however the players choose among actions that are equal for them",
+        refuse_game,
+        TiedSearchJudge,
+    ),
+}
+"""The judges that replace those of the same names in games with more than one seat that are not zero-sum for two."""
 JUDGES: Mapping[str, Judge] = {judge.name: judge for judge in _LISTED}
 """If the first judge that supports a game has no verdict on a decision, the next one is asked."""

@@ -37,7 +37,9 @@ class Judged(NamedTuple):
     position: str
     action: str
     judge: str | None
-    """The judge that gave the verdict. This field and the next ones, up to `exact`, are None if there is no verdict."""
+    """The judge that gave the verdict, or that has found that there can be none; then `grade` is None. This field and the next
+    ones, up to `exact`, are None if no judge got far enough.
+    """
     best: str | None
     best_value: float | None
     value: float | None

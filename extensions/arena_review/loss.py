@@ -6,6 +6,7 @@ from dataclasses import replace
 from statistics import fmean, variance
 
 from arena.api.errors import StoreError
+from arena.api.games import Returns
 from arena.api.results import BoardInfo, Measured, figures
 from arena.api.store import Store
 from arena_compare.comparison import choose
@@ -61,7 +62,9 @@ def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanCompa
         return replace(found, withheld=why, remarks=tuple(remarks))
     if max(shares) > MAX_SHARE_WITHOUT:
         share = figures.share(MAX_SHARE_WITHOUT, 0)
-        why = f"more than {share} of one entry's decisions could not be judged. `arena review --effort` searches more."
+        why = f"more than {share} of one entry's decisions could not be judged."
+        if any(one.judge is None for one in decisions if one.entry in entries):
+            why += " `arena review --effort` searches more."
         return replace(found, withheld=why, remarks=tuple(remarks))
     worth = find_worth(store, board, entries, decisions)
     if worth is not None:
@@ -73,8 +76,8 @@ def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanCompa
 
 
 def find_worth(store: Store, board: int, entries: Sequence[int], decisions: Sequence[Judged]) -> float | None:
-    """Return the factor by which a comparison by returns needs more games; None if there are too few rounds, or if the losses or
-    the returns do not vary from round to round.
+    """Return the factor by which a comparison by returns needs more games; None if there are too few rounds, if the losses or the
+    returns do not vary from round to round, or if the game is not zero-sum for two.
 
     With an exact judge, the return of a seat in a zero-sum game is the value of the start, plus what the opponent lost, minus
     what the seat itself lost. So the difference of two entries by returns is, apart from the noise from the losses of their
@@ -88,8 +91,10 @@ def find_worth(store: Store, board: int, entries: Sequence[int], decisions: Sequ
         "SELECT p.round, p.seats, r.returns FROM place p JOIN record r ON r.number = p.record WHERE p.board = ?", [board]
     )
     for round_, seats_text, returns_text in rows:
-        seats = Store.seats_of(seats_text)
-        for entry, got in zip(seats, Store.returns_of(returns_text), strict=True):
+        seats, together = Store.seats_of(seats_text), Store.returns_of(returns_text)
+        if len(seats) > 1 and (len(seats) > 2 or abs(sum(together)) > Returns.ZERO_SUM_TOLERANCE):
+            return None
+        for entry, got in zip(seats, together, strict=True):
             if entry in returns:
                 returns[entry][round_].append(got)
                 met[entry][0] += 1

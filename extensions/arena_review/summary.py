@@ -85,6 +85,9 @@ class AgentReview:
     unbounded: int = 0
     """The number of decisions whose loss is not a number, such as the ones that made a puzzle unsolvable."""
     judges: dict[str, int] = field(default_factory=dict)
+    """The number of decisions with a verdict or an estimate by each judge, and without one, as `none`."""
+    ungraded: dict[str, int] = field(default_factory=dict)
+    """The number of decisions on which there can be no verdict, by the judge that has found this out."""
     by_ply: list[Group] = field(default_factory=list)
     by_opening: list[Group] = field(default_factory=list)
     by_choices: list[Group] = field(default_factory=list)
@@ -128,7 +131,9 @@ def sum_up(board: int, label: str, decisions: Sequence[Judged]) -> AgentReview:
     counted = [one for one in judged if one.loss is not None]
     found = AgentReview(board, label, len(decisions), len(judged), sum(one.judge == "estimate" for one in decisions))
     found.matches = len({one.match for one in decisions})
-    found.judges = dict(Counter(one.judge or "none" for one in decisions))
+    ungraded = Counter(one.judge for one in decisions if one.judge and one.grade is None and one.loss is None)
+    found.ungraded = dict(ungraded)
+    found.judges = dict(Counter(one.judge or "none" for one in decisions) - ungraded)
     found.grades = {grade: sum(one.grade == grade for one in judged) for grade in GRADES}
     found.unbounded = len(judged) - len(counted)
     sums: dict[str, list[float]] = defaultdict(list)

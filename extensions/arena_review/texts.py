@@ -9,6 +9,8 @@ from arena_review.kept import Judged
 from arena_review.summary import AgentReview, Group
 
 ID_DIGITS = 10
+UNGRADED = "their loss may depend on how the players choose among actions that are equal for them"
+"""Why there can be no verdict on a decision."""
 MAX_MATCHES_LISTED = 5
 """The maximum number of matches whose first decisive mistake is listed."""
 
@@ -20,6 +22,9 @@ def how_sure(kinds: Sequence[Judge], reviews: Sequence[AgentReview]) -> Iterator
         count = sum(review.judges.get(judge.name, 0) for review in reviews)
         if count:
             yield f"The judge {judge.name} judged {count:,} of {total:,} decisions. It {judge.description}."
+        count = sum(review.ungraded.get(judge.name, 0) for review in reviews)
+        if count:
+            yield f"{count:,} decisions have no verdict, because {UNGRADED}."
     none = sum(review.judges.get("none", 0) for review in reviews)
     if none:
         unsolvable = any(judge.name == "regret" for judge in kinds)

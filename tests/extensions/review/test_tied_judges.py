@@ -1,0 +1,225 @@
+"""The judges of games that are not zero-sum for two, against a list of all subgame-perfect outcomes."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena import Game, load_plugins
+from arena.cli import cli
+from arena_review.api import BEST, DECISIVE, MISTAKE
+from tests.extensions.review.test_judges import judge
+
+TRUST = '''
+from arena import Game, hookimpl
+
+
+class Trust(Game):
+    """Seat 0 plays safe for 5, or trusts seat 1, who gets 5 either way and decides whether seat 0 gets 10 or 0."""
+
+    name = "trust"
+    zero_sum = False
+    min_return = 0.0
+    max_return = 10.0
+
+    def __init__(self, *, first: str = "honour"):
+        self.replies = ("honour", "betray") if first == "honour" else ("betray", "honour")
+
+    def initial(self, rng):
+        return "start"
+
+    def to_move(self, state):
+        return int(state == "trust")
+
+    def actions(self, state):
+        return {"start": ("safe", "trust", "burn"), "trust": self.replies}.get(state, ())
+
+    def result(self, state, action):
+        return action
+
+    def returns(self, state):
+        return {"safe": (5.0, 5.0), "honour": (10.0, 5.0), "betray": (0.0, 5.0), "burn": (0.0, 0.0)}[state]
+
+
+@hookimpl
+def arena_games():
+    return [Trust]
+'''
+TREES = '''
+import random
+
+from arena import CHANCE, Game, hookimpl, uniform
+
+
+class Trees(Game):
+    """Two actions in every state, and returns of 0, 1 or 2 that depend on the seed. With `odds`, chance moves at the end."""
+
+    name = "trees"
+    zero_sum = False
+    min_return = 0.0
+    max_return = 2.0
+
+    def __init__(self, *, seed: int = 0, seats: int = 2, depth: int = 3, odds: bool = False):
+        self.seed, self.players, self.depth, self.odds = seed, seats, depth, odds
+
+    def initial(self, rng):
+        return "-"
+
+    def to_move(self, state):
+        return CHANCE if self.odds and len(state) == self.depth else (len(state) - 1) % self.players
+
+    def actions(self, state):
+        return ("a", "b") if len(state) <= self.depth else ()
+
+    def chance_outcomes(self, state):
+        return uniform(self.actions(state))
+
+    def result(self, state, action):
+        return state + action
+
+    def returns(self, state):
+        rng = random.Random(f"{self.seed} {state}")
+        return tuple([float(rng.randrange(3)) for _ in range(self.players)])
+
+
+@hookimpl
+def arena_games():
+    return [Trees]
+'''
+
+
+@pytest.fixture
+def trust(tmp_path: Path) -> str:
+    """The file of the game in which seat 0 may trust seat 1."""
+    (tmp_path / "trust.py").write_text(TRUST)
+    return str(tmp_path / "trust.py")
+
+
+@pytest.mark.parametrize("name", ["exact", "search"])
+@pytest.mark.parametrize("first", ["honour", "betray"])
+def test_a_tie_of_another_seat_leaves_no_verdict_in_either_order(trust: str, first: str, name: str) -> None:
+    """Trust is worth 10 or 0, so neither it nor 5 for sure is a mistake, but 0 for sure loses 5 to 10."""
+    game = load_plugins([trust]).game("trust")(first=first)
+    asked = judge(game, name, plugin=trust, first=first)
+    found = [asked("start", action) for action in ("safe", "trust", "burn")]
+    assert [one and (one.judge, one.grade, one.loss) for one in found] == [(name, None, None)] * 3
+
+
+@pytest.mark.parametrize("name", ["exact", "search"])
+def test_a_tie_of_the_mover_is_judged(trust: str, name: str) -> None:
+    """For seat 1, both replies have the same value."""
+    asked = judge(load_plugins([trust]).game("trust")(), name, plugin=trust)
+    found = [asked("trust", action) for action in ("honour", "betray")]
+    assert [one and (one.grade, one.loss, one.best_value) for one in found] == [(BEST, 0.0, 5.0)] * 2
+
+
+def list_values(game: Game) -> Iterator[dict[str, float]]:
+    """The values of the actions at the root for seat 0, for each subgame-perfect choice of actions in all other states.
+
+    A choice of actions is subgame-perfect if in no state another action gives the seat that moves there more.
+    """
+    states = ["-"]
+    for state in states:
+        states += [game.result(state, action) for action in game.actions(state)]
+    decided = [state for state in states[1:] if game.actions(state) and game.to_move(state) >= 0]
+    for actions in product("ab", repeat=len(decided)):
+        chosen = dict(zip(decided, actions, strict=True))
+
+        def worth(state: str, chosen: dict[str, str] = chosen) -> tuple[float, ...]:
+            if game.is_terminal(state):
+                return tuple(game.returns(state))
+            if game.to_move(state) < 0:
+                return tuple([(one + other) / 2 for one, other in zip(worth(state + "a"), worth(state + "b"), strict=True)])
+            return worth(state + chosen[state])
+
+        movers = [(state, game.to_move(state)) for state in decided]
+        if all(worth(state)[seat] >= max([worth(state + action)[seat] for action in "ab"]) for state, seat in movers):
+            yield {action: worth("-" + action)[0] for action in "ab"}
+
+
+@pytest.mark.parametrize(
+    ("seats", "depth", "odds", "trees", "missing"),
+    [(2, 3, False, 40, 0), (2, 3, True, 40, 0), (3, 3, False, 40, 10), (2, 4, False, 4, 1)],
+)
+def test_a_verdict_holds_for_all_subgame_perfect_choices(
+    tmp_path: Path, seats: int, depth: int, odds: bool, trees: int, missing: int
+) -> None:
+    """The loss is the same for all of them. If it is the same, there is a verdict, except in at most a few large trees: intervals
+    do not say which values of two seats occur together.
+    """
+    (tmp_path / "trees.py").write_text(TREES)
+    plugin = str(tmp_path / "trees.py")
+    kind = load_plugins([plugin]).game("trees")
+    seen: Counter[str] = Counter()
+    for seed in range(trees):
+        parameters = {"seed": seed, "seats": seats, "depth": depth, "odds": odds}
+        asked = judge(kind(**parameters), "exact", plugin=plugin, **parameters)
+        values = list(list_values(kind(**parameters)))
+        for action in "ab":
+            losses = {max(one.values()) - one[action] for one in values}
+            verdict = asked("-", action)
+            assert verdict is not None
+            if verdict.grade is None:
+                assert verdict.loss is None
+                seen["tie" if len(losses) > 1 else "missing"] += 1
+                continue
+            seen["verdict"] += 1
+            assert verdict.loss is not None
+            assert losses == {verdict.loss}, (seed, action)
+            assert verdict.grade == (
+                BEST if verdict.loss == 0.0 else MISTAKE if verdict.loss < 0.6 else DECISIVE
+            )  # of a range of 2
+            if verdict.value is not None:
+                assert {one[action] for one in values} == {verdict.value}
+                assert {max(one.values()) for one in values} == {verdict.best_value}
+    assert min(seen["verdict"], seen["tie"]) >= trees // 4, seen
+    assert seen["missing"] <= missing, seen
+
+
+@pytest.mark.process
+def test_a_review_names_the_ties_and_a_comparison_is_withheld(
+    tmp_path: Path, trust: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each match has one decision of seat 0 without a verdict. More effort would not help, and is not proposed."""
+    agents = ["random", {"agent": "random", "label": "other"}]
+    store = str(tmp_path / "cup.db")
+    results = arena.run({"game": "trust", "agents": agents, "plugins": [trust], "rounds": 6, "seed": 1}, store=store)
+    replies = sum(len(record.actions) == 2 for record in results.records)
+    assert 0 < replies < 12
+    words = ["review", store, "--plugin", trust]
+    cli.main([*words, "--format", "json"], standalone_mode=False)
+    (board,) = json.loads(capfd.readouterr()[0])["boards"]
+    assert sum(one["ungraded"].get("exact", 0) for one in board["agents"]) == 12
+    assert sum(one["judges"].get("exact", 0) for one in board["agents"]) == replies
+    assert {one["judge"] for one in board["decisions"]} == {"exact"}
+    cli.main(words, standalone_mode=False)
+    said = capfd.readouterr()[0].replace("\n", " ")
+    assert f"The judge exact judged {replies} of {12 + replies} decisions." in said
+    assert "gives a verdict only if the loss is the same however the players choose among actions that are equal" in said
+    assert "12 decisions have no verdict, because their loss may depend on how the players choose among actions" in said
+    cli.main(["compare", store, "--by", "loss"], standalone_mode=False)
+    said = capfd.readouterr()[0]
+    assert "could not be judged." in said
+    assert "--effort" not in said
+
+
+@pytest.mark.process
+def test_only_a_zero_sum_game_for_two_gets_the_factor_for_returns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """In another game, returns are not the losses of the opponent minus the own ones. In this tree, no decision has a tie."""
+    (tmp_path / "trees.py").write_text(TREES)
+    store, plugin = str(tmp_path / "cup.db"), str(tmp_path / "trees.py")
+    agents = ["random", {"agent": "random", "label": "other"}]
+    spec = {"game": {"name": "trees", "seed": 31, "depth": 4}, "agents": agents, "plugins": [plugin], "rounds": 8}
+    results = arena.run(spec, store=store)
+    assert len({record.returns for record in results.records}) > 1
+    cli.main(["review", store, "--plugin", plugin], standalone_mode=False)
+    capfd.readouterr()
+    cli.main(["compare", store, "--by", "loss", "--format", "json"], standalone_mode=False)
+    (pair,) = json.loads(capfd.readouterr()[0])[0]["pairs"]
+    assert "withheld" not in pair
+    (remark,) = pair["remarks"]
+    assert remark.startswith("Decisions without a verdict are left out: 0 of ")
