@@ -76,9 +76,13 @@ class RegretJudge:
         return (total, passed[0][2]) if passed else (0.0, None)
 
     def verdict(self, decision: Decision, answers: Mapping[str, Any]) -> Verdict | None:
-        """Return the verdict with the regret; None if a budget ran out, or if the puzzle was unsolvable before the action."""
+        """Return the verdict with the regret, without a grade if the puzzle was unsolvable before the action. Return None if a
+        budget ran out.
+        """
         before, after = [answers[question] for question in self.questions(decision)]
-        if before in (None, UNSOLVABLE) or after is None:
+        if before == UNSOLVABLE:
+            return Verdict("regret", None, None, None, None, None, exact=True)
+        if before is None or after is None:
             return None
         optimal, best = before
         if after == UNSOLVABLE:

@@ -9,8 +9,9 @@ from arena_review.kept import Judged
 from arena_review.summary import AgentReview, Group
 
 ID_DIGITS = 10
-UNGRADED = "their loss may depend on how the players choose among actions that are equal for them"
-"""Why there can be no verdict on a decision."""
+UNGRADED = {"regret": "their positions have no solution"}
+UNGRADED_IN_GAMES = "their loss may depend on how the players choose among actions that are equal for them"
+"""The reasons why there can be no verdict on a decision, in puzzles by the name of the judge."""
 MAX_MATCHES_LISTED = 5
 """The maximum number of matches whose first decisive mistake is listed."""
 
@@ -24,12 +25,11 @@ def how_sure(kinds: Sequence[Judge], reviews: Sequence[AgentReview]) -> Iterator
             yield f"The judge {judge.name} judged {count:,} of {total:,} decisions. It {judge.description}."
         count = sum(review.ungraded.get(judge.name, 0) for review in reviews)
         if count:
-            yield f"{count:,} decisions have no verdict, because {UNGRADED}."
+            yield f"{count:,} decisions have no verdict, because {UNGRADED.get(judge.name, UNGRADED_IN_GAMES)}."
     none = sum(review.judges.get("none", 0) for review in reviews)
     if none:
-        unsolvable = any(judge.name == "regret" for judge in kinds)
-        why = "the puzzle could not be solved any more" if unsolvable else "the searches did not agree"
-        yield f"{none:,} decisions have no verdict, because {why}, or because the search did not get far enough."
+        agree = "" if any(judge.name == "regret" for judge in kinds) else "the searches did not agree, or because "
+        yield f"{none:,} decisions have no verdict, because {agree}the search did not get far enough."
 
 
 def agents_table(reviews: Sequence[AgentReview], style: str, width: int | None) -> str:

@@ -22,8 +22,11 @@ from arena.api.errors import Interrupted
 from arena.api.store import Store
 from arena.cli import cli
 from arena_check.positions import read_positions, report_positions
+from arena_review.judges import JUDGES
 from arena_review.judging import Judging
 from arena_review.matches import PlayedMatch
+from arena_review.summary import AgentReview
+from arena_review.texts import how_sure
 from arena_web.panels import collect_panels
 from tests.conftest import arena_in
 from tests.eventually import eventually
@@ -492,11 +495,65 @@ def test_decisions_in_a_lost_puzzle_have_no_verdict(tmp_path: Path, capfd: pytes
     lost = {label: sum(one.labels == (label,) and not one.solved for one in results.records) for label in ("random", "other")}
     cli.main(["review", store], standalone_mode=False)
     said = capfd.readouterr()[0]
-    assert "decisions have no verdict, because the puzzle could not be solved any more" in said
+    assert "decisions have no verdict, because their positions have no solution." in said
     for label, count in lost.items():
         assert f"{label}: {count} decisions made the puzzle unsolvable, which the mean loss does not contain" in said
     cli.main(["compare", store, "--by", "loss"], standalone_mode=False)
     assert f"No verdict: {sum(lost.values())} decisions made the puzzle unsolvable" in capfd.readouterr()[0]
+
+
+PIT = '''
+from arena import Puzzle, hookimpl
+
+
+class Pit(Puzzle):
+    """Walk from 0 to 3. From the pit, 9, there is no way out; the start of some rounds is in it."""
+
+    name = "pit"
+    default_moves = 6
+
+    def initial(self, rng):
+        return rng.choice([0, 0, 9])
+
+    def actions(self, state):
+        return (8, 9) if state > 3 else (state + 1, 9)
+
+    def result(self, state, action):
+        return action
+
+    def is_goal(self, state):
+        return state == 3
+
+
+@hookimpl
+def arena_games():
+    return [Pit]
+'''
+
+
+def test_positions_without_a_solution_are_counted_apart(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """All decisions in the pit, also of an attempt that starts there: the search is exhausted after two states."""
+    (tmp_path / "pit.py").write_text(PIT)
+    store, plugin = str(tmp_path / "cup.db"), str(tmp_path / "pit.py")
+    results = arena.run({"game": "pit", "agents": ["random"], "plugins": [plugin], "rounds": 12, "seed": 1}, store=store)
+    assert {record.position for record in results.records} == {"0", "9"}
+    places = [place for one in results.records for place in [one.position, *one.actions][:-1]]
+    lost = sum(int(place) > 3 for place in places)
+    assert 0 < lost < len(places)
+    cli.main(["review", store, "--plugin", plugin], standalone_mode=False)
+    said = capfd.readouterr()[0]
+    assert f"The judge regret judged {len(places) - lost} of {len(places)} decisions." in said
+    assert f"{lost} decisions have no verdict, because their positions have no solution." in said
+    assert "far enough" not in said
+
+
+def test_a_search_that_ran_out_of_budget_is_another_reason() -> None:
+    """The two kinds of decisions without a verdict have a line each."""
+    review = AgentReview(0, "walker", decisions=9, judges={"regret": 4, "none": 2}, ungraded={"regret": 3})
+    assert list(how_sure([JUDGES["regret"]], [review]))[1:] == [
+        "3 decisions have no verdict, because their positions have no solution.",
+        "2 decisions have no verdict, because the search did not get far enough.",
+    ]
 
 
 def test_too_many_decisions_without_a_verdict_withhold_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
