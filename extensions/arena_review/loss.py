@@ -53,7 +53,8 @@ def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanCompa
         without = sum(one.grade is None for one in own)
         shares.append(without / len(own) if own else 1.0)
         fell_out.append(f"{without:,} of {len(own):,} of {label}")
-    remarks = [f"Decisions without a verdict are left out: {fell_out[0]} and {fell_out[1]}."]
+    remarks = ["Each loss is per match: the sum over the decisions of an entry. `arena review` prints the loss per decision."]
+    remarks.append(f"Decisions without a verdict are left out: {fell_out[0]} and {fell_out[1]}.")
     fatal = sum(one.grade is not None and one.loss is None for one in decisions if one.entry in entries)
     if fatal:
         why = (

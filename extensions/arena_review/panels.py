@@ -63,7 +63,7 @@ def review_entry(store: Store, label: str) -> dict[str, Any] | None:
     review = sum_up(0, label, found)
     interval = figures.between(*[None if bound is None else figures.figure(bound) for bound in (review.low, review.high)])
     summary = (
-        f"{review.decisions:,} decisions lost {figures.figure(review.loss)} on average ({interval}, 95 %); "
+        f"{review.decisions:,} decisions lost {figures.figure(review.loss)} each on average ({interval}, 95 %); "
         f"{figures.share(review.best)} were best, {review.grades[DECISIVE]:,} decisive mistakes; "
         f"{figures.share(review.without)} have no verdict."
     )
@@ -102,7 +102,7 @@ def review_board(store: Store, board: int) -> list[dict[str, Any]] | None:
             rows.append(
                 {
                     "Agent": label,
-                    "Mean loss": review.loss,
+                    "Loss per decision": review.loss,
                     "95 %": None
                     if review.low is None or review.high is None
                     else f"{figures.figure(review.low)} to {figures.figure(review.high)}",

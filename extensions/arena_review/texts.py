@@ -37,7 +37,7 @@ def agents_table(reviews: Sequence[AgentReview], style: str, width: int | None) 
     disguised = any(one.gap is not None for one in reviews)
     gap_headings = ["Gap per match", "95 % of gap"] if disguised else []
     grades = ["Best", "Inaccuracies", "Mistakes", "Decisive", "No verdict"]
-    headings = ["Agent", "Decisions", "Mean loss", "95 %", *gap_headings, *grades]
+    headings = ["Agent", "Decisions", "Loss per decision", "95 %", *gap_headings, *grades]
     rows = []
     for one in reviews:
         low, high, gap_low, gap_high = [
@@ -74,10 +74,10 @@ def groups_lines(review: AgentReview) -> Iterator[str]:
 
     if review.unbounded:
         which = "a decision" if review.unbounded == 1 else f"{review.unbounded:,} decisions"
-        yield f"{review.label}: {which} made the puzzle unsolvable, which the mean loss does not contain"
+        yield f"{review.label}: {which} made the puzzle unsolvable, which the loss per decision does not contain"
     for name, groups in (("ply", review.by_ply), ("legal actions", review.by_choices), ("opening", review.by_opening)):
         if len(groups) > 1 and review.loss:
-            yield f"{review.label}: loss by {name}: {said(groups)}"
+            yield f"{review.label}: loss per decision by {name}: {said(groups)}"
 
 
 def worst_lines(review: AgentReview, sheet: BoardInfo, limit: int) -> Iterator[str]:

@@ -61,9 +61,9 @@ def test_the_regret_of_a_model_and_its_gap(
         rows = {row["Agent"]: row for row in review_board(store, 0) or ()}
     plain, disguised = "llm(disguise=false)", "llm(disguise=true)"
     for label in (plain, disguised, "random"):
-        assert rows[label]["Mean loss"] == pytest.approx(sum(losses[label]) / len(losses[label]))
+        assert rows[label]["Loss per decision"] == pytest.approx(sum(losses[label]) / len(losses[label]))
         low, high = map(float, rows[label]["95 %"].split(" to "))
-        assert low <= rows[label]["Mean loss"] <= high
+        assert low <= rows[label]["Loss per decision"] <= high
     assert sum(one.spent["unreadable"] for record in results.records for one in record.decisions if one.spent) > 0
     cli(["compare", "cup.db", disguised, plain, "--by", "loss", "--format", "json"], standalone_mode=False)
     (pair,) = json.loads(capfd.readouterr().out)[0]["pairs"]

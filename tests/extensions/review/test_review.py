@@ -353,9 +353,23 @@ def test_losses_and_returns_say_the_same_between_two_entries(
         (found[measure],) = json.loads(capfd.readouterr()[0])[0]["pairs"]
     assert found["loss"]["difference"] == pytest.approx(-found["return"]["difference"] / 2)
     assert (
-        found["loss"]["remarks"][1]
+        found["loss"]["remarks"][2]
         == "A comparison by returns instead of losses needs 1 times as many games for the same certainty."
     )
+
+
+def test_losses_per_decision_and_per_match_name_their_units(cup: Path, review: Review, capfd: pytest.CaptureFixture[str]) -> None:
+    """The planted agent loses 1 in 6 of 12 matches, so 0.5 per match and 6 divided by its decisions per decision."""
+    shown = review("--agent", "planted")[0]
+    assert "Loss per decision" in shown
+    decisions, loss = next(line.split()[1:3] for line in shown.splitlines() if line.startswith("planted  "))
+    assert float(loss) == pytest.approx(6 / int(decisions), rel=0.01)
+    assert "planted: loss per decision by ply: " in shown
+    review()
+    cli.main(["compare", str(cup / "cup.db"), "planted", "greedy", "--by", "loss"], standalone_mode=False)
+    said = capfd.readouterr()[0].replace("\n", " ")
+    assert "planted has 0.5 on average" in said
+    assert "Each loss is per match: the sum over the decisions of an entry." in said
 
 
 def test_losses_do_not_have_the_noise_of_other_opponents(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -366,7 +380,7 @@ def test_losses_do_not_have_the_noise_of_other_opponents(tmp_path: Path, capfd: 
     capfd.readouterr()
     cli.main(["compare", store, "greedy", "lookahead", "--by", "loss", "--format", "json"], standalone_mode=False)
     (pair,) = json.loads(capfd.readouterr()[0])[0]["pairs"]
-    worth = float(pair["remarks"][1].partition(" needs ")[2].partition(" ")[0])
+    worth = float(pair["remarks"][2].partition(" needs ")[2].partition(" ")[0])
     assert worth > 1.5, pair
 
 
@@ -497,7 +511,7 @@ def test_decisions_in_a_lost_puzzle_have_no_verdict(tmp_path: Path, capfd: pytes
     said = capfd.readouterr()[0]
     assert "decisions have no verdict, because their positions have no solution." in said
     for label, count in lost.items():
-        assert f"{label}: {count} decisions made the puzzle unsolvable, which the mean loss does not contain" in said
+        assert f"{label}: {count} decisions made the puzzle unsolvable, which the loss per decision does not contain" in said
     cli.main(["compare", store, "--by", "loss"], standalone_mode=False)
     assert f"No verdict: {sum(lost.values())} decisions made the puzzle unsolvable" in capfd.readouterr()[0]
 

@@ -221,5 +221,5 @@ def test_only_a_zero_sum_game_for_two_gets_the_factor_for_returns(tmp_path: Path
     cli.main(["compare", store, "--by", "loss", "--format", "json"], standalone_mode=False)
     (pair,) = json.loads(capfd.readouterr()[0])[0]["pairs"]
     assert "withheld" not in pair
-    (remark,) = pair["remarks"]
+    _, remark = pair["remarks"]
     assert remark.startswith("Decisions without a verdict are left out: 0 of ")
