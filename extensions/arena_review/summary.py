@@ -14,7 +14,9 @@ PLIES_IN_GROUP = 5
 MAX_CHOICES_ALONE = 9
 """The largest number of legal actions that has a group of its own. Larger numbers are grouped by tens."""
 MAX_GROUPS = 8
-"""The maximum number of openings that are listed, the ones with the largest loss first."""
+"""The maximum number of groups of plies, and of groups of legal actions by tens. For larger numbers, the groups are wider. It is
+also the maximum number of openings that are listed, the ones with the largest loss first.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +144,24 @@ def sum_up(board: int, label: str, decisions: Sequence[Judged]) -> AgentReview:
     totals, counts = [sum(losses) for losses in sums.values()], [len(losses) for losses in sums.values()]
     found.loss, found.low, found.high = estimate_loss(totals, counts)
     found.best = found.grades[BEST] / len(judged) if judged else None
-    plies = _group(decisions, lambda one: one.ply // PLIES_IN_GROUP)
-    found.by_ply = [replace(one, name=f"{one.name * PLIES_IN_GROUP + 1} to {(one.name + 1) * PLIES_IN_GROUP}") for one in plies]
+    wide = _widen(PLIES_IN_GROUP, max([one.ply + 1 for one in decisions], default=0))
+    plies = _group(decisions, lambda one: one.ply // wide * wide)
+    found.by_ply = [replace(one, name=f"{one.name + 1} to {one.name + wide}") for one in plies]
     tens = MAX_CHOICES_ALONE + 1
-    choices = _group(decisions, lambda one: one.choices if one.choices < tens else one.choices // tens * tens)
-    found.by_choices = [replace(one, name=f"{one.name}{f' to {one.name + 9}' if one.name >= tens else ''}") for one in choices]
+    broad = _widen(tens, max([one.choices - MAX_CHOICES_ALONE for one in decisions], default=0))
+    choices = _group(decisions, lambda one: one.choices if one.choices < tens else tens + (one.choices - tens) // broad * broad)
+    found.by_choices = [
+        replace(one, name=f"{one.name}{f' to {one.name + broad - 1}' if one.name >= tens else ''}") for one in choices
+    ]
     openings = _group(decisions, lambda one: one.opening)
     found.by_opening = sorted(openings, key=lambda group: -(group.loss or 0.0) * group.decisions)[:MAX_GROUPS]
     found.worst = costly_positions(judged)
     return found
+
+
+def _widen(width: int, count: int) -> int:
+    """Return the smallest multiple of a width with which MAX_GROUPS groups hold `count` numbers."""
+    return width * max(1, -(-count // (width * MAX_GROUPS)))
 
 
 def _group(decisions: Iterable[Judged], key: Callable[[Judged], Any]) -> list[Group]:

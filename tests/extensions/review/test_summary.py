@@ -1,0 +1,47 @@
+"""The summary of the decisions of an entry."""
+
+from typing import Any
+
+import pytest
+
+from arena_review.api import DECISIVE
+from arena_review.kept import Judged
+from arena_review.summary import sum_up
+
+
+def decide(**changes: Any) -> Judged:
+    """A decision that loses 1, with other values for some fields."""
+    known = dict.fromkeys(Judged._fields, 0) | {"match": "m", "loss": 1.0, "grade": DECISIVE, "judge": "exact"}
+    return Judged(**{**known, **changes})
+
+
+@pytest.mark.parametrize(
+    ("plies", "names"),
+    [
+        (12, ["1 to 5", "6 to 10", "11 to 15"]),
+        (40, ["1 to 5", "6 to 10", "11 to 15", "16 to 20", "21 to 25", "26 to 30", "31 to 35", "36 to 40"]),
+        (41, ["1 to 10", "11 to 20", "21 to 30", "31 to 40", "41 to 50"]),
+        (1000, ["1 to 125", "126 to 250", "251 to 375", "376 to 500", "501 to 625", "626 to 750", "751 to 875", "876 to 1000"]),
+    ],
+)
+def test_long_matches_have_wide_groups_of_plies(plies: int, names: list[str]) -> None:
+    """At most 8 groups, whose width is a multiple of 5. Each group has all its decisions."""
+    found = sum_up(0, "one", [decide(number=ply, ply=ply) for ply in range(plies)]).by_ply
+    assert [group.name for group in found] == names
+    width = int(names[0].split()[-1])
+    assert [group.decisions for group in found] == [min(width, plies - before) for before in range(0, plies, width)]
+
+
+@pytest.mark.parametrize(
+    ("choices", "names"),
+    [
+        ([2, 9, 10, 19, 20, 89], ["2", "9", "10 to 19", "20 to 29", "80 to 89"]),
+        ([2, 9, 10, 19, 20, 90], ["2", "9", "10 to 29", "90 to 109"]),
+        ([2, 400], ["2", "360 to 409"]),
+    ],
+)
+def test_many_legal_actions_have_wide_groups(choices: list[int], names: list[str]) -> None:
+    """Numbers below 10 stay alone; above them, there are at most 8 groups, whose width is a multiple of 10."""
+    found = sum_up(0, "one", [decide(number=number, choices=count) for number, count in enumerate(choices)]).by_choices
+    assert [group.name for group in found] == names
+    assert sum(group.decisions for group in found) == len(choices)
