@@ -80,7 +80,7 @@ lock: ## Renew .ci/constraints.txt, the versions with which CI tests
 		--extra dev --extra browser --extra report --extra web --extra fast --extra axelrod pyproject.toml .ci/tools.txt --output-file $(LOCK)
 
 proofs: $(VENV)/.dev ## Simulations and exhaustive counts, with the results in docs/explanation/proofs.md
-	$(BIN)/python -m pytest -n auto --max-worker-restart 31 -m proof -o faulthandler_timeout=0 --proofs docs/explanation/proofs.md
+	$(BIN)/python -m pytest -n auto --max-worker-restart 31 -m proof --proofs docs/explanation/proofs.md
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@ not be installed.
 """
 
 import asyncio
+import faulthandler
 import gc
 import os
 import pty
@@ -203,8 +204,10 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Forget the events of earlier tests, before the fixtures of the next test start."""
+    """Forget the events of earlier tests before the fixtures of the next test start. A proof has only the limit PROOF_SECONDS."""
     _events.clear()
+    if item.get_closest_marker("proof"):
+        faulthandler.cancel_dump_traceback_later()  # pytest has just started it, with the same time for all tests
     if sys.version_info < (3, 13):  # sleeping has no event of its own
         setattr(time, "sleep", _sleep if item.get_closest_marker("unit") else _real_sleep)  # noqa: B010 - for mypy
 

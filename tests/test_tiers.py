@@ -115,3 +115,13 @@ def test_shares(shared): pass
     assert "4 passed, 1 error" in told
     assert "ERROR at teardown of test_leaves" in told
     assert f"the test left {what} " in told
+
+
+def test_a_proof_may_take_longer_than_other_tests(tmp_path: Path) -> None:
+    """A test of another tier ends the process of pytest after `faulthandler_timeout`, so it prints no result."""
+    body = "def test_it(): time.sleep(2)\n"
+    limit = ["-o", "faulthandler_timeout=1"]
+    assert "1 passed" in call(tmp_path, f"@pytest.mark.proof\n{body}", *limit)
+    found = call(tmp_path, f"@pytest.mark.process\n{body}", *limit)
+    assert "Timeout" in found
+    assert "passed" not in found
