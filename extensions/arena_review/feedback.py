@@ -11,9 +11,9 @@ from arena.api.run import Scheduled
 from arena.api.store import Store
 from arena_review.board import JudgedBoard, find_player_nodes, open_board
 from arena_review.judging import describe_decision
-from arena_review.kept import Judged
+from arena_review.kept import Judged, PlaceKey
 from arena_review.matches import PlayedDecision, PlayedMatch, read_matches
-from arena_review.summary import CostlyPosition, costly_positions
+from arena_review.summary import CostlyPosition, costly_positions, find_alike
 from arena_web.api import CostlyDecision, Findings
 
 EFFORT = 10
@@ -67,7 +67,11 @@ class LatestReviewer:
                 break
             judged.append(self._judge(keys[match.board], match, played))
         self._spent += monotonic() - began
-        told = [_describe(one) for one in costly_positions(judged)[:most]]
+        alike: dict[PlaceKey, str] = {}
+        for number, key in keys.items():
+            if (opened := self._boards[key]) is not None:
+                alike |= find_alike(opened.game, [one for one in judged if one.board == number])
+        told = [_describe(one) for one in costly_positions(judged, alike)[:most]]
         graded = sum(one.grade is not None for one in judged)
         return {"decisions": len(queue), "judged": graded, "costly": told, "complete": complete}
 

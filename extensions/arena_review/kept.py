@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from math import inf
@@ -17,6 +17,10 @@ from arena.api.store import Database
 SUFFIX = ".review"
 """The suffix of this file, which replaces the suffix of the store."""
 FORMAT = 1
+
+
+PlaceKey = tuple[int, str]
+"""The number of a board and a position."""
 
 
 class Judged(NamedTuple):
@@ -157,6 +161,16 @@ class Kept:
                     if not isinstance(value, kind):
                         raise ValueError(f"a decision has {value!r} as its {name}")
         return map(Judged._make, rows)
+
+    def note_alike(self, found: Mapping[PlaceKey, str]) -> None:
+        """Store which positions look alike; see `alike`."""
+        self.note("alike", [[board, position, first] for (board, position), first in found.items()])
+
+    def alike(self) -> dict[PlaceKey, str]:
+        """Return, for positions of games with hidden information, the first position that looks the same to the mover."""
+        known = self.noted("alike") or []
+        with self._reading():
+            return {(int(board), str(position)): str(first) for board, position, first in known}
 
     def put_options(self, judged: Iterable[Judged]) -> None:
         """Store the verdicts on the legal actions of costly positions."""

@@ -5,7 +5,7 @@ from typing import Any
 from arena.api.results import figures
 from arena.api.store import Store
 from arena_review.api import BEST, DECISIVE
-from arena_review.kept import Judged, Kept, place_of
+from arena_review.kept import Judged, Kept, PlaceKey, place_of
 from arena_review.loss import find_gaps
 from arena_review.summary import first_decisive, sum_up
 
@@ -19,6 +19,15 @@ def read_decisions(store: Store, where: str, values: list[Any]) -> list[Judged]:
         return []
     with Kept(place, write=False) as kept:
         return list(kept.decisions(where, values))
+
+
+def read_alike(store: Store) -> dict[PlaceKey, str]:
+    """Return which positions of the review look the same to the mover; see `Kept.alike`."""
+    place = place_of(store.path)
+    if not place.is_file():
+        return {}
+    with Kept(place, write=False) as kept:
+        return kept.alike()
 
 
 def review_match(store: Store, match: str) -> dict[str, Any] | None:
@@ -60,7 +69,7 @@ def review_entry(store: Store, label: str) -> dict[str, Any] | None:
             found += read_decisions(store, "board = ? AND entry = ?", [number, sheet.labels.index(label)])
     if not found:
         return None
-    review = sum_up(0, label, found)
+    review = sum_up(0, label, found, read_alike(store))
     interval = figures.between(*[None if bound is None else figures.figure(bound) for bound in (review.low, review.high)])
     summary = (
         f"{review.decisions:,} decisions lost {figures.figure(review.loss)} each on average ({interval}, 95 %); "
@@ -91,11 +100,11 @@ def review_board(store: Store, board: int) -> list[dict[str, Any]] | None:
     """
     rows: list[dict[str, Any]] = []
     sheet = store.last().boards[board]
-    gaps = find_gaps(store, board, sheet)
+    gaps, alike = find_gaps(store, board, sheet), read_alike(store)
     for entry, label in enumerate(sheet.labels):
         found = read_decisions(store, "board = ? AND entry = ?", [board, entry])
         if found:
-            review = sum_up(board, label, found)
+            review = sum_up(board, label, found, alike)
             gap = gaps.get(entry)
             bounds = [None if bound is None else figures.figure(bound) for bound in (gap.low, gap.high)] if gap else [None, None]
             worst = review.worst[0] if review.worst else None

@@ -22,10 +22,10 @@ from arena.api.store import Run, Store
 from arena_compare.measures import MeanComparison
 from arena_review.board import JudgedBoard, find_player_nodes, open_board
 from arena_review.judging import Judging
-from arena_review.kept import Judged, Kept, place_of
+from arena_review.kept import Judged, Kept, PlaceKey, place_of
 from arena_review.loss import find_gaps
 from arena_review.matches import PlayedDecision, PlayedMatch, list_decisions, read_matches
-from arena_review.summary import AgentReview, costly_positions, first_decisive, sum_up
+from arena_review.summary import AgentReview, costly_positions, find_alike, first_decisive, sum_up
 from arena_review.texts import (
     MATCH_HEADINGS,
     agents_table,
@@ -141,23 +141,26 @@ def _review(options: ReviewOptions, out: IO[str]) -> int:
     with Kept(place_of(place)) as kept:
         judging = Judging(boards, kept, options.plugins, options.judge)
         left = _judge(judging, boards, matches, kept, options)
+        alike = kept.alike()
         wanted = {match.record.id for match in matches}
         decisions = [one for one in kept.decisions() if one.match in wanted]
         if options.agent is not None:
             decisions = [one for one in decisions if run.boards[one.board].labels[one.entry] == options.agent]
         judging.until = inf
         if options.output or options.tests:
-            _write_worst(options, run, judging, decisions)
+            _write_worst(options, run, judging, decisions, alike)
     with Store.open(place) as store:
         gaps = {} if options.matches else {number: find_gaps(store, number, run.boards[number]) for number in boards}
-    _show(options, run, boards, decisions, gaps, left, out)
+    _show(options, run, boards, decisions, alike, gaps, left, out)
     return 0
 
 
-def _write_worst(options: ReviewOptions, run: Run, judging: Judging, decisions: Sequence[Judged]) -> None:
+def _write_worst(
+    options: ReviewOptions, run: Run, judging: Judging, decisions: Sequence[Judged], alike: Mapping[PlaceKey, str]
+) -> None:
     """Write the costliest positions of the agent as a file and as tests."""
     agent = options.agent or ""
-    worst = costly_positions(decisions)[: options.worst or WORST_WRITTEN]
+    worst = costly_positions(decisions, alike)[: options.worst or WORST_WRITTEN]
     board = decisions[0].board if decisions else None
     if board is None or not worst:
         judged = sum(one.grade is not None for one in decisions)
@@ -248,8 +251,12 @@ def _judge(
                 _put(kept, pending)
             line.show(f"reviewed {done:,} of {len(matches):,} matches")
         _put(kept, pending)
+        alike = kept.alike()
+        for number, board in boards.items():
+            alike |= find_alike(board.game, kept.decisions("board = ?", [number]))
+        kept.note_alike(alike)
         line.show("judging the other moves in the costliest positions")
-        for _, judged in judging.judge_all(_list_exercises(judging, matches, kept), workers):
+        for _, judged in judging.judge_all(_list_exercises(judging, matches, kept, alike), workers):
             kept.put_options(judged)
     except (Interrupted, KeyboardInterrupt):
         line.show("")
@@ -262,7 +269,9 @@ def _judge(
     return len(matches) - done
 
 
-def _list_exercises(judging: Judging, matches: Sequence[PlayedMatch], kept: Kept) -> list[PlayedMatch]:
+def _list_exercises(
+    judging: Judging, matches: Sequence[PlayedMatch], kept: Kept, alike: Mapping[PlaceKey, str]
+) -> list[PlayedMatch]:
     """Return the costliest positions of each entry, each as a match with a decision for every legal action."""
     played = {match.record.id: match for match in matches}
     by_entry: dict[tuple[int, int], list[Judged]] = defaultdict(list)
@@ -272,7 +281,7 @@ def _list_exercises(judging: Judging, matches: Sequence[PlayedMatch], kept: Kept
     found: dict[tuple[int, str], PlayedMatch] = {}
     for (board, _), decisions in by_entry.items():
         room = MAX_EXERCISE_ACTIONS
-        for worst in costly_positions(decisions)[:WORST_WRITTEN]:
+        for worst in costly_positions(decisions, alike)[:WORST_WRITTEN]:
             match = played[worst.match]
             choices = list_decisions(judging.game_of(board), worst.position)
             room -= len(choices)
@@ -293,6 +302,7 @@ def _show(
     run: Run,
     boards: Mapping[int, JudgedBoard],
     decisions: Sequence[Judged],
+    alike: Mapping[PlaceKey, str],
     gaps: Mapping[int, Mapping[int, MeanComparison]],
     left: int,
     out: IO[str],
@@ -304,7 +314,7 @@ def _show(
         for one in decisions:
             if one.board == number:
                 by_entry[one.entry].append(one)
-        found_here = {entry: sum_up(number, labels[entry], found) for entry, found in sorted(by_entry.items())}
+        found_here = {entry: sum_up(number, labels[entry], found, alike) for entry, found in sorted(by_entry.items())}
         for entry, gap in gaps.get(number, {}).items():
             if entry in found_here:
                 shown = found_here[entry]

@@ -1,14 +1,16 @@
 """Summarises the verdicts of a review by agent, by game and by position."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf
 from typing import Any
 
+from arena import Game, State
+from arena.api.games import Traits
 from arena.stats import clustered_mean
 from arena_review.api import BEST, DECISIVE, GRADES
-from arena_review.kept import Judged
+from arena_review.kept import Judged, PlaceKey
 
 PLIES_IN_GROUP = 5
 MAX_CHOICES_ALONE = 9
@@ -34,7 +36,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class CostlyPosition:
-    """A position in which an agent loses something. A position that occurred several times is listed once."""
+    """A position in which an agent loses something. A position that occurred several times is listed once, and so are positions
+    that look the same to the agent.
+    """
 
     board: int
     position: str
@@ -127,8 +131,8 @@ def estimate_loss(sums: Sequence[float], counts: Sequence[int]) -> tuple[float |
     return mean, mean / factor, mean * factor
 
 
-def sum_up(board: int, label: str, decisions: Sequence[Judged]) -> AgentReview:
-    """Return the review of one entry."""
+def sum_up(board: int, label: str, decisions: Sequence[Judged], alike: Mapping[PlaceKey, str]) -> AgentReview:
+    """Return the review of one entry. For `alike`, see `costly_positions`."""
     judged = [one for one in decisions if one.grade is not None]
     counted = [one for one in judged if one.loss is not None]
     found = AgentReview(board, label, len(decisions), len(judged), sum(one.judge == "estimate" for one in decisions))
@@ -155,7 +159,7 @@ def sum_up(board: int, label: str, decisions: Sequence[Judged]) -> AgentReview:
     ]
     openings = _group(decisions, lambda one: one.opening)
     found.by_opening = sorted(openings, key=lambda group: -(group.loss or 0.0) * group.decisions)[:MAX_GROUPS]
-    found.worst = costly_positions(judged)
+    found.worst = costly_positions(judged, alike)
     return found
 
 
@@ -176,18 +180,33 @@ def _group(decisions: Iterable[Judged], key: Callable[[Judged], Any]) -> list[Gr
     return found
 
 
-def costly_positions(decisions: Iterable[Judged]) -> list[CostlyPosition]:
-    """Return each position with a loss once, the costliest first."""
-    met: dict[tuple[int, str], list[Judged]] = defaultdict(list)
+def find_alike(game: Game, decisions: Iterable[Judged]) -> dict[PlaceKey, str]:
+    """Return, for each position of a board with a loss, the first position that looks the same to the mover. The result is empty
+    for a game without hidden information.
+    """
+    if "hidden-information" not in Traits.of(game):
+        return {}
+    first: dict[tuple[int, State], str] = {}
+    found: dict[PlaceKey, str] = {}
     for one in decisions:
         if one.grade not in (None, BEST):
-            met[one.board, one.position].append(one)
+            seen = one.seat, game.observation(game.parse_state(one.position), one.seat)
+            found[one.board, one.position] = first.setdefault(seen, one.position)
+    return found
+
+
+def costly_positions(decisions: Iterable[Judged], alike: Mapping[PlaceKey, str]) -> list[CostlyPosition]:
+    """Return each position with a loss once, the costliest first. Positions that `alike` maps to the same one count as one."""
+    met: dict[PlaceKey, list[Judged]] = defaultdict(list)
+    for one in decisions:
+        if one.grade not in (None, BEST):
+            met[one.board, alike.get((one.board, one.position), one.position)].append(one)
     found = []
-    for (board, position), here in met.items():
+    for (board, _), here in met.items():
         most = max(here, key=lambda one: (inf if one.loss is None else one.loss, GRADES.index(one.grade or BEST)))
         total = None if most.loss is None else sum([one.loss or 0.0 for one in here])
         told = most.action, most.best, most.loss, most.grade or BEST, most.judge or "", total, len(here), most.match, most.number
-        found.append(CostlyPosition(board, position, *told))
+        found.append(CostlyPosition(board, most.position, *told))
     return sorted(found, key=lambda one: (*one.weight, one.position))
 
 

@@ -516,6 +516,32 @@ def test_decisions_in_a_lost_puzzle_have_no_verdict(tmp_path: Path, capfd: pytes
     assert f"No verdict: {sum(lost.values())} decisions made the puzzle unsolvable" in capfd.readouterr()[0]
 
 
+def test_positions_that_look_the_same_to_the_mover_are_listed_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """In Kuhn poker, a player sees the own card and the bets. The terminal and the pages list the same positions."""
+    store = tmp_path / "cup.db"
+    agents = ["random", {"agent": "random", "label": "other"}]
+    arena.run({"game": "kuhn-poker", "agents": agents, "rounds": 40, "seed": 1}, store=store)
+    capfd.readouterr()
+    cli.main(["review", str(store), "--format", "json"], standalone_mode=False)
+    (board,) = json.loads(capfd.readouterr()[0])["boards"]
+    game = arena.load_plugins().game("kuhn-poker")()
+    lost: dict[Any, list[float]] = defaultdict(list)
+    for one in board["decisions"]:
+        if one["agent"] == "random" and one["grade"] not in (None, "best"):
+            cards, bets = game.parse_state(one["position"])
+            lost[cards[one["seat"]], bets].append(one["loss"])
+    assert len({one["position"] for one in board["decisions"] if one["agent"] == "random" and one["loss"]}) > len(lost) > 1
+    worst = board["agents"][0]["worst"]
+    assert board["agents"][0]["label"] == "random"
+    assert sorted(one["times"] for one in worst) == sorted(map(len, lost.values()))
+    assert sorted(one["total"] for one in worst) == pytest.approx(sorted(map(sum, lost.values())))
+    with Store.open(store) as opened:
+        (panel,) = [
+            one for one in collect_panels(arena.load_plugins(), "agent", opened, "random") if one["name"] == "costly-positions"
+        ]
+    assert [one["position"] for one in panel["data"]["positions"]] == [one["position"] for one in worst]
+
+
 PIT = '''
 from arena import Puzzle, hookimpl
 

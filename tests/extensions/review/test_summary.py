@@ -26,7 +26,7 @@ def decide(**changes: Any) -> Judged:
 )
 def test_long_matches_have_wide_groups_of_plies(plies: int, names: list[str]) -> None:
     """At most 8 groups, whose width is a multiple of 5. Each group has all its decisions."""
-    found = sum_up(0, "one", [decide(number=ply, ply=ply) for ply in range(plies)]).by_ply
+    found = sum_up(0, "one", [decide(number=ply, ply=ply) for ply in range(plies)], {}).by_ply
     assert [group.name for group in found] == names
     width = int(names[0].split()[-1])
     assert [group.decisions for group in found] == [min(width, plies - before) for before in range(0, plies, width)]
@@ -42,6 +42,6 @@ def test_long_matches_have_wide_groups_of_plies(plies: int, names: list[str]) ->
 )
 def test_many_legal_actions_have_wide_groups(choices: list[int], names: list[str]) -> None:
     """Numbers below 10 stay alone; above them, there are at most 8 groups, whose width is a multiple of 10."""
-    found = sum_up(0, "one", [decide(number=number, choices=count) for number, count in enumerate(choices)]).by_choices
+    found = sum_up(0, "one", [decide(number=number, choices=count) for number, count in enumerate(choices)], {}).by_choices
     assert [group.name for group in found] == names
     assert sum(group.decisions for group in found) == len(choices)
