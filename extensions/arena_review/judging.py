@@ -59,6 +59,7 @@ class Judging:
         self._written = monotonic()
         self._helpers: list[Helper] = []
         self._local = threading.local()
+        self._solving = threading.Lock()
         self._closing = False
         self.found = 0
         """The number of answers that were not known before."""
@@ -132,9 +133,15 @@ class Judging:
             raise ArenaError(f"{self._boards[board].kinds[number].name}: {describe(error)}, at {question!r}") from error
 
     def find_in_worker(self, key: AnswerKey) -> Any:
-        """Answer a question in the worker of this thread. The worker is started at the first question."""
+        """Answer a question in the worker of this thread. The worker is started at the first question.
+
+        This process answers the questions about an equilibrium: it solves the game once, and then only looks values up.
+        """
         helper: Helper | None = getattr(self._local, "helper", None)
         board, number, question = key
+        if self._boards[board].kinds[number].name == "equilibrium":
+            with self._solving:
+                return self.find_here(key)
         try:
             if helper is None:
                 helper = self._start()

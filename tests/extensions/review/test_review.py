@@ -498,6 +498,23 @@ def test_the_wait_for_an_equilibrium_is_announced(tmp_path: Path, capfd: pytest.
     assert capfd.readouterr()[1] == ""
 
 
+def test_workers_do_not_solve_a_game_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The process of the command solves it for the forecast, and no worker is started. The verdicts are those of one process."""
+    store = tmp_path / "cup.db"
+    arena.run({"game": "kuhn-poker", "agents": ["random", "mccfr"], "rounds": 6}, store=store)
+    words = ["review", str(store), "--format", "json", "--workers"]
+    capfd.readouterr()
+    cli.main([*words, "1"], standalone_mode=False)
+    alone = capfd.readouterr()[0]
+    (tmp_path / "cup.review").unlink()
+    monkeypatch.setattr("arena_review.judging.SAMPLED_DECISIONS", 1)
+    monkeypatch.delattr(Judging, "_start")
+    cli.main([*words, "2"], standalone_mode=False)
+    assert capfd.readouterr()[0] == alone
+
+
 def test_decisions_in_a_lost_puzzle_have_no_verdict(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A random player of n-queens soon has no solution left. No number says what that costs, so nothing is compared.
 
