@@ -95,7 +95,7 @@ def compare_rounds(one: Mapping[int, float], other: Mapping[int, float]) -> Roun
         return None
     if len(shared) >= MIN_SHARED * len(every):
         mine, theirs = [fmean([values[round_] for round_ in shared]) for values in (one, other)]
-        leads = [one[round_] - other[round_] for round_ in shared]
+        leads = [subtract(one[round_], other[round_]) for round_ in shared]
         return RoundLeads(len(shared), mine, theirs, fmean(leads), test_differences(leads), leads)
     mine, theirs = fmean(one.values()), fmean(other.values())
     lead, size = mine - theirs, len(every)

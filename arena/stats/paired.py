@@ -5,8 +5,9 @@ One decision: `agree` makes the interval of a difference contain 0 exactly if th
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from functools import lru_cache
-from math import isclose, sqrt
+from math import gcd, isclose, lcm, sqrt
 from typing import NamedTuple
 
 from arena.stats.distributions import binomial_cdf, student_cdf, student_quantile
@@ -18,6 +19,10 @@ MAX_FLIPPED = 400
 LEVELS = 20000
 """The number of steps of the grid to which differences are rounded before their signs are flipped, divided by their number."""
 MIN_LEVELS = 64
+MIN_EXACT_LEVELS = 1000
+"""Values that are at most this number of common units are tested without rounding, however many there are."""
+MAX_DENOMINATOR = 5040
+"""The largest denominator of a value that counts as a fraction, and not as a number without a common unit."""
 BISECTIONS = 14
 """The number of steps by which a bound is found: to 1 / 16,000 of the range of the values."""
 SIGN_FLIPS, MCNEMAR, STUDENT = "sign flips", "McNemar's exact test", "Student's t"
@@ -68,8 +73,8 @@ def flip_signs(values: Iterable[float]) -> float:
     opposite sign.
 
     The p-value is the share of all combinations of signs for which the sum is at least as far from 0 as observed (R. A. Fisher,
-    The Design of Experiments, 1935). If all values other than 0 are of one size, it is the sign test. Values that are not whole
-    multiples of one half are rounded to a grid first; the test of the rounded values is exact. `values` may be a Counter.
+    The Design of Experiments, 1935). If all values other than 0 are of one size, it is the sign test. Values that have no common
+    unit, such as logarithms, are rounded to a grid first; the test of the rounded values is exact. `values` may be a Counter.
 
     >>> round(flip_signs([2] * 8 + [0, 0]), 9)
     0.0078125
@@ -81,8 +86,8 @@ def flip_signs(values: Iterable[float]) -> float:
         fewer = min([sum([times for value, times in counted.items() if (value > 0) == side]) for side in (True, False)])
         return min(1.0, 2 * binomial_cdf(fewer, number, 0.5)) if number else 1.0
     largest, levels = max(sizes), max(MIN_LEVELS, LEVELS // number)
-    whole = all(2 * size == int(2 * size) for size in sizes) and 2 * largest <= max(levels, 1000)
-    unit = 0.5 if whole else largest / levels
+    common = _common_unit(sizes)
+    unit = common if common is not None and largest <= max(levels, MIN_EXACT_LEVELS) * common else largest / levels
     steps: Counter[int] = Counter()
     for value, times in counted.items():
         steps[round(value / unit)] += times
@@ -90,6 +95,21 @@ def flip_signs(values: Iterable[float]) -> float:
     for step, times in steps.items():
         flipped[abs(step)] += times
     return _flip_steps(tuple(sorted(flipped.items())), abs(sum([step * times for step, times in steps.items()])))
+
+
+def _common_unit(sizes: Iterable[float]) -> float | None:
+    """Return the largest unit of which all sizes are whole multiples, except for errors of rounding; None if there is none.
+
+    Means over the games of a round have such a unit. On another grid, sums that are equal would often differ.
+    """
+    fractions = []
+    for size in sizes:
+        fraction = Fraction(size).limit_denominator(MAX_DENOMINATOR)
+        if not isclose(fraction, size, rel_tol=1e-9):
+            return None
+        fractions.append(fraction)
+    denominator = lcm(*[fraction.denominator for fraction in fractions])
+    return gcd(*[int(fraction * denominator) for fraction in fractions]) / denominator
 
 
 @lru_cache(4096)
