@@ -67,6 +67,12 @@ class FormulaFault(ValueError):
     """A formula cannot be used. The message says what was expected, what was found, and what to write."""
 
 
+def _is_condition(node: ast.AST) -> bool:
+    if isinstance(node, ast.BoolOp):
+        return all(map(_is_condition, node.values))
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+
+
 class _NoValue(Exception):
     """A name of the formula has no value in this match."""
 
@@ -106,6 +112,15 @@ class Formula:
                 raise FormulaFault(f"unknown name {name!r}; {near}{known}")
         self._row: Mapping[str, float | None] = {}
         self._evaluator: Any = None
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether its values are only 0 and 1.
+
+        >>> Formula("nodes > 10 and not solved").is_condition, Formula("nodes").is_condition
+        (True, False)
+        """
+        return _is_condition(self._tree)
 
     def __getitem__(self, name: str) -> float:
         """Return the number that a name has in the current match. The evaluator calls this."""

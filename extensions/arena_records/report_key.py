@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from arena import Record
@@ -191,7 +192,8 @@ def _fill(board: BoardInfo, number: int, report: Report, counts: Counts, left_ou
             filled.append(one)
             continue
         rounds = [counts.get((number, key, entry), {}) for entry in range(len(board.labels))]
-        cells = [clustered_mean([sums for sums, _ in of.values()], [int(n) for _, n in of.values()]) for of in rounds]
+        within = (0.0, 1.0) if key in report.columns and report.columns[key].is_condition else (-inf, inf)
+        cells = [clustered_mean([sums for sums, _ in of.values()], [int(n) for _, n in of.values()], within) for of in rounds]
         if key == KEPT:  # a fact about this run and not an estimate
             cells = [cell._replace(low=None, high=None) for cell in cells]
         remark = _describe(board, str(report.where and report.where.text), rounds, left_out, played) if key == KEPT else ""

@@ -253,7 +253,7 @@ def test_a_closed_pipe_is_no_crash(spec: Path) -> None:
 
 def test_progress_is_shown_on_a_terminal_alone(tmp_path: Path) -> None:
     """Through a pseudo-terminal the count is seen, and stdout stays clean."""
-    (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 10\nagents: [random, {agent: mcts, rollouts: 200}]\n")
+    (tmp_path / "some.yaml").write_text("game: tic-tac-toe\nrounds: 10\nagents: [random, {agent: mcts, rollouts: 4000}]\n")
     result, seen = at_terminal(tmp_path, "run", "--no-store", "some.yaml", "--format", "json")
     json.loads(result)
     assert b"/20 matches" in seen

@@ -69,7 +69,6 @@ def test_a_view_in_place_of_a_table_is_refused(store: Path, arena: Arena, tmp_pa
         "CREATE INDEX i ON place (abs(number))",
         "CREATE TABLE other (x)",
         "CREATE VIRTUAL TABLE other USING fts5(x)",
-        "DROP INDEX place_of_record",
     ],
 )
 def test_other_sql_is_refused(store: Path, sql: str) -> None:
@@ -80,6 +79,14 @@ def test_other_sql_is_refused(store: Path, sql: str) -> None:
         with pytest.raises(StoreError, match="is not a store as arena makes it") as refused:
             Store.open(store, write=write)
         assert not isinstance(refused.value, StoreDamaged)
+
+
+def test_a_store_without_its_index_is_damaged(store: Path) -> None:
+    """Nothing foreign is in it, so its records can be saved."""
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("DROP INDEX place_of_record")
+    with pytest.raises(StoreDamaged, match="it has no index place_of_record; `arena export --sound`"):
+        Store.open(store)
 
 
 def test_a_server_answers_beside_such_a_store(store: Path, tmp_path: Path) -> None:

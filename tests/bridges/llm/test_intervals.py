@@ -55,7 +55,7 @@ def test_a_positive_mean_has_positive_bounds() -> None:
 def test_clusters_of_other_sizes_are_weighed_as_in_the_other_columns() -> None:
     from arena.stats import clustered_mean
 
-    clusters = [[1.0, 2.0], [1.5], [1.2, 1.4, 1.9]]
+    clusters = [[1.0, 2.0], [1.6], [1.2, 1.4, 1.9]]
     mean, low, high = bound_mean(clusters, 0.0, inf)
     plain = clustered_mean([sum(one) for one in clusters], [len(one) for one in clusters])
     assert plain.mean == pytest.approx(mean)
