@@ -7,7 +7,7 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
-from arena import ArenaError, Refused, Registry, UnknownName
+from arena import ArenaError, Game, Refused, Registry, UnknownName
 from arena.api.errors import describe, suggest
 from arena.api.games import Abilities, Traits
 from arena.api.spec import Parameters, PluginPlace
@@ -62,21 +62,30 @@ def agent_of(description: Description, file: Path, asked: str | None) -> str:
 def choose_plies(registry: Registry, values: Mapping[str, Any]) -> int:
     """Return the default number of random moves before each game. `values` are the name and the parameters of the game.
 
-    It is 0 if the start positions vary or the game has chance, because then games differ without random moves. In other games,
-    versions without randomness would repeat one pair of games.
+    It is 0 if the game has chance, or if most of TRIED_GAMES start positions differ, because then games differ without random
+    moves. In other games, versions without randomness would repeat one pair of games.
     """
     game = registry.game(values["name"])(**{key: value for key, value in values.items() if key != "name"})
-    starts = {game.format_state(game.initial(Random(seed))) for seed in range(TRIED_GAMES)}
-    if "chance" in Traits.of(game) or len(starts) > 1:
+    if "chance" in Traits.of(game):
         return 0
-    lengths = []
-    for seed in range(TRIED_GAMES):
-        rng = Random(seed)
-        state, length = game.initial(rng), 0
-        while length < MAX_TRIED_MOVES and (actions := game.actions(state)):
-            state, length = game.result(state, rng.choice(list(actions))), length + 1
-        lengths.append(length)
-    return min(MAX_PLIES, max(1, round(fmean(lengths) * SHARE_OF_PLIES)))
+    try:
+        starts = {game.format_state(game.initial(Random(seed))) for seed in range(TRIED_GAMES)}
+        if len(starts) > TRIED_GAMES / 2:
+            return 0
+        mean = fmean([_measure_length(game, Random(seed)) for seed in range(TRIED_GAMES)])
+    except (Exception, SystemExit):  # the referee reports a fault of the game
+        return MAX_PLIES
+    return min(MAX_PLIES, max(1, round(mean * SHARE_OF_PLIES)))
+
+
+def _measure_length(game: Game, rng: Random) -> int:
+    """Return the length of a random game in moves, at most MAX_TRIED_MOVES."""
+    state = game.initial(rng)
+    for length in range(MAX_TRIED_MOVES):
+        if game.is_terminal(state):
+            return length
+        state = game.result(state, rng.choice(list(game.actions(state))))
+    return MAX_TRIED_MOVES
 
 
 def past_version(folder: VersionFolder, file: Path, code: str, against: str | None, *, allow_new: bool = False) -> PastVersion:

@@ -383,7 +383,9 @@ def test_random_moves_leave_most_of_a_game_to_the_versions(game: dict[str, Any],
     assert choose_plies(load_plugins(environ=False), game) == plies
 
 
-def test_a_game_whose_starts_vary_needs_no_random_moves() -> None:
+@pytest.mark.parametrize(("moves", "plies"), [(1, 2), (2, 0)])
+def test_a_game_whose_starts_vary_needs_no_random_moves(moves: int, plies: int) -> None:
+    """9 * 8 start positions are enough for different games, 9 are not."""
     registry = load_plugins(environ=False)
 
     class Scattered(registry.game("tic-tac-toe")):  # type: ignore[misc]
@@ -391,7 +393,22 @@ def test_a_game_whose_starts_vary_needs_no_random_moves() -> None:
 
         def initial(self, rng: random.Random) -> Any:
             state = super().initial(rng)
-            return self.result(state, rng.choice(self.actions(state)))
+            for _ in range(moves):
+                state = self.result(state, rng.choice(self.actions(state)))
+            return state
 
     registry.games["scattered"] = Scattered
-    assert choose_plies(registry, {"name": "scattered"}) == 0
+    assert choose_plies(registry, {"name": "scattered"}) == plies
+
+
+def test_a_fault_of_the_game_is_left_to_the_referee() -> None:
+    registry = load_plugins(environ=False)
+
+    class Broken(registry.game("tic-tac-toe")):  # type: ignore[misc]
+        name = "broken"
+
+        def initial(self, rng: random.Random) -> Any:
+            raise ValueError("no board")
+
+    registry.games["broken"] = Broken
+    assert choose_plies(registry, {"name": "broken"}) == 4
