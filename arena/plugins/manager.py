@@ -79,7 +79,7 @@ class PluginManager(pluggy.PluginManager):
         return super().parse_hookspec_opts(module_or_class, name) if name.startswith("arena_") else None
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
-        """Skip what is no hook in most plugins, because pluggy would take long to inspect it: classes, modules and constants, and
+        """Skip attributes that are rarely hooks, because pluggy takes long to inspect them: classes, modules, constants, and
         functions without the mark of pluggy's decorator.
         """
         value = getattr(plugin, "__dict__", {}).get(name)
@@ -90,7 +90,7 @@ class PluginManager(pluggy.PluginManager):
         return None if self._silent and hook not in (*HOOKS, *self._parts) and hook in self.list_hooks() else found
 
     def register(self, plugin: Any, name: str | None = None) -> str | None:
-        """Register a plugin, as in pluggy. What it does with events is guarded, so that its exceptions end no run."""
+        """Register a plugin, as in pluggy. Its hooks for events are guarded, so their exceptions do not end a run."""
         registered = super().register(plugin, name)
         for caller in [getattr(self.hook, hook) for hook in EVENTS] if registered else []:
             for implementation in caller.get_hookimpls():

@@ -60,7 +60,7 @@ class Plugin:
     notes: tuple[str, ...] = ()
     """Notes on members of its classes that are ignored because their names mean something else in arena."""
     blocked: bool = False
-    """Whether it was not loaded because the user blocked it."""
+    """True if the user blocked it, so it was not loaded."""
 
 
 @dataclass(slots=True)
