@@ -280,3 +280,21 @@ def test_the_overall_table_has_intervals_and_names_the_filter(tmp_path: Path) ->
             (shown,) = [one for one in board.rows if one["agent"] == row[0]]
             low, high, value = [f"{100 * shown[key]:.1f} %" for key in ("solved_low", "solved_high", "solved")]
             assert cell == f"{value} ({low} to {high})"
+
+
+def test_the_interval_of_a_share_stays_within_0_and_1() -> None:
+    """Of few values, Student's interval would reach beyond."""
+    agents: list[Any] = ["a-star", {"agent": "a-star", "weight": 3, "label": "fast"}, "best-first", "random"]
+    report = {"where": "nodes > 30 or not solved", "columns": {"share": "moves > 10", "own": "own_nodes"}}
+    spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 20, "agents": agents, "limits": {"moves": 200}}
+    results = arena.run({**spec, "report": report})
+    frame = results.to_dataframe()
+    plain = [
+        estimate(mine.share, mine["round"]) for name in ("a-star", "fast") for mine in [frame[frame.kept & (frame.agent == name)]]
+    ]
+    assert any(low is not None and low < 0 for _, low, _ in plain)
+    assert any(high is not None and high > 1 for _, _, high in plain)
+    (board,) = Leaderboard.of_results(results)
+    bounds = [(row["share_low"], row["share_high"]) for row in board.rows if row["share_low"] is not None]
+    assert len(bounds) > 2
+    assert all(0 <= low <= high <= 1 for low, high in bounds)
