@@ -1,7 +1,7 @@
 """The coordinator. It divides a schedule among the nodes of a cluster and passes on the matches that they have played."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from math import inf
@@ -10,7 +10,7 @@ from time import monotonic
 
 from arena import Record, Spec
 from arena.api.errors import escape_line
-from arena.api.run import Backlog, Batch, MatchRunner, Scheduled
+from arena.api.run import Backlog, Batch, CurrentTurn, MatchRunner, Scheduled
 from arena_cluster import wire
 from arena_cluster.engine import ClusterError, Engine, Order, Reply
 
@@ -164,7 +164,8 @@ class Coordinator:
     node gets no more orders. ClusterError is raised if no node is left. Apart from that, nodes are trusted: no match is played a
     second time to verify it.
 
-    `check` is called about every POLL_SECONDS. An exception from it ends the iteration.
+    `check` is called about every POLL_SECONDS. An exception from it ends the iteration. `start_seconds` is called for each order;
+    see `WorkerPool`.
     """
 
     def __init__(
@@ -177,6 +178,7 @@ class Coordinator:
         *,
         total: int | None = None,
         check: Callable[[], None] = lambda: None,
+        start_seconds: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         self._spec = spec
         self._engine = engine
@@ -185,6 +187,7 @@ class Coordinator:
         self._parcel = parcel
         self._reader = wire.Reader(spec)
         self._check = check
+        self._start_seconds = start_seconds
         self._jobs = JobQueue(take, total)
         self._nodes: dict[str, NodeState] = {}
         self._room: dict[str, None] = {}
@@ -234,6 +237,17 @@ class Coordinator:
         found = "no worker" if not workers else "1 worker" if workers == 1 else f"{workers:,} workers"
         return found if threads == workers else f"{found} of {threads:,} threads"
 
+    def turns(self) -> Sequence[CurrentTurn]:
+        """Return the starts for which nodes have waited for some time. Nodes do not tell of other decisions in progress."""
+        found = []
+        for key, start in self._engine.slow_starts().items():
+            sent = self._out.get(key)
+            matches = [] if sent is None else [match for match in sent.job.matches if match.number == start.number]
+            found += [
+                CurrentTurn(match, start.seat, 1, starting=True) for match in matches if start.seat < len(match.pairing.seats)
+            ]
+        return found
+
     # Orders
 
     def _hand_out(self) -> None:
@@ -272,7 +286,7 @@ class Coordinator:
         key = f"arena-{blake2b(' '.join([self._run, str(self._number), *ids]).encode(), digest_size=16).hexdigest()}"
         self._out[key] = self._nodes[node].orders[key] = Sent(job, ids, node, told)
         job.orders.add(key)
-        self._engine.send(Order(key, self._run, job.matches, self._parcel if told else None), node)
+        self._engine.send(Order(key, self._run, job.matches, self._parcel if told else None, self._start_seconds()), node)
 
     # Replies
 

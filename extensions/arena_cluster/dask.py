@@ -19,7 +19,7 @@ from arena.api.errors import describe
 from arena_cluster import node as nodes, wire
 from arena_cluster.address import Address
 from arena_cluster.connection import call_within, connect
-from arena_cluster.engine import Change, ClusterLost, Order, Reply
+from arena_cluster.engine import Change, ClusterLost, Order, Reply, SlowStart
 from arena_cluster.parcel import versions
 
 if TYPE_CHECKING:
@@ -176,6 +176,7 @@ class DaskEngine:
         self._noted = 0
         self._silence = 0.0
         self._lost = False
+        self._slow_starts: dict[str, SlowStart] = {}
         self._asked = monotonic()
         self._wake = threading.Event()
         self._over = threading.Event()
@@ -209,6 +210,7 @@ class DaskEngine:
             "matches": wire.matches(order.matches),
             "versions": dict(versions()),
             "parcel": order.parcel,
+            "start_seconds": dict(order.start_seconds),
         }
         try:
             future = self._client.submit(
@@ -222,6 +224,7 @@ class DaskEngine:
 
     def drop(self, key: str) -> None:
         """Cancel an order."""
+        self._slow_starts.pop(key, None)
         future = self._futures.pop(key, None)
         if future is not None:
             with suppress(Exception):
@@ -237,6 +240,10 @@ class DaskEngine:
         for reply in found:
             self.drop(reply.key)
         return found
+
+    def slow_starts(self) -> Mapping[str, SlowStart]:
+        """Return the starts for which workers wait."""
+        return dict(self._slow_starts)
 
     def close(self, run: str) -> None:
         """Cancel all orders and make every worker forget the tournament. This takes at most END_SECONDS.
@@ -258,6 +265,7 @@ class DaskEngine:
         if not self._lost:
             with suppress(Exception):  # the scheduler complains if a client that listens leaves
                 self._client.unsubscribe_topic("all")
+                self._client.unsubscribe_topic(nodes.STARTS)
         _try_within(lambda: self._client.close(timeout=END_SECONDS), 2.0 if self._lost else END_SECONDS)
         if self._cluster is not None:
             with suppress(ImportError):  # Dask would close it again at exit, and Ctrl-C would interrupt that
@@ -278,6 +286,7 @@ class DaskEngine:
             try:
                 if not listening:
                     self._client.subscribe_topic("all", self._take_event)
+                    self._client.subscribe_topic(nodes.STARTS, self._take_start)
                     listening = True
                 threads = self._client.nthreads()
                 if began >= pulses.due:
@@ -300,6 +309,14 @@ class DaskEngine:
             self._workers.gone(str(said.get("worker")), leave=bool(said.get("expected")))
         elif action == "add-worker":
             self._wake.set()
+
+    def _take_start(self, event: tuple[float, Any]) -> None:
+        """Note that a worker waits for the start of an agent, or no longer does. Other clients of the cluster are ignored."""
+        with suppress(TypeError, ValueError):  # anything may send an event
+            key, number, seat = event[1]
+            self._slow_starts.pop(key, None)
+            if key in self._futures and type(number) is type(seat) is int and number >= 0 and seat >= 0:
+                self._slow_starts[key] = SlowStart(number, seat)
 
     def _gather(self) -> None:
         """Fetch the results of finished tasks."""

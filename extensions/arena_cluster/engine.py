@@ -2,7 +2,7 @@
 `arena_cluster.dask` implements it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from arena import ArenaError
@@ -26,8 +26,10 @@ class Order(NamedTuple):
     run: str
     """The id of the tournament. A node keeps the parcel for all orders of the run."""
     matches: Sequence[Scheduled]
-    parcel: bytes | None = None
+    parcel: bytes | None
     """The parcel (the packed description of the tournament), if the node has asked for it."""
+    start_seconds: Mapping[str, float]
+    """See `MatchRunner.start_seconds`."""
 
 
 class Change(NamedTuple):
@@ -53,6 +55,14 @@ class Reply(NamedTuple):
     """True if the cluster has given up this order, because nodes were lost while they played it."""
 
 
+class SlowStart(NamedTuple):
+    """A node waits for an agent to answer at its start, and has waited for some time."""
+
+    number: int
+    """The number of the match."""
+    seat: int
+
+
 class Engine(Protocol):
     """A cluster. All methods are called from one thread, and they raise ClusterLost if the cluster is gone."""
 
@@ -67,6 +77,11 @@ class Engine(Protocol):
 
     def replies(self, seconds: float) -> Sequence[Reply]:
         """Return the replies that have arrived. Wait for the first one, but at most `seconds`."""
+
+    def slow_starts(self) -> Mapping[str, SlowStart]:
+        """Return the starts for which nodes wait, by the key of the order. Keys of other runs and of earlier orders may be among
+        them. This may be called from another thread.
+        """
 
     def close(self, run: str) -> None:
         """Cancel all orders and make every node forget the tournament."""

@@ -19,9 +19,10 @@ from typing import Any, NamedTuple, cast
 
 from arena import ArenaError, Record, Spec, SpecError, load_plugins
 from arena.api.errors import describe
-from arena.api.run import Batch, Fingerprint, MatchRunner, Scheduled, WorkerPool
+from arena.api.run import Batch, CurrentTurn, Fingerprint, MatchRunner, Scheduled, WorkerPool
 from arena.api.spec import PluginPlace, PythonFile, reload_spec
 from arena_cluster import wire
+from arena_cluster.engine import SlowStart
 from arena_cluster.entry_code import share_code
 from arena_cluster.parcel import Parcel, lay_out, programs, start_fault, unpack_parcel, versions
 from arena_isolation.command import COMMAND
@@ -35,6 +36,13 @@ NOT_SENT_HINT = (
 IDLE_SECONDS = 30.0
 """A worker process that has been idle for this many seconds is ended. So no process is left over when the coordinator is gone."""
 
+
+STARTS = "arena-starts"
+"""The topic of the events by which a node tells of a start that takes long: [key of the order, number of the match, seat], or
+[key, -1, -1] when the wait is over.
+"""
+SLOW_START_SECONDS = 0.5
+"""A start that takes longer than this is told of."""
 
 GUARDED_WORKER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("worker_parent.py")))
 """The command that starts a worker with a process between the worker and this process; see `arena_cluster.worker_parent`."""
@@ -125,6 +133,42 @@ def check_programs(spec: Spec, wanted: Sequence[bool]) -> None:
             )
 
 
+Check = Callable[[Sequence[CurrentTurn]], None]
+"""It is called several times a second while an order is played, with the decisions in progress. An exception ends the order."""
+
+
+class StartWatch:
+    """Decides when a node tells of a start that takes long, so that no other node waits for the same agent.
+
+    >>> from arena.api.run import Scheduled
+    >>> turn = CurrentTurn(Scheduled(7, 0, None), 1, 1, starting=True)
+    >>> watch = StartWatch()
+    >>> [watch.look([turn], 0.0), watch.look([turn], 0.6), watch.look([turn], 0.7)]
+    [None, [7, 1], None]
+    >>> [watch.look([], 0.8), watch.look([], 0.9)]
+    [[-1, -1], None]
+    """
+
+    def __init__(self) -> None:
+        self._start: SlowStart | None = None
+        self._since = 0.0
+        self._told = False
+
+    def look(self, turns: Sequence[CurrentTurn], now: float) -> list[int] | None:
+        """Return the number of the match and the seat for whose start the node has waited long, [-1, -1] if this wait is over,
+        or None if there is nothing new to tell. `now` is a time in seconds.
+        """
+        start = next((SlowStart(turn.scheduled.number, turn.seat) for turn in turns if turn.starting), None)
+        if start != self._start:
+            told, self._told = self._told, False
+            self._start, self._since = start, now
+            return [-1, -1] if told else None
+        if start is None or self._told or now - self._since < SLOW_START_SECONDS:
+            return None
+        self._told = True
+        return [*start]
+
+
 class OrderResult(NamedTuple):
     """The records for an order."""
 
@@ -139,6 +183,7 @@ class NodeSlot:
     def __init__(self, spec: Spec) -> None:
         self._waiting: deque[Scheduled] = deque()
         self._check: Callable[[], None] | None = None
+        self._start_seconds: Mapping[str, float] = {}
 
         def take(size: int) -> Batch:
             """Take the next matches of the order. Between two orders, the pool waits in this method."""
@@ -148,14 +193,15 @@ class NodeSlot:
             if self._check is not None:
                 self._check()
 
-        pool = WorkerPool(spec, 1, take, command=GUARDED_WORKER, check=check)
-        self._playing = cast(Generator[tuple[Scheduled, Record], None, None], pool.play())
+        starts = lambda: self._start_seconds  # noqa: E731
+        self._pool = WorkerPool(spec, 1, take, command=GUARDED_WORKER, check=check, start_seconds=starts)
+        self._playing = cast(Generator[tuple[Scheduled, Record], None, None], self._pool.play())
         self.idle_since = monotonic()
 
-    def play(self, matches: Sequence[Scheduled], check: Callable[[], None]) -> OrderResult:
+    def play(self, matches: Sequence[Scheduled], start_seconds: Mapping[str, float], check: Check) -> OrderResult:
         """Play matches and return their records. If `check` raises an exception or the pool raises ArenaError, the slot ends."""
         began = monotonic()
-        self._check = check
+        self._check, self._start_seconds = lambda: check(self._pool.turns()), start_seconds
         self._waiting.extend(matches)
         found: dict[Scheduled, Record] = {}
         while len(found) < len(matches):
@@ -209,7 +255,7 @@ class NodeTournament:
         self._busy = 0
         self._over = False
 
-    def play(self, matches: Sequence[Scheduled], check: Callable[[], None]) -> tuple[list[Record], float]:
+    def play(self, matches: Sequence[Scheduled], start_seconds: Mapping[str, float], check: Check) -> tuple[list[Record], float]:
         """Play matches in a worker process of this tournament. Return their records in order, and the time in seconds."""
         with self._lock:
             slot = self._idle.pop() if self._idle else None
@@ -217,7 +263,7 @@ class NodeTournament:
         slot = slot or NodeSlot(self.spec)
         played = None
         try:
-            played = slot.play(matches, check)
+            played = slot.play(matches, start_seconds, check)
         finally:
             with self._lock:
                 self._busy -= 1
@@ -276,7 +322,8 @@ def play(order: Mapping[str, Any]) -> bytes:
         tournament = _find_tournament(order["run"], order["parcel"])
         if tournament is None:
             return wire.wants_parcel()
-        records, seconds = tournament.play(wire.matches_of(order["matches"]), _make_check(order["key"]))
+        matches = wire.matches_of(order["matches"])
+        records, seconds = tournament.play(matches, order["start_seconds"], _make_check(order["key"]))
     except ArenaError as error:
         return wire.refusal(str(error))
     except Withdrawn:
@@ -313,13 +360,18 @@ def _find_tournament(run: str, parcel: bytes | None) -> NodeTournament | None:
         return _tournaments[run]
 
 
-def _make_check(key: str) -> Callable[[], None]:
-    """Return a function that raises Withdrawn if the order was cancelled or its coordinator is gone."""
+def _make_check(key: str) -> Check:
+    """Return a function that tells of starts that take long. It raises Withdrawn if the order was cancelled or its coordinator is
+    gone.
+    """
     from distributed import get_worker
 
-    worker = get_worker()
+    worker, watch = get_worker(), StartWatch()
 
-    def check() -> None:
+    def check(turns: Sequence[CurrentTurn]) -> None:
+        news = watch.look(turns, monotonic())
+        if news is not None:
+            worker.log_event(STARTS, [key, *news])
         task = worker.state.tasks.get(key)
         if task is None or task.state not in ("executing", "long-running"):
             raise Withdrawn(key)

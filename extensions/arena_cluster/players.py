@@ -1,12 +1,12 @@
 """Plays on a cluster, for one run or for a ladder. A ladder keeps one connection for all its seasons."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
 from arena import Record, Spec
-from arena.api.run import Batch, Fingerprint, MatchQueue, Scheduled
+from arena.api.run import Batch, CurrentTurn, Fingerprint, MatchQueue, Scheduled
 from arena_cluster.address import address_of
 from arena_cluster.coordinator import Coordinator
 from arena_cluster.dask import dask_engine
@@ -83,6 +83,10 @@ class ClusterPlayers:
         """Return True if a season is waiting for a worker to join."""
         return self._coordinator is not None and self._coordinator.alone
 
+    def turns(self) -> Sequence[CurrentTurn]:
+        """Return the decisions in progress that the nodes tell of; see `Coordinator.turns`."""
+        return () if self._coordinator is None else self._coordinator.turns()
+
     def tell(self, text: str) -> None:
         """Report a text, unless it is the same as the last one."""
         if text != self._told:
@@ -96,17 +100,21 @@ class ClusterPlayers:
         take: Callable[[int], Batch],
         waiting: Callable[[], int],
         check: Callable[[], None],
+        start_seconds: Callable[[], Mapping[str, float]],
     ) -> Generator[tuple[Scheduled, Record], None, None]:
         """Yield every match from `take` with its record. `waiting` returns the number of matches of the plan that are left.
 
         `check` is called several times a second, and an exception from it ends the iteration. Raises ClusterError if the cluster
-        is gone or if none of its nodes can play. `spec` and `code` describe the season.
+        is gone or if none of its nodes can play. `spec` and `code` describe the season. `start_seconds` is called for each order;
+        see `WorkerPool`.
         """
 
         def fair(size: int) -> Batch:
             return take(max(1, min(size, waiting() // (ORDERS_PER_THREAD * max(1, coordinator.threads)))))
 
-        coordinator = self._coordinator = Coordinator(spec, pack_parcel(spec, code), self.connect(), fair, self.tell, check=check)
+        parcel, engine = pack_parcel(spec, code), self.connect()
+        coordinator = Coordinator(spec, parcel, engine, fair, self.tell, check=check, start_seconds=start_seconds)
+        self._coordinator = coordinator
         try:
             yield from coordinator.play()
         finally:

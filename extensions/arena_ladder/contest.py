@@ -290,10 +290,11 @@ class ContestRunner:
     def _play_season(self, season: Season, plans: "SeasonPlans") -> None:
         code = season.run.plugins
         matches: Iterator[tuple[Scheduled, Record]]
+        starts = self._start_seconds
         if isinstance(self._workers, ClusterPlayers):
-            matches = self._workers.play(season.spec, code, plans.take, plans.waiting, self._check)
+            plans.turns = self._workers.turns
+            matches = self._workers.play(season.spec, code, plans.take, plans.waiting, self._check, starts)
         else:
-            starts = self._start_seconds
             pool = WorkerPool(season.spec, self._workers, plans.take, check=self._check, code=code, start_seconds=starts)
             plans.turns = pool.turns
             matches = pool.play()

@@ -1,14 +1,14 @@
 """A cluster without machines: an engine in this process that answers with records. Tests can make it fail."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from arena.match.record import Record
 from arena.schedule.runner import MatchRunner
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
 from arena_cluster import wire
-from arena_cluster.engine import Change, Order, Reply
+from arena_cluster.engine import Change, Order, Reply, SlowStart
 
 Play = Callable[[Scheduled], Record]
 
@@ -35,6 +35,8 @@ class Standin:
         """The numbers of matches that kill a worker, which is then replaced by another one."""
         self.deaths = 0
         self.sent: deque[str] = deque()
+        self.starts: dict[str, SlowStart] = {}
+        """What `slow_starts` returns."""
 
     def changes(self) -> Sequence[Change]:
         changes, self.pending = self.pending, []
@@ -74,6 +76,9 @@ class Standin:
             return [Reply(key, wire.wants_parcel())]
         records = [self.play(one) for one in order.matches]
         return [Reply(key, wire.answer(records, self.seconds * len(records)))]
+
+    def slow_starts(self) -> Mapping[str, SlowStart]:
+        return self.starts
 
     def close(self, run: str) -> None:
         self.closed += 1

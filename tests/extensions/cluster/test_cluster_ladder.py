@@ -56,6 +56,53 @@ def test_a_ladder_goes_on_when_nodes_and_schedulers_end(clusters: Callable[..., 
         assert not any(record.termination == "void" for record, _ in store.records())
 
 
+HANGS = """
+from pathlib import Path
+import time
+from arena import Agent, hookimpl
+
+class Mine(Agent):
+    name = "mine"
+
+    def __init__(self):
+        if Path({trigger!r}).exists():
+            with open({starts!r}, "a") as file:
+                file.write("hangs\\n")
+            time.sleep(1e6)
+
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+@hookimpl
+def arena_agents():
+    return [Mine]
+"""
+
+
+def test_one_node_waits_for_a_late_start(dask: None, tmp_path: Path) -> None:
+    """The others play plan after plan meanwhile, without the agent that hangs. Its second wait is cut short, and ends it."""
+    trigger, starts = tmp_path / "now", tmp_path / "starts"
+    (folder := tmp_path / "ladder").mkdir()
+    spec = SPEC.replace("interval: 200", "interval: 10") + "limits: {start_seconds: LONG}\n"
+    with HostedLadder(folder, spec.replace("LONG", "60"), "--cluster", "local:2") as ladder:
+        ada, bob = ladder.tokens("ada", "bob")
+        ladder.admin("pause")
+        hangs = ladder.submit(ada, HANGS.format(trigger=str(trigger), starts=str(starts)).encode()).body["id"]
+        assert ladder.verdict(ada, hangs)["status"] == "playing"
+        assert ladder.verdict(bob, ladder.submit(bob, agent()).body["id"])["status"] == "playing"
+        trigger.touch()
+        ladder.admin("resume")
+        eventually(starts.exists)
+        before = ladder.ask("/health").body["matches"]
+        eventually(lambda: ladder.ask("/health").body["matches"] >= before + 20)  # more than a plan has
+        assert starts.read_text() == "hangs\n", "no other node waits"
+        ladder.end()
+        (folder / "course.yaml").write_text(spec.replace("LONG", "4"))
+        ladder.again()
+        eventually(lambda: ladder.ask(f"/api/submissions/{hangs}", ada).body["status"] == "suspended")
+        assert starts.read_text() == "hangs\n" * 3
+
+
 def test_the_output_of_agents_on_nodes_of_this_machine_is_not_mixed_with_the_hosts(dask: None, tmp_path: Path) -> None:
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1"), "--cluster", "local:1") as ladder:
         (token,) = ladder.tokens("ada")

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from math import isfinite
 from pathlib import Path
 from time import monotonic, sleep
@@ -11,14 +12,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from arena.format import Pairing
 from arena.match.record import Record
-from arena.schedule.runner import MatchRunner, make_unplayed
-from arena.schedule.schedule import Schedule
+from arena.schedule.runner import CurrentTurn, MatchRunner, make_unplayed
+from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import Spec, load_spec
 from arena.tournament.queue import MatchQueue
 from arena_cluster import wire
 from arena_cluster.coordinator import Coordinator, JobQueue
-from arena_cluster.engine import Change, ClusterError, Order, Reply
+from arena_cluster.engine import Change, ClusterError, Order, Reply, SlowStart
+from arena_cluster.node import StartWatch
 from arena_cluster.parcel import pack_parcel, unpack_parcel
 from tests.extensions.cluster.standin import Standin
 
@@ -81,6 +84,79 @@ def test_orders_take_about_a_second(spec: Spec) -> None:
     assert max(sizes[0.1]) == 10
     assert sizes[0.1][-1] == 1
     assert set(sizes[8.0]) == {1}
+
+
+def test_orders_have_the_start_times_of_the_moment(spec: Spec) -> None:
+    """They change while a run is played: an agent that answers late gets more time at the next start."""
+    engine, shown = Standin(spec, ["a"]), [{"greedy": 3.0}, {"greedy": 4.0}, {"greedy": 5.0}]
+    seen: list[float] = []
+    send = engine.send
+
+    def note(order: Order, node: str) -> None:
+        seen.append(order.start_seconds["greedy"])
+        send(order, node)
+
+    engine.send = note  # type: ignore[method-assign]
+    starts = lambda: shown.pop(0) if len(shown) > 1 else shown[0]  # noqa: E731
+    feed = MatchQueue(spec)
+    for scheduled, record in Coordinator(spec, pack_parcel(spec), engine, feed.take, print, start_seconds=starts).play():
+        feed.finished(scheduled, record)
+    assert seen[:3] == [3.0, 4.0, 5.0]
+
+
+def test_a_start_that_takes_long_is_a_turn_of_its_match(spec: Spec) -> None:
+    """A node may tell of an order that is over, or of a seat that its match does not have: this is ignored."""
+    engine = Standin(spec, ["a"])
+    engine.silent = {"a"}
+    coordinator = Coordinator(spec, pack_parcel(spec), engine, MatchQueue(spec).take, print)
+    with closing(coordinator.play()) as playing:
+        found: list[Sequence[CurrentTurn]] = []
+
+        def replies(seconds: float) -> Sequence[Reply]:
+            if found:
+                raise InterruptedError
+            ((key, (_, order)),) = engine.out.items()
+            (match,) = order.matches
+            for engine.starts in (
+                {},
+                {key: SlowStart(match.number, 1)},
+                {key: SlowStart(match.number, 2)},
+                {key: SlowStart(match.number + 1, 0)},
+                {"another": SlowStart(match.number, 0)},
+            ):
+                found.append(coordinator.turns())
+            assert found[1] == [CurrentTurn(match, 1, 1, starting=True)]
+            return []
+
+        engine.replies = replies  # type: ignore[method-assign]
+        with pytest.raises(InterruptedError):
+            next(playing)
+    assert [len(turns) for turns in found] == [0, 1, 0, 0, 0]
+
+
+def test_a_node_tells_of_a_long_start_once_and_of_its_end_once() -> None:
+    """Short starts and moves are nobody's business; a second start after a long one has its own clock."""
+
+    def turn(number: int, seat: int, *, starting: bool = True) -> list[CurrentTurn]:
+        return [CurrentTurn(Scheduled(number, 0, Pairing(0, (0, 1))), seat, 1, starting)]
+
+    looks: list[tuple[float, list[CurrentTurn], list[int] | None]] = [
+        (0.0, turn(7, 0), None),
+        (0.4, turn(7, 0), None),
+        (0.5, turn(7, 1), None),
+        (0.9, turn(7, 1), None),
+        (1.0, turn(7, 1), [7, 1]),
+        (5.0, turn(7, 1), None),
+        (5.1, turn(7, 0, starting=False), [-1, -1]),
+        (9.0, turn(7, 0, starting=False), None),
+        (9.1, turn(8, 0), None),
+        (9.75, turn(8, 0), [8, 0]),
+        (10.0, turn(8, 1), [-1, -1]),
+        (10.5, turn(8, 1), [8, 1]),
+        (11.0, [], [-1, -1]),
+    ]
+    watch = StartWatch()
+    assert [watch.look(turns, now) for now, turns, _ in looks] == [told for _, _, told in looks]
 
 
 def test_a_match_that_loses_two_nodes(spec: Spec, whole: dict[int, Any]) -> None:

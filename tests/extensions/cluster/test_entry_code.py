@@ -169,7 +169,7 @@ def test_another_file_and_a_program_that_was_laid_out(elsewhere: Callable[[Spec]
     shutil.rmtree(laid_out)
     shutil.rmtree(work / "old")
     plan = Schedule(spec).take(100)
-    found, _ = there.play(plan, lambda: None)
+    found, _ = there.play(plan, {}, lambda turns: None)
     assert [record.id for record in found] == [one.match_id(spec) for one in plan]
     assert [record.termination for record in found] == ["normal"] * 6
     begun = {one.pairing.seats[0]: record.actions[0] for one, record in zip(plan, found, strict=True)}
@@ -208,6 +208,6 @@ def test_a_large_parcel_is_sent_without_a_warning(one: Cluster) -> None:
     """Above 10 MB Dask would give its user advice; here a warning is an error, and the order would be lost on the way."""
     with dask_engine(address_of(one.address)) as engine:
         node = eventually(engine.changes)[0].node
-        engine.send(Order("large", "run", [], os.urandom(11 << 20)), node)
+        engine.send(Order("large", "run", [], os.urandom(11 << 20), {}), node)
         (reply,) = eventually(lambda: engine.replies(0.1))
         assert b"refused" in (reply.body or b"")
