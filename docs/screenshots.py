@@ -113,12 +113,6 @@ def puzzles(page: Page, address: str) -> None:
     page.wait_for_timeout(1500)
 
 
-def new(page: Page, address: str) -> None:
-    """Show the form for a tournament."""
-    page.goto(f"{address}new")
-    page.get_by_text("120 matches").wait_for()
-
-
 def board(page: Page, address: str, game: str, actions: str) -> None:
     """Take the picture of a game's board after some actions in a game between two people."""
     page.goto(f"{address}play")
@@ -141,7 +135,6 @@ PICTURES = [
     ("play", play, WIDE, "dark"),
     ("puzzles", puzzles, WIDE, "light"),
     ("phone", puzzles, NARROW, "dark"),
-    ("new", new, WIDE, "light"),
 ]
 
 if __name__ == "__main__":

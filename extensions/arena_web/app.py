@@ -23,7 +23,7 @@ from arena_web.command_process import COMPARISON_POLICY, Comparisons
 from arena_web.entry_page import entry_page
 from arena_web.error_answers import AsciiJson, ErrorAnswers
 from arena_web.errors import BadRequest
-from arena_web.form import ActionForm, AgentForm, PositionForm, SpecForm, tournament_of
+from arena_web.form import ActionForm, AgentForm, PositionForm
 from arena_web.live import Listeners
 from arena_web.match_filter import MatchFilter, MatchPage
 from arena_web.matches import around, matches
@@ -33,7 +33,7 @@ from arena_web.plugin_process import PluginProcesses
 from arena_web.store_folder import stores_in
 from arena_web.tournaments import ServedTournament, Tournaments
 
-SECONDS = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "spec": 20.0, "view": 30.0}
+SECONDS = {"inventory": 30.0, "position": 10.0, "apply": 10.0, "view": 30.0}
 """Timeouts in seconds for requests that plugins answer, by kind of request."""
 THINKING_SECONDS = 10.0
 """The default time for a move or a solution."""
@@ -110,7 +110,6 @@ class Server:
             "/": self.home,
             "/play": _shell("Play", "play.js", "/play"),
             "/puzzles": _shell("Puzzles", "puzzles.js", "/puzzles"),
-            "/new": _shell("New tournament", "new.js", "/new"),
             "/t/{key}": self._page_of("Leaderboard", "leaderboard.js", comparisons="yes" if find_spec("arena_compare") else "no"),
             "/t/{key}/matches": self._page_of("Matches", "matches.js"),
             "/t/{key}/compare": self.comparison,
@@ -132,9 +131,6 @@ class Server:
             "/api/apply": self.apply,
             "/api/move": self.move,
             "/api/solve": self.solve,
-            "/api/spec": self.spec,
-            "/api/save": self.save,
-            "/api/start": self.start,
             "/api/t/{key}/stop": self.stop,
         }
         app.add_api_route("/api/t/{key}/events", self.events, dependencies=[Depends(self._listeners)], response_model=None)
@@ -261,27 +257,6 @@ class Server:
         tournament = self._tournament(key)
         named = {"store": str(tournament.store.absolute()), "spec": None if tournament.spec is None else str(tournament.spec)}
         return AsciiJson(await self._ask(request, {**asked, **named}, SECONDS["view"]))
-
-    async def spec(self, request: Request, asked: SpecForm) -> Response:
-        """Return the spec that a form describes."""
-        return AsciiJson(await self._ask(request, {**asked.model_dump(), "do": "spec"}, SECONDS["spec"]))
-
-    async def save(self, request: Request, asked: SpecForm) -> Response:
-        """Save the spec that a form describes."""
-        file, reply = await self._save(request, asked)
-        return AsciiJson({**reply, "file": str(file)})
-
-    async def start(self, request: Request, asked: SpecForm) -> Response:
-        """Save the spec that a form describes, and start its tournament."""
-        self.tournaments.check_free()
-        file, _ = await self._save(request, asked)
-        tournament = await self.tournaments.start(file)
-        return AsciiJson({"key": tournament.key, "file": str(file)})
-
-    async def _save(self, request: Request, asked: SpecForm) -> tuple[Path, dict[str, Any]]:
-        reply = await self._ask(request, {**asked.model_dump(), "do": "spec"}, SECONDS["spec"])
-        name = tournament_of(asked.tournament).values["name"]
-        return await anyio.to_thread.run_sync(self.tournaments.save, name, reply["yaml"]), reply
 
     async def stop(self, key: str) -> Response:
         """Stop a tournament that was started here; its matches are kept."""

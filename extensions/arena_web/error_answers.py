@@ -17,11 +17,9 @@ from arena.api.spec import explain_faults, format_path
 from arena_web.errors import BadRequest, Refusal
 from arena_web.pages import Navigation, fault_page
 from arena_web.plugin_process import Busy, ProcessEnded, ProcessFailed
-from arena_web.tournaments import Underway
 
 _STATUSES: Sequence[tuple[type[Exception], int]] = (
     (Busy, 429),
-    (Underway, 409),
     (ProcessFailed, 503),
     (StoreError, 404),
     (ArenaError, 400),

@@ -5,8 +5,7 @@ else is refused here.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -22,11 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from arena.api.errors import abbreviate
-from arena.api.spec import explain_faults, format_path
-from arena_web.errors import BadRequest
 
-MAX_AGENTS = 16
-MAX_SWEPT_VALUES = 20
 MAX_ACTIONS = 2000
 """The maximum number of actions that are replayed from one position."""
 RESERVED_KEYS = frozenset({"agent", "label", "heuristic", "limits", "isolation", "name", "plugin", "plugins", "version", "waits"})
@@ -66,8 +61,6 @@ def _without(names: Collection[str], what: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-T = TypeVar("T")
-V = TypeVar("V")
 OR_NONE = BeforeValidator(lambda given: given or None)
 OR_EMPTY = BeforeValidator(lambda given: given or {})
 # This is an instance check, because a strict `str` refuses halves of surrogate pairs. Which texts are acceptable is up to games
@@ -77,33 +70,31 @@ Label = Annotated[InstanceOf[str], Field(max_length=100), _expect("text of at mo
 State = Annotated[InstanceOf[str], Field(max_length=200_000), _expect("text of at most 200,000 characters")]
 Seed = Annotated[int, Field(strict=True, ge=0, le=2**53), _expect(f"a whole number from 0 to {2**53:,}")]
 Ply = Annotated[int, Field(strict=True, ge=0, le=10**6), _expect("a whole number from 0 to 1,000,000")]
-Count = Annotated[int, Field(strict=True, ge=1, le=1000), _expect("a whole number from 1 to 1,000")]
 Nodes = Annotated[int, Field(strict=True, ge=1, le=10**9), _expect("a whole number from 1 to 1,000,000,000")]
 Depth = Annotated[int, Field(strict=True, ge=1, le=10**6), _expect("a whole number from 1 to 1,000,000")]
 Seconds = Annotated[float, Field(strict=True, gt=0, le=60), _expect("a number above 0, at most 60")]
 Plain = Annotated[InstanceOf[int] | InstanceOf[float] | Text | None, _expect("a number or a word of at most 200 characters")]
-Swept = Plain | Annotated[dict[Literal["sweep"], Annotated[list[Plain], _limit_size(1, MAX_SWEPT_VALUES)]], Field(min_length=1)]
-Values = Annotated[dict[Any, V], OR_EMPTY]
+Values = Annotated[dict[Any, Plain], OR_EMPTY]
 """Parameters of a game or options of an agent, by name."""
 
 
-class NamedForm(BaseModel, Generic[V]):
+class NamedForm(BaseModel):
     """A game or a heuristic, given by name and parameters."""
 
     name: Text
-    parameters: Annotated[Values[V], _without({"name"}, "a parameter")] = {}
+    parameters: Annotated[Values, _without({"name"}, "a parameter")] = {}
 
     def keys(self) -> Any:
         """Return the value that a spec has for it: its name, or a mapping if it has parameters."""
         return {"name": self.name, **self.parameters} if self.parameters else self.name
 
 
-class EntryForm(BaseModel, Generic[V]):
+class EntryForm(BaseModel):
     """An agent with its options, heuristic and label."""
 
     agent: Text
-    options: Annotated[Values[V], _without(RESERVED_KEYS, "an option of an agent")] = {}
-    heuristic: Annotated[Label | NamedForm[V] | None, OR_NONE] = None
+    options: Annotated[Values, _without(RESERVED_KEYS, "an option of an agent")] = {}
+    heuristic: Annotated[Label | NamedForm | None, OR_NONE] = None
     label: Annotated[Label | None, OR_NONE] = None
 
     def keys(self) -> dict[str, Any]:
@@ -142,7 +133,7 @@ Limits = Annotated[LimitsForm, OR_EMPTY]
 class PlayForm(BaseModel):
     """A game, with the seed and the number of actions that determine the outcomes of chance."""
 
-    game: NamedForm[Plain]
+    game: NamedForm
     seed: Seed = 0
     ply: Ply = 0
     """The number of actions played before the position."""
@@ -170,83 +161,5 @@ class AgentForm(PlayForm):
     """A request for a move or a solution from an agent."""
 
     state: State
-    agent: EntryForm[Plain]
+    agent: EntryForm
     limits: Limits = LimitsForm()
-
-
-class SpecForm(BaseModel):
-    """A request for the spec of a small tournament. `tournament_of` reads the fields in `tournament` one by one, and continues
-    after a fault.
-    """
-
-    tournament: dict[Any, Any]
-
-
-LIMITS: TypeAdapter[LimitsForm] = TypeAdapter(Limits)
-_TOURNAMENT: dict[str, tuple[TypeAdapter[Any], Any]] = {
-    "name": (TypeAdapter(Label), None),
-    "game": (TypeAdapter(NamedForm[Swept]), None),
-    "format": (TypeAdapter(Annotated[Text | None, OR_NONE]), None),
-    "rounds": (TypeAdapter(Count), 10),
-    "openings.plies": (TypeAdapter(Count | None), None),
-    "agents": (TypeAdapter(Annotated[list[EntryForm[Swept]], _limit_size(1, MAX_AGENTS)]), None),
-    "limits": (LIMITS, None),
-    "seed": (TypeAdapter(Seed), 0),
-}
-"""The fields of the form for a small tournament, in the order in which a spec has them, with their defaults."""
-
-
-def limits_of(given: Any) -> dict[str, Any]:
-    """Return the limits on a decision as a spec has them."""
-    return read(LIMITS, given, "limits").keys()
-
-
-def read(adapter: TypeAdapter[T], given: Any, what: str) -> T:
-    """Validate a value. Raises BadRequest with all faults. Each fault begins with the path to the invalid part, and the path
-    begins with `what`, the name of the value.
-    """
-    try:
-        return adapter.validate_python(given)
-    except ValidationError as error:
-        raise BadRequest(
-            *[f"{format_path((what, *where))}: {message}" for where, message in explain_faults(error, given)]
-        ) from None
-
-
-@dataclass(frozen=True, slots=True)
-class TournamentForm:
-    """The valid part of the form for a small tournament."""
-
-    values: dict[str, Any]
-    """The keys of a spec, in the order in which a file has them. Keys with a fault are left out."""
-    faults: tuple[str, ...]
-
-    @property
-    def loadable(self) -> bool:
-        """Return True if the remaining spec is complete enough to look for further faults in it."""
-        return {"game", "agents"} <= set(self.values)
-
-
-def tournament_of(given: Any) -> TournamentForm:
-    """Return the keys of a spec that the form for a small tournament describes, and every fault in that form."""
-    values = read(TypeAdapter(dict[Any, Any]), given, "tournament")
-    found: dict[str, Any] = {}
-    faults: list[str] = []
-    for path, (adapter, default) in _TOURNAMENT.items():
-        key, _, inner = path.partition(".")
-        try:
-            found[key] = read(adapter, values.get(inner or key, default), path)
-        except BadRequest as error:
-            faults += error.faults
-    keys: dict[str, Any] = {}  # in the form in which a person would write them in a spec
-    for key, value in found.items():
-        if key == "name":
-            keys[key] = value.strip() or "Tournament"
-        elif key == "openings":
-            keys[key] = None if value is None else {"plies": value}
-        elif key == "agents":
-            entries = [entry.keys() for entry in value]
-            keys[key] = [entry if len(entry) > 1 else entry["agent"] for entry in entries]
-        else:
-            keys[key] = value.keys() if isinstance(value, (NamedForm, LimitsForm)) else value
-    return TournamentForm({key: value for key, value in keys.items() if value not in (None, {})}, tuple(faults))

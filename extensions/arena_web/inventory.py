@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter, isclass
-from itertools import cycle, islice
 from typing import Any
 
 from arena import Agent, Game, Puzzle, Registry
@@ -15,7 +14,7 @@ PEOPLE = frozenset({"human"})
 
 
 def inventory(registry: Registry) -> dict[str, Any]:
-    """Return the games, agents and formats as plain values. `first` names the game and the puzzle that pages select at first.
+    """Return the games and agents as plain values. `first` names the game and the puzzle that pages select at first.
 
     Games with required parameters are left out.
     """
@@ -36,7 +35,6 @@ def inventory(registry: Registry) -> dict[str, Any]:
             for name, kind in sorted(registry.agents.items())
             if name not in PEOPLE
         ],
-        "formats": [{"name": name, "kind": kind.kind} for name, kind in sorted(registry.formats.items())],
         "notes": [
             *[note for plugin in registry.plugins for note in plugin.notes],
             *[f"game {name}: {module.note}" for name, module in modules.items() if module.note is not None],
@@ -50,13 +48,6 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
         return None
     fit = [agent for agent in registry.agents_for(game) if agent not in PEOPLE]
     proposed = registry.propose_agents(game, informed=True)
-    # The default agents of a tournament. A puzzle gets at most three solvers, the ones with a heuristic first. A game gets its
-    # reference agents and then the proposed agents; agents are repeated if the game has more seats than there are agents.
-    if isinstance(game, Puzzle):
-        entries = sorted(proposed, key=lambda name: not registry.agents[name].wants_heuristic)[:3]
-    else:
-        found = list(dict.fromkeys([*registry.list_references(game), *proposed]))
-        entries = [*islice(cycle(found), max(game.players, min(3, len(found))))]
     heuristics = []
     for heuristic in registry.heuristics_of(name):
         made = registry.heuristic(name, heuristic)
@@ -73,7 +64,6 @@ def _game(registry: Registry, name: str, kind: type[Game], drawn: bool) -> dict[
         "parameters": list(form_fields(kind)),
         "agents": fit,
         "proposed": proposed,
-        "entries": entries,
         "heuristics": heuristics,
         "default_heuristic": kind.default_heuristic,
     }

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 Navigation = Sequence[tuple[str, str]]
 """The names and addresses of pages."""
-PAGES: Navigation = (("Tournaments", "/"), ("Play", "/play"), ("Puzzles", "/puzzles"), ("New", "/new"))
+PAGES: Navigation = (("Tournaments", "/"), ("Play", "/play"), ("Puzzles", "/puzzles"))
 """The entries of the navigation."""
 WAY_BACK = "<!-- the way back -->"
 """The placeholder on a page of comparisons where a server inserts links to its pages."""

@@ -6,20 +6,19 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from arena import CHANCE, ArenaError, Game, Puzzle, Record, Registry, SpecError, State, overrides
 from arena.api.errors import describe
 from arena.api.games import Abilities, Chance, gives
 from arena.api.match import Differs, Match, legal_action, play_match
-from arena.api.spec import Board, Parameters, explain_faults, format_path, limit_warnings, load_spec
+from arena.api.spec import Board, Parameters, explain_faults, format_path, load_spec
 from arena_catalog.board_files import load_board_module
 from arena_isolation.agent_pool import AgentProcesses
 from arena_isolation.remote import player_maker
 from arena_setup.match_setup import make_patient
 from arena_web.errors import BadRequest
-from arena_web.form import ActionForm, AgentForm, NamedForm, Plain, PositionForm, tournament_of
+from arena_web.form import ActionForm, AgentForm, NamedForm, PositionForm
 from arena_web.inventory import inventory
 from arena_web.store_requests import Reply, StoreRequests, show_match, with_board
 from arena_web.views import aim, depict, describe_game
@@ -107,7 +106,6 @@ class Requests:
             "apply": lambda asked: self.apply(_read(ActionForm, asked)),
             "move": lambda asked: self.move(_read(AgentForm, asked)),
             "solve": lambda asked: self.solve(_read(AgentForm, asked)),
-            "spec": lambda asked: self.spec(asked.get("tournament")),
             "view": stored.view,
             "entry": stored.entry,
             "panels": stored.panels,
@@ -172,25 +170,7 @@ class Requests:
             raise BadRequest(f"{board.name} is not a puzzle")
         return show_match(board.game, _play(board))
 
-    def spec(self, given: Any) -> Reply:
-        """Return the spec that a form describes, as YAML, its number of matches, and notes about it, such as a missing limit.
-
-        Raises BadRequest with all faults.
-        """
-        tournament = tournament_of(given)
-        values, faults = tournament.values, list(tournament.faults)
-        try:
-            spec = load_spec(values, plugins=self._plugins) if tournament.loadable else None
-        except SpecError as error:
-            faults += _faults_of(error)
-        if faults:
-            raise BadRequest(*faults)
-        assert spec is not None
-        written = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
-        warnings = [warning.partition(": ")[2] for warning in limit_warnings(spec)]  # without the name of a file
-        return {"yaml": written, "matches": spec.size, "notes": [*spec.notes, *warnings]}
-
-    def _game(self, given: NamedForm[Plain]) -> Game:
+    def _game(self, given: NamedForm) -> Game:
         kind = self._registry.game(given.name)
         faults: list[str] = []
         values = Parameters(kind).validate(

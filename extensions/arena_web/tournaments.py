@@ -1,4 +1,4 @@
-"""The tournaments of a server: those that the command line names, and those that were started from its pages."""
+"""The tournaments of a server: those that the command line names."""
 
 import asyncio
 import os
@@ -9,21 +9,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from arena import ArenaError
 from arena_web.command_process import start_command
 from arena_web.live import Watcher
 
-SPEC_FOLDER = Path("results") / "web"
-"""The folder for specs from pages and for their stores, relative to the working directory of the server."""
 STOP_SECONDS = 10.0
 """The number of seconds that a run gets to end when the server ends."""
 STDERR_LINES = 40
 """The number of lines kept from the end of the stderr of a run."""
 MAX_SLUG_LENGTH = 40
-
-
-class Underway(ArenaError):
-    """A tournament that the server started is still running."""
 
 
 class ServedTournament:
@@ -79,11 +72,9 @@ class ServedTournament:
 class Tournaments:
     """The tournaments of a server by key. A page can name a tournament only by its key."""
 
-    def __init__(self, plugins: Sequence[str], listing: Path | None) -> None:
-        self._plugins = tuple(plugins)
+    def __init__(self, listing: Path | None) -> None:
         self.listing = listing
         """The folder whose stores are listed, including stores that are added later; None for a server of one store."""
-        self._starting = asyncio.Lock()
         self.listed: dict[str, ServedTournament] = {}
 
     def show(self, store: Path, spec: Path | None = None) -> ServedTournament:
@@ -93,15 +84,11 @@ class Tournaments:
         return self.listed[key]
 
     def show_folder(self, stores: Iterable[Path]) -> None:
-        """Show the stores that are now in the listed folder. Stores that no longer exist are dropped, unless they were started
-        here.
-        """
+        """Show the stores that are now in the listed folder. Stores that no longer exist are dropped."""
         assert self.listing is not None
         there = dict.fromkeys(stores)
         shown = {one.store for one in self.listed.values()}
-        for key, one in list(self.listed.items()):
-            if one.store.is_relative_to(self.listing) and one.store not in there and one.spec is None:
-                del self.listed[key]
+        self.listed = {key: one for key, one in self.listed.items() if one.store in there}
         for store in there:
             if store not in shown:
                 key = self._free(slug(str(store.relative_to(self.listing).with_suffix(""))))
@@ -109,45 +96,10 @@ class Tournaments:
 
     def place_of(self, tournament: ServedTournament) -> str:
         """Return the place of a store as lists show it: its path relative to the listed folder, or only its name."""
-        inside = self.listing is not None and tournament.store.is_relative_to(self.listing)
-        return str(tournament.store.relative_to(self.listing)) if inside and self.listing is not None else tournament.store.name
-
-    def save(self, name: str, text: str) -> Path:
-        """Save a spec in the folder of the server, under a name made from the name of the tournament. Existing files are never
-        overwritten.
-        """
-        SPEC_FOLDER.mkdir(parents=True, exist_ok=True)
-        stem, number = slug(name), 1
-        while True:
-            path = SPEC_FOLDER / (f"{stem}.yaml" if number == 1 else f"{stem}-{number}.yaml")
-            if path.exists() and path.read_text(encoding="utf-8") == text:
-                return path
-            try:
-                with path.open("x", encoding="utf-8") as file:
-                    file.write(text)
-            except FileExistsError:
-                number += 1
-            else:
-                return path
-
-    async def start(self, spec: Path) -> ServedTournament:
-        """Start a saved spec; raises Underway if another tournament that was started here is still running."""
-        async with self._starting:  # if two starts come at once, for example by a double click, the second finds the first
-            self.check_free()
-            store = spec.with_suffix(".db")
-            known = next((one for one in self.listed.values() if one.store == store), None)
-            tournament = known or self.show(store, spec)
-            await tournament.start(self._plugins)
-        return tournament
-
-    def check_free(self) -> None:
-        """Raise Underway if a tournament that was started here is still running."""
-        busy = next((one for one in self.listed.values() if one.running), None)
-        if busy is not None:
-            raise Underway(f"{busy.key} is still being played; stop it, or wait for it to end")
+        return tournament.store.name if self.listing is None else str(tournament.store.relative_to(self.listing))
 
     async def close(self) -> None:
-        """End everything that was started."""
+        """End the run that the server has started."""
         await asyncio.gather(*[one.stop() for one in self.listed.values()])
 
     def _free(self, stem: str) -> str:

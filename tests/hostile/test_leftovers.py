@@ -106,7 +106,7 @@ def test_a_request_with_two_lengths_is_refused_and_nothing_follows_it(tmp_path: 
         assert server.stdout is not None
         port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
         hidden = f"GET /api/tournaments HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"
-        head = f"POST /api/spec HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+        head = f"POST /api/move HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
         lengths = f"Content-Length: {5 + len(hidden)}\r\nTransfer-Encoding: chunked\r\n\r\n"
         with closing(socket.create_connection(("127.0.0.1", port), timeout=60)) as client:
             client.sendall(f"{head}{lengths}0\r\n\r\n{hidden}".encode())

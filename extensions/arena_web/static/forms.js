@@ -51,13 +51,11 @@ export function put(node, value, what) {
   if (typeof value === "object" && value !== null || node.value !== text) throw new Error(`${what}: ${JSON.stringify(value)} cannot be chosen`);
 }
 
-// Fields for parameters, as described by the inventory. `values()` returns the values that differ from their defaults. With
-// `sweeps`, a field for numbers accepts several values separated by commas, and a field with choices can stand for all of its
-// choices; `values()` returns several values as `{sweep: [...]}`.
+// Fields for parameters, as described by the inventory. `values()` returns the values that differ from their defaults.
 export class Parameters {
-  constructor(known, onchange, { sweeps = false } = {}) {
+  constructor(known, onchange) {
     this.known = known;
-    this.controls = known.map((one) => control(one, sweeps));
+    this.controls = known.map(control);
     this.fields = known.map((one, place) => field(one.name.replaceAll("_", " "), this.controls[place]));
     for (const node of this.controls) node.addEventListener("change", onchange);
   }
@@ -77,57 +75,41 @@ export class Parameters {
       if (!this.known.some((one) => one.name === name)) throw new Error(`there is no option ${name}`);
     }
     this.known.forEach((one, place) => {
-      if (Object.hasOwn(values, one.name)) put(this.controls[place], written(one, values[one.name]), one.name);
+      if (Object.hasOwn(values, one.name)) put(this.controls[place], values[one.name], one.name);
     });
   }
 }
 
-const EACH = "each of them";
-
-function control(one, sweeps) {
+function control(one) {
   const none = one.optional ? [["", "none"]] : [];
-  const each = sweeps ? [[EACH, EACH]] : [];
-  if (one.kind === "choice") return select([...none, ...one.choices.map((choice) => [String(choice), String(choice)]), ...each], one.default === null ? "" : String(one.default));
-  if (one.kind === "flag") return select([...none, ["true", "yes"], ["false", "no"], ...each], String(one.default ?? ""));
+  if (one.kind === "choice") return select([...none, ...one.choices.map((choice) => [String(choice), String(choice)])], one.default === null ? "" : String(one.default));
+  if (one.kind === "flag") return select([...none, ["true", "yes"], ["false", "no"]], String(one.default ?? ""));
   if (one.kind === "text") return h("input", { type: "text", value: one.default ?? "" });
   const placeholder = one.optional ? "none" : null;
-  if (sweeps) return h("input", { type: "text", value: one.default ?? "", placeholder, autocomplete: "off", spellcheck: "false" });
   return number(one.default ?? "", { low: one.low, high: one.high, step: one.kind === "integer" ? "1" : "any", placeholder });
 }
 
 function valueOf(one, node) {
   const text = node.value.trim();
   if (text === "" && !node.validity.badInput) return one.optional ? null : one.default;
-  if (text === EACH && node.tagName === "SELECT") return { sweep: one.kind === "flag" ? [true, false] : one.choices };
   if (one.kind === "flag") return text === "true";
   if (one.kind === "choice") return one.choices.find((choice) => String(choice) === text);
   if (one.kind === "text") return node.value;
-  if (node.type === "number") return numberIn(node);
-  const parts = text.split(",").map((part) => part.trim()).filter(Boolean).map(numeric);
-  return text.includes(",") ? { sweep: parts } : parts[0];
-}
-
-const numeric = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
-
-// Return a value in the form that its control shows.
-function written(one, value) {
-  const sweep = value?.sweep;
-  if (!Array.isArray(sweep)) return value;
-  return one.kind === "choice" || one.kind === "flag" ? EACH : sweep.length > 1 ? sweep.join(", ") : `${sweep},`;
+  return numberIn(node);
 }
 
 // A game and its parameters. `onchange(other)` is called after every change; `other` says whether a different game was chosen.
 // `more` is shown after the fields.
 export class GameForm {
-  constructor(games, chosen, onchange, more = [], { sweeps = false } = {}) {
-    Object.assign(this, { games, onchange, more, sweeps });
+  constructor(games, chosen, onchange, more = []) {
+    Object.assign(this, { games, onchange, more });
     this.box = h("div", { class: "fields" });
     this.choose(games.find((game) => game.name === chosen) ?? games[0]);
   }
 
   choose(game) {
     this.game = game;
-    this.parameters = new Parameters(game.parameters, () => this.onchange(false), { sweeps: this.sweeps });
+    this.parameters = new Parameters(game.parameters, () => this.onchange(false));
     const names = this.games.map((one) => [one.name, one.name]);
     const control = select(names, game.name, (name) => {
       this.choose(this.games.find((one) => one.name === name));
@@ -149,11 +131,10 @@ export class GameForm {
   }
 }
 
-// An agent that can play a game, with its options and heuristic. With `person`, a person at this page can be chosen too. `more`
-// is shown after the fields.
+// An agent that can play a game, with its options and heuristic. With `person`, a person at this page can be chosen too.
 export class AgentForm {
-  constructor(known, game, { chosen = null, name = "Agent", person = false, more = [], sweeps = false, onchange = () => {} } = {}) {
-    Object.assign(this, { known, game, name, person, more, sweeps, onchange });
+  constructor(known, game, { chosen = null, name = "Agent", person = false, onchange = () => {} } = {}) {
+    Object.assign(this, { known, game, name, person, onchange });
     this.box = h("div", { class: "fields" });
     this.choose(game.agents.includes(chosen) || (person && chosen === "") ? chosen : game.agents[0]);
   }
@@ -171,10 +152,10 @@ export class AgentForm {
     this.heuristic = null;
     if (this.agent) {
       fields.push(...this.#estimates(heuristic));
-      this.options = new Parameters(this.agent.options, () => this.onchange(), { sweeps: this.sweeps });
+      this.options = new Parameters(this.agent.options, () => this.onchange());
       fields.push(...this.options.fields);
     }
-    this.box.replaceChildren(...fields, ...this.more, about(this.agent?.summary ?? ""));
+    this.box.replaceChildren(...fields, about(this.agent?.summary ?? ""));
   }
 
   get usual() {
@@ -185,7 +166,7 @@ export class AgentForm {
   #estimates(name) {
     const known = this.game.heuristics.find((one) => one.name === name);
     if (!this.agent.uses_heuristic || !known) return [];
-    const parameters = new Parameters(known.parameters, () => this.onchange(), { sweeps: this.sweeps });
+    const parameters = new Parameters(known.parameters, () => this.onchange());
     this.heuristic = { name, parameters };
     const control = select(this.game.heuristics.map((one) => [one.name, one.name]), name, (chosen) => {
       const options = this.options.values();

@@ -14,7 +14,7 @@ async function show() {
     main.append(head("Welcome to the arena", "Agents that play games and solve puzzles: watch them, play them, rank them."), h("div", { class: "columns columns-three" }, doors()));
     return;
   }
-  main.append(head("Tournaments", folder === null ? null : `All stores in the folder ${folder}.`, h("a", { class: "button primary", href: "/new" }, "New tournament")), faults.box);
+  main.append(head("Tournaments", folder === null ? null : `All stores in the folder ${folder}.`), faults.box);
   main.append(h("div", { class: "card" }, h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "tournaments" }, table(tournaments, folder !== null))));
 }
 
@@ -44,7 +44,6 @@ function doors() {
   return [
     ["/play", "Play", "Play against any agent, in any seat, or let two agents play each other."],
     ["/puzzles", "Puzzles", "Shuffle a puzzle, solve it by hand or with an agent, and compare two agents on one position."],
-    ["/new", "New tournament", "Choose a game and agents, see the spec that your choice makes, and watch the ranking grow."],
   ].map(([target, name, said]) => h("a", { class: "card door", href: target }, h("h2", {}, name), h("p", { class: "dim" }, said)));
 }
 

@@ -18,11 +18,6 @@ export function faultBox() {
     show(message) {
       box.replaceChildren(...(message ? [h("p", { class: "fault" }, message)] : []));
     },
-    // Show several messages at once, as a list.
-    list(messages) {
-      if (messages.length < 2) return this.show(messages[0]);
-      return box.replaceChildren(h("div", { class: "fault" }, h("p", {}, `${messages.length} faults:`), h("ul", {}, messages.map((one) => h("li", {}, one)))));
-    },
   };
 }
 

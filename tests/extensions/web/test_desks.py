@@ -4,7 +4,6 @@ import http.client
 import json
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -99,12 +98,6 @@ def test_a_whole_game_by_actions_keeps_the_rules(server: Any) -> None:
             {**solving(HARDEST, "a-star"), "agent": {"agent": "dfs", "options": {"plugins": "x"}}},
             "plugins is not an option of an agent",
         ),
-        ("/api/spec", {"tournament": {"name": "x", "game": EIGHT, "agents": [], "rounds": 1}}, "agents: expected from 1"),
-        (
-            "/api/spec",
-            {"tournament": {"name": "x", "game": {"name": "/etc/passwd"}, "agents": [{"agent": "random"}]}},
-            "unknown game",
-        ),
     ],
 )
 def test_what_cannot_be_is_told(server: Any, path: str, asked: Any, said: str) -> None:
@@ -173,78 +166,16 @@ def test_too_many_requests_at_once_are_refused_and_the_others_answered(server: A
     assert server.ask("/api/position", {"game": EIGHT, "seed": 1}).status == 200
 
 
-def test_a_form_makes_a_spec_that_arena_can_read_and_saves_it_under_its_own_name(server: Any, place: Any) -> None:
-    tournament = {
-        "name": "../../Über: cup",
-        "game": {"name": "tic-tac-toe", "parameters": {"rows": 3}},
-        "rounds": 2,
-        "limits": {"nodes": 100},
-        "agents": [{"agent": "random"}, {"agent": "lookahead", "options": {"depth": 1}, "label": "no: yes"}],
-    }
-    shown = server.ask("/api/spec", {"tournament": tournament}).json
-    saved = server.ask("/api/save", {"tournament": tournament}).json
-    assert saved["file"] == "results/web/ber-cup.yaml"
-    assert (place / saved["file"]).read_text() == shown["yaml"]
-    from arena.spec import load_spec
-
-    spec = load_spec(place / saved["file"])
-    assert sum(board.size for board in spec.boards) == shown["matches"] == 4
-    assert [seat.label for seat in spec.boards[0].seats] == ["random", "no: yes"]
-    again = server.ask("/api/save", {"tournament": {**tournament, "rounds": 3}}).json
-    assert again["file"] == "results/web/ber-cup-2.yaml"
-
-
-def test_a_form_starts_a_tournament_one_at_a_time_and_stops_it(serve: Any, tmp_path: Path) -> None:
-    with serve(tmp_path) as server:
-        check_starts(server)
-
-
-def check_starts(server: Any) -> None:
-    """Of several requests to start a tournament, one is granted; the tournament runs until it is stopped."""
-    agents = [{"agent": "random"}, {"agent": "greedy"}]
-    tournament = {"name": "long", "game": {"name": "othello"}, "rounds": 1000, "agents": agents}
-    with ThreadPoolExecutor() as pool:  # a double click, and more
-        answers = list(pool.map(lambda _: server.ask("/api/start", {"tournament": tournament}), range(3)))
-    assert sorted(answer.status for answer in answers) == [200, 409, 409]
-    key = next(answer.json["key"] for answer in answers if answer.status == 200)
-    eventually(lambda: (state := server.ask(f"/api/t/{key}").json)["state"] == "running" and state["done"] > 0)
-    assert server.ask("/api/start", {"tournament": tournament}).status == 409
-    assert server.ask(f"/api/t/{key}/stop", {}).json == {"stopped": True}
-    state = eventually(lambda: (found := server.ask(f"/api/t/{key}").json)["state"] != "running" and found)
-    assert state["state"] == "interrupted"
-    assert 0 < state["done"] < 2000
-
-
-def test_a_form_is_told_all_its_faults_at_once(server: Any) -> None:
-    """Those of the form and those of the spec that it stands for, each with its place."""
-    agents = [{"agent": "lookahead", "options": {"depth": 0}}, {"agent": "greedy", "heuristic": "best"}]
-    asked = {"name": "x", "game": {"name": "tic-tac-toe"}, "rounds": 0, "seed": None, "limits": {"nodes": -1}, "agents": agents}
-    answer = server.ask("/api/spec", {"tournament": asked})
-    assert answer.status == 400
-    wrong = ["rounds", "limits.nodes", "seed", "agents[0].depth", "agents[1].heuristic"]
-    assert [fault.partition(": ")[0] for fault in answer.json["faults"]] == wrong
-    assert answer.json["error"].splitlines() == answer.json["faults"]
-
-
-def test_a_form_knows_sweeps_and_parameters_of_heuristics(server: Any) -> None:
-    """Two values make two entries; three of a game's parameter three boards; a heuristic takes what it is given."""
-    solver = {"agent": "a-star", "heuristic": {"name": "pattern-db", "parameters": {"partition": "4-4"}}}
-    asked = {
-        "name": "Swept",
-        "game": {"name": "sliding-tiles", "parameters": {"shuffle": {"sweep": [2, 4, 6]}}},
-        "agents": [solver, {"agent": "lookahead", "options": {"depth": {"sweep": [1, 2]}}}],
-        "rounds": 5,
-    }
-    found = server.ask("/api/spec", {"tournament": asked}).json
-    assert found["matches"] == 3 * (1 + 2) * 5
-    assert "partition: 4-4" in found["yaml"]
-    known = {game["name"]: game["heuristics"] for game in server.ask("/api/inventory").json["games"]}
-    assert {one["name"]: [p["name"] for p in one["parameters"]] for one in known["sliding-tiles"]}["pattern-db"] == ["partition"]
-    deep = {"sweep": [{"sweep": [1]}]}
-    refused = server.ask("/api/spec", {"tournament": asked | {"agents": [{"agent": "lookahead", "options": {"depth": deep}}]}})
-    assert refused.json["faults"] == [
-        "agents[0].options.depth.sweep[0]: expected a number or a word of at most 200 characters, got {'sweep': [1]}"
-    ]
+def test_a_spec_is_played_until_it_is_stopped(serve: Any, tmp_path: Path) -> None:
+    """What is finished stays in the store, and a second request to stop is refused."""
+    (tmp_path / "long.yaml").write_text("game: othello\nrounds: 1000\nagents: [random, greedy]\n")
+    with serve(tmp_path, "long.yaml") as server:
+        eventually(lambda: (state := server.ask("/api/t/long").json)["state"] == "running" and state["done"] > 0)
+        assert server.ask("/api/t/long/stop", {}).json == {"stopped": True}
+        state = eventually(lambda: (found := server.ask("/api/t/long").json)["state"] != "running" and found)
+        assert state["state"] == "interrupted"
+        assert 0 < state["done"] < 2000
+        assert server.ask("/api/t/long/stop", {}).status == 400
 
 
 def test_a_form_has_fields_for_the_options_of_a_heuristic_function(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_nothing_is_played_or_solved_before_its_position_is_there(visit: Any) ->
     assert page.locator("dl.figures dd").all_inner_texts()[:2] == ["solved", "1"]
 
 
-@pytest.mark.parametrize("address", ["/play", "/puzzles", "/new"])
+@pytest.mark.parametrize("address", ["/play", "/puzzles"])
 def test_a_page_is_not_empty_while_it_waits_for_its_games(visit: Any, address: str) -> None:
     """The first request loads the plugins, which takes seconds on a busy machine."""
     held: list[Any] = []

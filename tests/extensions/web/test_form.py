@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from pydantic import ValidationError
 
-from arena_web import form
-from arena_web.errors import BadRequest
+from arena import load_plugins
+from arena_web.form import AgentForm
+from arena_web.requests import Requests
 
 _NUMBERS = st.one_of(st.integers(-3, 1100), st.integers(), st.floats(), st.sampled_from([2**53 + 1, 10**400]))
 _LEAVES = st.one_of(_NUMBERS, st.booleans(), st.none(), st.text(max_size=5), st.sampled_from(["\ud800", "random", "x" * 201]))
@@ -22,66 +24,46 @@ def _likely(**parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries({}, optional={key: st.one_of(part, _ANYTHING) for key, part in parts.items()})
 
 
-_SWEEPS = st.lists(_LEAVES, max_size=3).map(lambda values: {"sweep": values})
-_OPTIONS = st.dictionaries(_KEYS, st.one_of(_LEAVES, _SWEEPS), max_size=3)
+_OPTIONS = st.dictionaries(_KEYS, _LEAVES, max_size=3)
 _NAMED = _likely(name=st.just("x"), parameters=_OPTIONS)
 _ENTRY = _likely(agent=st.just("random"), options=_OPTIONS, heuristic=st.one_of(st.just("x"), _NAMED), label=st.text(max_size=5))
 _LIMITS = _likely(nodes=_NUMBERS, seconds=_NUMBERS, depth=_NUMBERS)
-_FORM = _likely(
-    name=st.just("x"),
-    game=_NAMED,
-    format=st.just("swiss"),
-    rounds=_NUMBERS,
-    plies=_NUMBERS,
-    agents=st.lists(_ENTRY, max_size=3),
-    limits=_LIMITS,
-    seed=_NUMBERS,
-)
+_FORM = _likely(game=_NAMED, state=st.text(max_size=3), agent=_ENTRY, limits=_LIMITS, seed=_NUMBERS, ply=_NUMBERS)
 
 
 def _plain(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= 200)
 
 
-def _swept(value: Any) -> bool:
-    if isinstance(value, dict):
-        return set(value) == {"sweep"} and 1 <= len(value["sweep"]) <= 20 and all(map(_plain, value["sweep"]))
-    return _plain(value)
+def _named(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value["name"], str) and all(map(_plain, value.values())))
 
 
-def _entry(entry: Any) -> bool:
-    if isinstance(entry, str):
-        return True
-    heuristic = entry.pop("heuristic", "x")
-    named = isinstance(heuristic, str) or (isinstance(heuristic["name"], str) and all(map(_swept, heuristic.values())))
-    return (
-        named and not {"plugin", "plugins", "version", "isolation", "limits"} & entry.keys() and all(map(_swept, entry.values()))
-    )
-
-
-@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])  # the first one loads every game
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(_FORM)
 def test_only_plain_values_get_into_a_spec(asked: Any) -> None:
     try:
-        found = form.tournament_of(asked)
-    except BadRequest:
-        assert not isinstance(asked, dict)
+        found = AgentForm.model_validate(asked)
+    except ValidationError:
         return
-    spec = found.values
-    assert set(spec) <= {"name", "game", "format", "rounds", "openings", "agents", "limits", "seed"}
-    assert isinstance(spec.get("game", "x"), str) or all(map(_swept, spec["game"].values()))
-    assert all(map(_entry, spec.get("agents", [])))
-    limits = spec.get("limits", {})
+    assert _named(found.game.keys())
+    entry = found.agent.keys()
+    assert _named(entry.pop("heuristic", "x"))
+    assert not {"plugin", "plugins", "version", "isolation", "limits"} & entry.keys()
+    assert all(map(_plain, entry.values()))
+    limits = found.limits.keys()
     assert 0 < limits.get("seconds", 1) <= 60
     assert all(type(limits.get(key, 1)) is int and 1 <= limits.get(key, 1) <= 10**9 for key in ("nodes", "depth"))
-    assert type(spec.get("rounds", 1)) is int
-    assert 1 <= spec.get("rounds", 1) <= 1000
-    missing = {"game", "agents"} - spec.keys()
-    assert missing <= {fault.replace("[", ":").replace(".", ":").partition(":")[0] for fault in found.faults}
+
+
+def _answer(**changes: Any) -> list[str]:
+    asked = {"do": "move", "game": {"name": "tic-tac-toe"}, "state": ".../.../...", "agent": {"agent": "random"}}
+    found: list[str] = Requests(load_plugins(), ()).answer(asked | changes)["faults"]
+    return found
 
 
 @pytest.mark.parametrize(
-    ("asked", "fault"),
+    ("limits", "fault"),
     [
         ({"nodes": True}, "limits.nodes: expected a whole number from 1 to 1,000,000,000, got True"),
         ({"seconds": float("nan")}, "limits.seconds: expected a number above 0, at most 60, got nan"),
@@ -90,24 +72,31 @@ def test_only_plain_values_get_into_a_spec(asked: Any) -> None:
         ([1], "limits: expected a mapping, got a list"),
     ],
 )
-def test_a_fault_says_where_it_is_what_was_expected_and_what_came(asked: Any, fault: str) -> None:
-    with pytest.raises(BadRequest) as refused:
-        form.limits_of(asked)
-    assert refused.value.faults == (fault,)
+def test_a_fault_says_where_it_is_what_was_expected_and_what_came(limits: Any, fault: str) -> None:
+    assert _answer(limits=limits) == [fault]
 
 
 @pytest.mark.parametrize("key", ["plugin", "version", "isolation"])
 def test_no_page_names_a_file_of_code(key: str) -> None:
     """Nor where the agent runs."""
-    asked = {"name": "x", "game": {"name": "hex"}, "agents": [{"agent": "random", "options": {key: "x.py"}}]}
-    found = form.tournament_of(asked)
-    assert [fault for fault in found.faults if f"{key} is not an option of an agent" in fault]
-    assert key not in str(found.values)
+    (fault,) = _answer(agent={"agent": "random", "options": {key: "x.py"}})
+    assert f"{key} is not an option of an agent" in fault
 
 
-def test_what_is_missing_is_named() -> None:
-    assert form.tournament_of({"agents": [{}], "game": {}}).faults == (
-        "name: expected text of at most 100 characters, got nothing",
+def test_all_faults_are_named_at_once() -> None:
+    assert _answer(agent={}, game={}, seed=-1) == [
         "game.name: expected a value, got nothing",
-        "agents[0].agent: expected a value, got nothing",
-    )
+        "seed: expected a whole number from 0 to 9,007,199,254,740,992, got -1",
+        "agent.agent: expected a value, got nothing",
+    ]
+
+
+def test_the_faults_of_a_spec_are_named_together() -> None:
+    assert [
+        fault.partition(": ")[0] for fault in _answer(agent={"agent": "lookahead", "options": {"depth": 0}, "heuristic": "best"})
+    ] == [
+        "agents[0].depth",
+        "agents[0].heuristic",
+        "agents[1].depth",
+        "agents[1].heuristic",
+    ]

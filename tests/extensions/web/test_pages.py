@@ -1,7 +1,6 @@
 """The pages in a real browser: wide and narrow, light and dark, by mouse and by keyboard."""
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -158,16 +157,6 @@ def test_two_agents_side_by_side(visit: Any) -> None:
     visit.check(WIDE)
 
 
-def test_a_form_for_a_tournament(visit: Any) -> None:
-    page = visit.go("/new")
-    page.wait_for_selector(".entry")
-    assert page.get_by_label("Nodes per decision").input_value() == "", "a limit that the user has not named draws moves"
-    page.get_by_label("Name", exact=True).fill("<img src=x onerror=window.hit=1>")
-    until(page, "document.querySelector('.code').textContent.includes('onerror')")
-    assert "- random" in page.locator(".code").inner_text()
-    visit.check(WIDE)
-
-
 def test_a_game_without_a_board_is_shown_as_text_on_the_same_page(visit: Any) -> None:
     page = visit.go("/play")
     page.get_by_label("Game", exact=True).select_option("pebbles")
@@ -290,47 +279,7 @@ def test_a_puzzle_and_a_form_are_still_there_after_a_reload(desktop: Any) -> Non
     assert board(page).get_attribute("aria-label").endswith("7 blank 8")
     assert page.get_by_role("textbox", name="Position").input_value() == "1 2 3 / 4 5 6 / . 7 8"
     assert page.get_by_label("Agent", exact=True).input_value() == "ida-star"
-    desktop.go("/new")
-    page.wait_for_selector(".entry")
-    page.get_by_label("Game", exact=True).select_option("sliding-tiles")
-    page.get_by_label("Heuristic").first.select_option("pattern-db")
-    page.get_by_label("partition").fill("4-4")
-    page.get_by_label("shuffle").fill("2, 4")
-    page.get_by_label("Rounds").fill("7")
-    page.get_by_label("Label").first.fill("<b>mine</b>")
-    until(page, "['mine', 'rounds: 7'].every((part) => document.querySelector('.code').textContent.includes(part))")
-    before = page.locator(".code").inner_text()
-    assert "partition: 4-4" in before
-    assert "sweep:" in before
-    page.reload()
-    until(page, "document.querySelector('.code')?.textContent.length > 0")
-    assert page.locator(".code").inner_text() == before
     assert desktop.errors == []
-
-
-def test_a_form_shows_all_its_faults_and_that_the_spec_is_out_of_date(visit: Any) -> None:
-    page = visit.go("/new")
-    page.wait_for_selector(".code:has-text('rounds: 20')")
-    page.get_by_label("Rounds").fill("0")
-    page.get_by_label("depth").fill("0, x")
-    page.wait_for_selector("[role=alert] li >> nth=2")
-    told = page.get_by_role("alert").locator("li").all_inner_texts()
-    assert [one.partition(": ")[0] for one in told] == [
-        "rounds",
-        "agent 3 (lookahead), depth.sweep[0]",
-        "agent 3 (lookahead), depth.sweep[1]",
-    ]
-    assert page.locator(".code.stale").count() == 1
-    assert page.get_by_text("the changes with mistakes").count() == 1
-    assert page.get_by_role("region", name="spec").get_by_role("alert").count() == 1, "beside the button that they disable"
-    assert page.get_by_role("button", name="Save", exact=True).is_disabled()
-    visit.errors.clear()  # the answer with status 400
-    visit.check(WIDE)
-    page.get_by_label("Rounds").fill("3")
-    page.get_by_label("depth").fill("1, 2")
-    page.wait_for_selector(".code:not(.stale):has-text('rounds: 3')")
-    assert page.get_by_text("24 matches").count() == 0  # 4 entries, 6 pairs, 3 rounds, both orders
-    assert page.get_by_text("36 matches").count() == 1
 
 
 def test_step_hint_and_undo_of_a_puzzle(desktop: Any) -> None:
@@ -373,32 +322,20 @@ def test_queens_that_attack_each_other_are_joined(desktop: Any) -> None:
     assert page.locator(".queen-attacked").count() == 5
 
 
-def test_a_started_tournament_grows_on_its_page_without_a_reload(
-    serve: Callable[..., Any], place: Path, browser: Any, visiting: Any, tmp_path: Path
+def test_a_tournament_grows_on_its_page_without_a_reload(
+    serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path
 ) -> None:
-    """It is listed on the first page, beside the one that is there."""
-    shutil.copy(place / "cup.db", tmp_path)
-    with serve(tmp_path, "cup.db") as server:
+    spec = "name: Grown\ngame: connect-four\nrounds: 1000\nagents: [random, greedy, {agent: lookahead, depth: 1}]\n"
+    (tmp_path / "grown.yaml").write_text(spec + "limits: {nodes: 300}\n")  # slow enough not to end before it is stopped
+    with serve(tmp_path, "grown.yaml") as server:
         desktop = visiting(browser, server.address, WIDE)
-        check_growth(desktop)
-        page = desktop.go("/")
-        page.wait_for_selector("[aria-label=tournaments]")
-        assert page.locator("tbody th").all_inner_texts() == ["Small <b>cup</b>", "Grown"]
+        watch_growth(desktop)
         desktop.end()
 
 
-def check_growth(desktop: Any) -> None:
-    """Start a tournament by the form, watch its page, and stop it."""
-    page = desktop.go("/new")
-    page.wait_for_selector(".entry")
-    page.get_by_label("Game", exact=True).select_option("connect-four")  # slow enough not to end before it is stopped
-    page.get_by_label("Name", exact=True).fill("Grown")
-    page.get_by_label("Rounds").fill("1000")
-    page.get_by_label("Nodes per decision").fill("300")
-    until(page, "document.querySelector('.code').textContent.includes('Grown')")
-    until(page, "document.querySelector('.code').textContent.includes('rounds: 1000')")
-    page.get_by_role("button", name="Save and start").click()
-    page.wait_for_url("**/t/grown")
+def watch_growth(desktop: Any) -> None:
+    """Watch the page of a tournament that is being played, and stop it."""
+    page = desktop.go("/t/grown")
     page.evaluate("window.kept = true")
     page.wait_for_selector(".tag:has-text('running')")
     until(page, "document.querySelector('progress').value > 20")
@@ -412,11 +349,11 @@ def check_growth(desktop: Any) -> None:
     assert desktop.errors == []
 
 
-def test_without_a_store_there_are_three_ways_on(serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path) -> None:
+def test_without_a_store_there_are_two_ways_on(serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path) -> None:
     with serve(tmp_path) as server:
         made = visiting(browser, server.address, WIDE)
         page = made.go("/")
         page.wait_for_selector(".door")
-        assert page.locator(".door h2").all_inner_texts() == ["Play", "Puzzles", "New tournament"]
+        assert page.locator(".door h2").all_inner_texts() == ["Play", "Puzzles"]
         made.check(375)
         made.end()
