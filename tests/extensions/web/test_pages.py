@@ -325,7 +325,7 @@ def test_queens_that_attack_each_other_are_joined(desktop: Any) -> None:
 def test_a_tournament_grows_on_its_page_without_a_reload(
     serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path
 ) -> None:
-    spec = "name: Grown\ngame: connect-four\nrounds: 1000\nagents: [random, greedy, {agent: lookahead, depth: 1}]\n"
+    spec = "name: Grown\ngame: connect-four\nrounds: 30000\nagents: [random, greedy, {agent: lookahead, depth: 1}]\n"
     (tmp_path / "grown.yaml").write_text(spec + "limits: {nodes: 300}\n")  # slow enough not to end before it is stopped
     with serve(tmp_path, "grown.yaml") as server:
         desktop = visiting(browser, server.address, WIDE)
