@@ -10,7 +10,7 @@
     +-- StoreError              a store that cannot be used as requested
     |   +-- StoreFull           there is no room for more records
     |   +-- StoreDamaged        a row differs from the one that was written
-    +-- PlayersLost             the connection to an executor, such as a cluster, was lost during a run
+    +-- PlayersLost             the connection to a cluster, or to other players, was lost during a run
     +-- Unavailable             the backend of an agent does not answer
     |   +-- BackendGone         this run does not ask the backend again
     +-- IsolationError          an agent cannot get the process that its entry asks for
@@ -149,7 +149,7 @@ class StoreDamaged(StoreError):
 
 
 class PlayersLost(ArenaError):
-    """An executor, such as a cluster, has lost its players during a run. All matches that had finished before are safe."""
+    """A plugin that plays a run, such as the cluster, has lost its players. All matches that had finished before are safe."""
 
     EXIT_CODE = 1
 

@@ -1,11 +1,13 @@
 """The hooks that a plugin may implement.
 
 A hook that brings objects takes no argument, and returns a list. It is called once, when the plugin is loaded. A hook for an
-event gets facts about the event; an implementation may take those that it needs, by their names. Events are told to the installed
-plugins and to the plugins that the user names on the command line or in `ARENA_PLUGINS`, not to those that a spec names.
+event or a choice gets facts about it; an implementation may take those that it needs, by their names. These hooks are called for
+the installed plugins and for the plugins that the user names on the command line or in `ARENA_PLUGINS`, not for those that a spec
+names.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -13,14 +15,16 @@ import pluggy
 from arena.agent import Agent
 from arena.format import Format
 from arena.game import Game
-from arena.parts import AgentSource, BoardColumn, Comparison, Correction, Executor, Export, Isolation, SearchEngine
+from arena.parts import AgentSource, BoardColumn, Comparison, Correction, Export, Isolation, SearchEngine
 
 if TYPE_CHECKING:
+    import click
+
     from arena.match.record import Record
     from arena.plugins.manager import PluginManager
     from arena.schedule.schedule import Scheduled
     from arena.tournament.results import Results
-    from arena.tournament.run import StartedRun
+    from arena.tournament.run import Players, StartedRun
 
 PROJECT = "arena"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -50,11 +54,6 @@ def arena_encodings() -> Iterable[Callable[..., Any]]:  # type: ignore[empty-bod
 @hookspec
 def arena_formats() -> Iterable[type[Format]]:  # type: ignore[empty-body]
     """Return classes of tournament formats."""
-
-
-@hookspec
-def arena_executors() -> Iterable[Executor]:  # type: ignore[empty-body]
-    """Return executors, which play tournaments elsewhere. Each adds an option to `arena run`."""
 
 
 @hookspec
@@ -97,6 +96,23 @@ def arena_add_hookspecs(manager: "PluginManager") -> None:
     """Add hooks of an extension, which other plugins may then implement: `manager.add_part_hook` or `manager.add_hookspecs`.
 
     It is also called if the plugin is blocked, so that plugins that implement these hooks can still be loaded.
+    """
+
+
+@hookspec
+def arena_add_options(command: "click.Command") -> None:
+    """Add options to `arena run`, by `command.params.append(click.Option(...))`. Other hooks find their values in `run.options`.
+
+    It is called only if the command line has an option that is unknown without plugins, or asks for help.
+    """
+
+
+@hookspec(firstresult=True)
+def arena_play_matches(run: "StartedRun") -> "AbstractContextManager[Players] | None":
+    """Return a context manager that yields the players of a run, or None if the plugin does not play it.
+
+    It is called once, before the store is opened. If several plugins return players, pluggy takes the first one. Without players,
+    arena plays in processes of its own. ArenaError and click.UsageError end the run before its first match.
     """
 
 

@@ -4,7 +4,6 @@ For each kind of part, there is a hook in `arena.hookspecs`. The registry holds 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
@@ -17,15 +16,12 @@ if TYPE_CHECKING:
     from arena.match.match import Match, Position, Seat
     from arena.match.player import Player
     from arena.match.record import Record
-    from arena.schedule.fingerprint import Fingerprint
     from arena.schedule.schedule import Scheduled
     from arena.search import Search, SharedStart
     from arena.spec import Spec
     from arena.spec.reader import SpecReader
     from arena.spec.source import SourceReader
     from arena.store import Store
-    from arena.tournament.queue import MatchQueue
-    from arena.tournament.run import Matches
 
 
 @dataclass(frozen=True)
@@ -34,39 +30,6 @@ class Part:
 
     kind: ClassVar[str]
     name: str
-
-
-class Players(Protocol):
-    """Plays the matches of one run, on this machine or elsewhere."""
-
-    def play(self, queue: "MatchQueue") -> "Matches":
-        """Take matches from a queue, and yield each one with its record. Closing the iterator stops the players."""
-
-    def staff(self) -> str:
-        """Return the number of players as text for the progress line. Any thread may call this."""
-
-
-@dataclass(frozen=True)
-class Executor(Part):
-    """Plays tournaments elsewhere, not in processes on this machine.
-
-    It adds an option `--NAME` to `arena run`, such as `--cluster ADDRESS`. `open` gets the value of the option, the spec, a
-    description of the code that plays, and a function for notices. It returns a context manager that yields the Players. If it
-    raises ArenaError, the run stops before the first match.
-
-    >>> Executor("cluster", "ADDRESS", "Play on a Dask cluster.", open=lambda *_: None).option
-    '--cluster'
-    """
-
-    kind: ClassVar[str] = "executor"
-    metavar: str
-    help: str
-    open: "Callable[[str, Spec, Mapping[str, Fingerprint], Callable[[str], object]], AbstractContextManager[Players]]"
-
-    @property
-    def option(self) -> str:
-        """The option of `arena run`."""
-        return f"--{self.name}"
 
 
 @dataclass(frozen=True)
@@ -346,7 +309,6 @@ PARTS: dict[str, type[Part]] = {
     "arena_columns": BoardColumn,
     "arena_comparisons": Comparison,
     "arena_corrections": Correction,
-    "arena_executors": Executor,
     "arena_exports": Export,
     "arena_isolations": Isolation,
     "arena_agent_sources": AgentSource,

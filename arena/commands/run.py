@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -18,7 +17,7 @@ from arena.console.notices import say, say_notes
 from arena.console.output import Terminal, results_alone
 from arena.console.progress import PercentLine, Progress
 from arena.errors import ArenaError, Interrupted, PlayersLost
-from arena.parts import Executor, Players, SeatUse
+from arena.parts import SeatUse
 from arena.plugins.sources import load_plugins
 from arena.results.leaderboard import Leaderboard
 from arena.results.tables import render
@@ -31,7 +30,7 @@ from arena.tournament.code_check import check_code, clear_for
 from arena.tournament.concurrent_matches import CONCURRENCY, find_waiting_seats
 from arena.tournament.queue import MatchQueue, Shard
 from arena.tournament.results import PlayedMatch, Results
-from arena.tournament.run import RunEvents, play_all, record_all, resume_secret
+from arena.tournament.run import Players, RunEvents, StartedRun, play_all, record_all, resume_secret
 
 SECONDS_BEFORE_WORKERS = 0.5
 """Seconds for which a run plays in its own process before it starts workers, because a small run needs none."""
@@ -55,8 +54,8 @@ class RunOptions:
     fresh_for: tuple[str, ...] = ()
     accept: bool = False
     shard: Shard | None = None
-    executor: tuple[Executor, str] | None = None
-    """The executor and the value of its option; None if this machine plays."""
+    added: tuple[str, ...] = ()
+    """The words on the command line that set options of plugins."""
     plain: bool = False
     compiled: bool = False
     explain: bool = False
@@ -81,7 +80,7 @@ class RunOptions:
         """The command that resumes an interrupted run."""
         words = ["arena", "run", self.spec]
         words += [] if self.workers is None else ["--workers", str(self.workers)]
-        words += [] if self.executor is None else [self.executor[0].option, self.executor[1]]
+        words += self.added
         words += [] if self.seed is None else ["--seed", str(self.seed)]
         words += [] if self.style == "simple" else ["--format", self.style]
         words += [f"--{name}" for name in ("quiet", "plain", "compiled", "explain") if getattr(self, name)]
@@ -103,24 +102,42 @@ def parse_shard(_context: click.Context, _parameter: click.Parameter, value: str
 
 
 class RunCommand(click.Command):
-    """The command `run`, with an option for each executor. Plugins are loaded only for `--help` and unknown options."""
+    """The command `run`, with the options that plugins add. Plugins are loaded only for `--help` and unknown options."""
+
+    _own: list[click.Parameter] | None = None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the words of the call."""
         known = {text for parameter in self.params for text in (*parameter.opts, *parameter.secondary_opts)}
         if any(word == "-h" or (word.startswith("--") and word.partition("=")[0] not in known) for word in args):
-            own = {parameter.name for parameter in self.params}
-            for executor in load_plugins().parts["executor"].values():
-                if executor.name not in own:
-                    pair = partial(_pair, executor)
-                    self.params.append(
-                        click.Option([executor.option], metavar=executor.metavar, help=executor.help, callback=pair)
-                    )
+            self._own = own = self._own or self.params
+            self.params = [*own]
+            load_plugins().manager.hook.arena_add_options(command=self)
+            self.params = own + self._leave_out(own, self.params[len(own) :])
         return super().parse_args(ctx, args)
 
+    @staticmethod
+    def _leave_out(own: Sequence[click.Parameter], added: Sequence[click.Parameter]) -> list[click.Parameter]:
+        """Return the added options without those whose names are taken, each of which is named in a warning."""
+        taken = {text for one in own for text in (*one.opts, *one.secondary_opts, str(one.name))}
+        kept = []
+        for one in added:
+            names = {*one.opts, *one.secondary_opts, str(one.name)}
+            if names & taken:
+                say(f"warning: {one.opts[0]} of a plugin is left out, because arena run already has it")
+            else:
+                kept.append(one)
+                taken |= names
+        return kept
 
-def _pair(executor: Executor, *call: Any) -> tuple[Executor, str] | None:
-    return None if call[-1] is None else (executor, call[-1])
+
+def list_added(command: click.Command, asked: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words that set the options of plugins to the values in `asked`, which are not their defaults."""
+    for one in command.params:
+        value = asked.get(str(one.name))
+        if one.name not in RunOptions.__dataclass_fields__ and isinstance(one, click.Option) and value not in (None, False, ()):
+            for each in value if one.multiple else [value]:
+                yield from [one.opts[0]] if one.is_flag else [one.opts[0], str(each)]
 
 
 @click.command(cls=RunCommand)
@@ -156,21 +173,13 @@ def _pair(executor: Executor, *call: Any) -> tuple[Executor, str] | None:
 def run(**asked: Any) -> int:
     """Play the tournament SPEC, or the rest of it, and print its leaderboards."""
     own = {key: value for key, value in asked.items() if key in RunOptions.__dataclass_fields__}
-    executors = [value for key, value in asked.items() if key not in own and value is not None]
-    if len(executors) > 1:
-        raise click.UsageError(f"{executors[0][0].option} cannot be used with {executors[1][0].option}: only one can play")
-    options = RunOptions(**own, executor=executors[0] if executors else None)
-    if options.executor is not None and options.workers is not None:
-        raise click.UsageError(f"--workers cannot be used with {options.executor[0].option}, which has its own workers")
+    options = RunOptions(**own, added=tuple(list_added(click.get_current_context().command, asked)))
     if options.no_store and (options.store is not None or options.fresh or options.fresh_for):
         raise click.UsageError("--no-store cannot be used with --store, --fresh or --fresh-for")
     if options.fresh and options.fresh_for:
         raise click.UsageError("--fresh already plays all matches again; leave out --fresh-for")
     if options.plain and options.compiled:
         raise click.UsageError("--plain cannot be used with --compiled")
-    if options.executor is not None and (options.plain or options.compiled):
-        word, setting = ("--plain", "ARENA_PLAIN=1") if options.plain else ("--compiled", "ARENA_COMPILE=always")
-        raise click.UsageError(f"{word} cannot be used with {options.executor[0].option}: start its workers with {setting}")
     with results_alone() as out, running(plain=options.plain, compiled=options.compiled):
         with PercentLine(sys.stderr, quiet=options.quiet):
             asked_for = load_spec(options.spec, plugins=options.plugins, seed=options.seed)
@@ -186,9 +195,9 @@ def run(**asked: Any) -> int:
         for warning in () if options.quiet else limit_warnings(spec):
             say(f"warning: {warning}")
         planned = Run.of(spec)
-        elsewhere = options.executor and options.executor[0].open(options.executor[1], spec, planned.plugins, options.note)
-        with elsewhere or nullcontext() as players, _open_store(options, spec, planned) as store:
-            events = RunEvents(spec, options.path, lambda line: say(f"warning: {line}"))
+        started = StartedRun(spec, options.path, asked, options.note)
+        events = RunEvents(started, lambda line: say(f"warning: {line}"))
+        with events.open_players() as players, _open_store(options, spec, planned) as store:
             events.start()
             played = _play(options, spec, planned, store, players, events)
             if store is not None:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import pluggy
 
 from arena import hookspecs
-from arena.errors import Interrupted, abbreviate, describe, suggest
+from arena.errors import ArenaError, Interrupted, PluginError, abbreviate, describe, suggest
 from arena.parts import PARTS, Part
 from arena.plugins.contract import Unfit, check_value, locate
 
@@ -90,12 +90,15 @@ class PluginManager(pluggy.PluginManager):
         return None if self._silent and hook not in (*HOOKS, *self._parts) and hook in self.list_hooks() else found
 
     def register(self, plugin: Any, name: str | None = None) -> str | None:
-        """Register a plugin, as in pluggy. Its hooks for events are guarded, so their exceptions do not end a run."""
+        """Register a plugin, as in pluggy. Its hooks for events are guarded, so their exceptions do not end a run. Exceptions of
+        its hooks for choices name it.
+        """
         registered = super().register(plugin, name)
-        for caller in [getattr(self.hook, hook) for hook in EVENTS] if registered else []:
-            for implementation in caller.get_hookimpls():
+        for hook in (*EVENTS, *CHOICES) if registered else ():
+            for implementation in getattr(self.hook, hook).get_hookimpls():
                 if implementation.plugin is plugin:
-                    setattr(implementation, "function", _guard(implementation, caller.name))  # noqa: B010 - for mypy
+                    guard = _guard if hook in EVENTS else _name_plugin
+                    setattr(implementation, "function", guard(implementation, hook))  # noqa: B010 - for mypy
         return registered
 
     # Adding plugins
@@ -187,6 +190,8 @@ class PluginManager(pluggy.PluginManager):
 
 EVENTS = ("arena_run_started", "arena_match_finished", "arena_run_finished")
 """The hooks of the core that tell plugins what happens in a run. They are called by `Events.notify`."""
+CHOICES = ("arena_add_options", "arena_play_matches")
+"""The hooks of the core by which plugins take part in a run."""
 _telling: ContextVar["Events | None"] = ContextVar("telling", default=None)
 
 
@@ -226,6 +231,29 @@ class Events:
         except (Exception, SystemExit) as error:
             self._failed.add(plugin)
             self._note(f"plugin {plugin} is not called again in this run, because {hook} raised {describe(error)}")
+
+
+def _name_plugin(implementation: pluggy.HookImpl, hook: str) -> Callable[..., Any]:
+    """Return the function of a hook for a choice. If it raises an exception that is not meant for the user, the message names the
+    plugin.
+    """
+    function: Any = implementation.function
+    if implementation.wrapper or implementation.hookwrapper:
+        return function  # type: ignore[no-any-return]
+
+    def call(*facts: Any) -> Any:
+        try:
+            return function(*facts)
+        except ArenaError:
+            raise
+        except Exception as error:
+            from click import ClickException  # a library without the command line does not need it
+
+            if isinstance(error, ClickException):
+                raise
+            raise PluginError(implementation.plugin_name, f"{hook} raised {describe(error)}") from error
+
+    return call
 
 
 def _guard(implementation: pluggy.HookImpl, hook: str) -> Callable[..., Any]:

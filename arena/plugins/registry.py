@@ -80,7 +80,7 @@ class Registry:
     encodings: dict[tuple[str, str], Callable[..., Any]] = field(default_factory=dict)
     formats: dict[str, type[Format]] = field(default_factory=dict)
     parts: dict[str, dict[str, Any]] = field(default_factory=lambda: {kind: {} for kind in KINDS})
-    """The parts that extensions define, by kind and name, for example `parts["executor"]["cluster"]`."""
+    """The parts that extensions define, by kind and name, for example `parts["isolation"]["process"]`."""
     plugins: list[Plugin] = field(default_factory=list)
     sources: dict[Key, Source] = field(default_factory=dict)
     """The source of each object, by keys such as ("agent", "random") and ("heuristic", "sliding-tiles", "manhattan")."""
@@ -110,7 +110,7 @@ class Registry:
         return self._find_of(game, "encoding", self.encodings, name)
 
     def part(self, kind: str, name: str) -> Any:
-        """Return the part `name` of a `kind` such as "executor". UnknownName suggests similar names."""
+        """Return the part `name` of a `kind` such as "isolation". UnknownName suggests similar names."""
         return self._find(kind, self.parts[kind], name)
 
     def value(self, key: Key) -> Any:

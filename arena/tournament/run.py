@@ -2,12 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Generator, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from arena.errors import ArenaError
 from arena.match.record import Record
@@ -61,7 +61,7 @@ def run(
         raise ValueError(f"concurrency: expected at least 1, got {concurrency}")
     path = None if store is None else Path(store)
     ready = resume_secret(load_spec(spec), path)
-    events = RunEvents(ready, path, lambda line: warnings.warn(line, RuntimeWarning, stacklevel=2))
+    events = RunEvents(StartedRun(ready, path), lambda line: warnings.warn(line, RuntimeWarning, stacklevel=2))
 
     def tell(one: PlayedMatch) -> PlayedMatch:
         told = events.tell(one)
@@ -69,35 +69,61 @@ def run(
             observe(told)
         return told
 
-    if path is None:
-        played: list[PlayedMatch] = []
-        feed = MatchQueue(ready)
+    def play(feed: MatchQueue, record: Callable[[PlayedMatch], object], code: Code | None = None) -> None:
         events.start()
-        play_all(ready, feed, workers, lambda one: played.append(tell(one)), concurrency=concurrency)
-        return events.finish(Results(ready, sorted(played, key=lambda one: one.number)))
-    with Store.open(path, write=True) as opened:
-        planned = check_code(opened, ready, Run.of(ready), _ignore)
-        opened.begin(planned)
-        feed = MatchQueue(ready, opened)
-        events.start()
-        play_all(ready, feed, workers, tell, code=planned.plugins, concurrency=concurrency)
-        opened.end(feed.rankings(), ready)
+        if players is None:
+            play_all(ready, feed, workers, record, code=code, concurrency=concurrency)
+        else:
+            record_all(feed, players.play(feed), record)
+
+    with events.open_players() as players:
+        if path is None:
+            played: list[PlayedMatch] = []
+            play(MatchQueue(ready), lambda one: played.append(tell(one)))
+            return events.finish(Results(ready, sorted(played, key=lambda one: one.number)))
+        with Store.open(path, write=True) as opened:
+            planned = check_code(opened, ready, Run.of(ready), _ignore)
+            opened.begin(planned)
+            feed = MatchQueue(ready, opened)
+            play(feed, tell, planned.plugins)
+            opened.end(feed.rankings(), ready)
     return events.finish(Results(ready, store=path))
 
 
 class StartedRun(NamedTuple):
-    """A run that begins: its spec, and the path of its store, which is None if the matches stay in memory."""
+    """A run that begins."""
 
     spec: Spec
     store: Path | None
+    """The path of its store; None if the matches stay in memory."""
+    options: Mapping[str, Any] = {}
+    """The options of `arena run` by name, also those that plugins have added; empty in a run by `arena.run`."""
+    note: Callable[[str], object] = lambda _: None
+    """A function that prints a line for the user."""
+
+
+class Players(Protocol):
+    """Plays the matches of one run, on this machine or elsewhere."""
+
+    def play(self, queue: MatchQueue) -> Matches:
+        """Take matches from a queue, and yield each one with its record. Closing the iterator stops the players."""
+
+    def staff(self) -> str:
+        """Return the number of players as text for the progress line. Any thread may call this."""
 
 
 class RunEvents:
-    """Tells plugins of the events of one run. `note` gets a line about a plugin that raises an exception."""
+    """Asks plugins about one run, and tells them of its events. `warn` gets a line about a plugin that raises an exception."""
 
-    def __init__(self, spec: Spec, store: Path | None, note: Callable[[str], object]) -> None:
-        self._run = StartedRun(spec, store)
-        self._events = Events(spec.registry.manager, note)
+    def __init__(self, run: StartedRun, warn: Callable[[str], object]) -> None:
+        self._run = run
+        self._events = Events(run.spec.registry.manager, warn)
+
+    def open_players(self) -> AbstractContextManager[Players | None]:
+        """Return the players that a plugin offers, in a context manager. It yields None if no plugin wants to play this run."""
+        manager = self._run.spec.registry.manager
+        found = None if manager is None else manager.hook.arena_play_matches(run=self._run)
+        return nullcontext() if found is None else found
 
     def start(self) -> None:
         """Tell that the run begins."""

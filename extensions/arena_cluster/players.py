@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from arena import Record, Spec
-from arena.api.run import Batch, CurrentTurn, Fingerprint, MatchQueue, Scheduled
+from arena.api.run import Batch, CurrentTurn, Fingerprint, MatchQueue, Scheduled, StartedRun
 from arena_cluster.address import address_of
 from arena_cluster.coordinator import Coordinator
 from arena_cluster.dask import dask_engine
@@ -39,14 +39,14 @@ class RunPlayers:
 
 
 @contextmanager
-def connect(address: str, spec: Spec, code: Mapping[str, Fingerprint], note: Callable[[str], object]) -> Iterator[RunPlayers]:
+def connect(address: str, run: StartedRun) -> Iterator[RunPlayers]:
     """Connect to the cluster at an address while the block runs. Raises ClusterError if there is none."""
     found = address_of(address)
-    parcel = pack_parcel(spec, code)
+    parcel = pack_parcel(run.spec)
     if found.warning is not None:
-        note(found.warning)
+        run.note(found.warning)
     with dask_engine(found) as engine:
-        yield RunPlayers(spec, parcel, engine, note)
+        yield RunPlayers(run.spec, parcel, engine, run.note)
 
 
 class ClusterPlayers:

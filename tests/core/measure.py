@@ -28,7 +28,6 @@ SHORT_LINES = 6
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = {
     "agents/arena_agents/policy_table.py:_load": "A cache: its arguments are the key.",
-    "arena/commands/run.py:_pair": "Handed to Click, bound to one executor of a loop.",
     "arena/counting.py:_offered": "A cache: its argument is the key.",
     "arena/game.py:_gives": "A cache: its arguments are the key.",
     "arena/identity.py:_type_name": "Handed to `json.dumps`: its name says what it writes for a value.",

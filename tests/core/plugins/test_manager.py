@@ -9,9 +9,11 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from click.testing import CliRunner
 
 import arena
 from arena import PluginError, load_plugins
+from arena.commands.run import list_added, run as command
 from arena.lazy import BLOCKED
 from arena.plugins.sources import find_installed, load_file
 from arena.spec import load_spec
@@ -125,6 +127,99 @@ def test_a_plugin_that_raises_is_named_once(write: Write, fault: str) -> None:
         assert warning.startswith(f"plugin {fails} is not called again in this run, because arena_match_finished raised ")
         assert sum(load_file(fails).SEEN) == len(load_file(fails).SEEN) == calls
         assert len(load_file(file).SEEN) == 8 * calls
+
+
+# Choices
+
+PLAYS = """
+from contextlib import contextmanager
+import click
+
+class Here:
+    def __init__(self, run):
+        self.run = run
+
+    def play(self, queue):
+        from arena.api.run import MatchRunner
+
+        runner = MatchRunner(self.run.spec)
+        while batch := queue.take(1):
+            SEEN.append(batch[0].number)
+            yield batch[0], runner.play(batch[0])
+
+    def staff(self):
+        return "one player"
+
+@hookimpl
+def arena_add_options(command):
+    command.params.append(click.Option(["--relay"], metavar="NAME", help="Play elsewhere."))
+    command.params.append(click.Option(["--fast-lane"], is_flag=True))
+    command.params.append(click.Option(["--stop"], multiple=True))
+
+@hookimpl
+def arena_play_matches(run):
+    @contextmanager
+    def open_here():
+        SEEN.append("open")
+        yield Here(run)
+        SEEN.append("closed")
+
+    return open_here() if run.options.get("relay", "alice") else None
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_plugin_may_play_a_run(write: Write, tmp_path: Path, stored: bool) -> None:
+    """The records are the same, events are told, and matches that the store has are not played again."""
+    file, log = write(PLAYS, "plays.py"), write(LOGS)
+    store = tmp_path / "cup.db" if stored else None
+    results = play(file, log, store=store)
+    assert [one.timeless() for one in results.records] == [one.timeless() for one in play().records]
+    assert ["open", *range(6), "closed"] == load_file(file).SEEN
+    assert len(load_file(log).SEEN) == 8
+    play(file, store=store)
+    assert load_file(file).SEEN[8:] == (["open", "closed"] if stored else ["open", *range(6), "closed"])
+
+
+def test_a_plugin_of_a_spec_does_not_play_it(write: Write, tmp_path: Path) -> None:
+    file, spec = write(PLAYS, "plays.py"), tmp_path / "cup.yaml"
+    spec.write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 1\nplugins: [plays.py]\n")
+    arena.run(spec)
+    assert load_file(file).SEEN == []
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_plugin_that_cannot_play_ends_the_run_before_its_first_match(write: Write, tmp_path: Path, stored: bool) -> None:
+    """A message for the user stays as it is; another exception names the plugin and its line."""
+    head = "from arena import ArenaError\n@hookimpl\ndef arena_play_matches(run): "
+    store = tmp_path / "cup.db" if stored else None
+    with pytest.raises(arena.ArenaError, match=r"^nothing answers there$"):
+        play(write(f"{head}raise ArenaError('nothing answers there')\n"), store=store)
+    file = write(f"{head}raise OSError('no route')\n", "fails.py")
+    with pytest.raises(PluginError, match=rf"^plugin {file}: arena_play_matches raised OSError: no route \(.*fails\.py:5\)$"):
+        play(file, store=store)
+    assert store is None or not store.exists()
+
+
+def test_options_of_plugins_are_listed_and_passed_on(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-h` and `--help` show them, and the command that continues a run repeats them. An option that exists is left out."""
+    monkeypatch.setenv("ARENA_PLUGINS", write(PLAYS, "plays.py"))
+    for word in ("-h", "--help"):
+        shown = CliRunner().invoke(command, [word], help_option_names=["-h", "--help"]).output
+        assert "--relay NAME" in shown
+        assert "Play elsewhere." in shown
+        assert "--cluster ADDRESS" in shown
+    words = ["cup.yaml", "--relay", "alice", "--fast-lane", "--stop", "a", "--stop", "b"]
+    context = command.make_context("run", words)
+    assert [*list_added(command, context.params)] == ["--relay", "alice", "--fast-lane", "--stop", "a", "--stop", "b"]
+    assert [*list_added(command, command.make_context("run", ["cup.yaml", "--relay", "bob"]).params)] == ["--relay", "bob"]
+    taken = "@hookimpl\ndef arena_add_options(command):\n    import click\n    command.params.append(click.Option(['--store']))\n"
+    monkeypatch.setenv("ARENA_PLUGINS", write(taken, "taken.py"))
+    done = CliRunner().invoke(command, ["--help"])
+    assert "warning: --store of a plugin is left out, because arena run already has it" in done.stderr
+    assert done.stdout.count("--store PATH") == 1
 
 
 def test_hooks_are_ordered_and_wrapped_as_in_pluggy(write: Write) -> None:
