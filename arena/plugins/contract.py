@@ -84,6 +84,34 @@ def check_value(
     return (kind, str(name)), value
 
 
+def describe_unregistered(plugin: object) -> str | None:
+    """Return what a module defines for arena without a hook that returns it, and the hook to add; None if there is no such thing.
+
+    >>> from types import ModuleType
+    >>> module = ModuleType("mine")
+    >>> module.Mine = type("Mine", (Agent,), {"__module__": "mine", "choose": print})
+    >>> describe_unregistered(module)
+    'has the agent class Mine, but no hook that returns it; add: @hookimpl def arena_agents(): return [Mine]'
+    """
+    kinds: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
+        ("agent class", "arena_agents", lambda value: isclass(value) and issubclass(value, Agent)),
+        ("game class", "arena_games", lambda value: isclass(value) and issubclass(value, Game)),
+        ("format class", "arena_formats", lambda value: isclass(value) and issubclass(value, Format)),
+        ("heuristic", "arena_heuristics", lambda value: HeuristicInfo.of(value) is not None),
+        ("encoding", "arena_encodings", lambda value: encoding_info_of(value) is not None),
+    )
+    for noun, hook, found in kinds:
+        own = [value for value in vars(plugin).values() if getattr(value, "__module__", None) == getattr(plugin, "__name__", "")]
+        names = [value.__name__ for value in dict.fromkeys(filter(callable, own)) if found(value) and not isabstract(value)]
+        if names:
+            plural = "es" if noun.endswith("class") else "s"
+            return (
+                f"has the {noun}{plural if len(names) > 1 else ''} {' and '.join(names)}, but no hook that returns "
+                f"{'them' if len(names) > 1 else 'it'}; add: @hookimpl def {hook}(): return [{', '.join(names)}]"
+            )
+    return None
+
+
 def _check_encoding(value: Any, implementation: Callable[..., Any]) -> tuple[tuple[str, ...], Any]:
     info = encoding_info_of(value)
     if info is None:

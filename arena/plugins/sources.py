@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import Interrupted, PluginError, UnknownName, describe
 from arena.lazy import EntryPoint, find_plugins, list_blocked
-from arena.plugins.contract import Unfit, locate
+from arena.plugins.contract import Unfit, describe_unregistered, locate
 from arena.plugins.manager import EVENTS, Key, PluginManager
 from arena.plugins.members import list_ignored
 from arena.plugins.registry import Plugin, Registry, Source, enter, refuse_duplicates, same_code
@@ -140,6 +140,8 @@ def _ask(registry: Registry, path: str, *, silent: bool = False) -> None:
             _know_hooks(manager, plugin)
             manager.enrol(plugin, path, silent=silent)
         loaded.ask(manager)
+        if not manager.get_hookcallers(plugin) and (forgotten := describe_unregistered(plugin)) is not None:
+            raise Unfit(forgotten)
         refuse_duplicates(registry, source, loaded.found)
     except Interrupted:
         raise

@@ -382,6 +382,42 @@ def test_what_is_wrong_with_a_plugin_is_said_in_one_line(plugin: Plugin, source:
     assert re.search(words, said), said
 
 
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (
+            CAUTIOUS.partition("@hookimpl")[0],
+            "the agent class Cautious, but no hook that returns it; add: @hookimpl def arena_agents",
+        ),
+        (
+            "class A(Agent):\n    def choose(self, game, state, search): ...\nclass B(A): ...\n",
+            "the agent classes A and B, but no",
+        ),
+        (
+            "@heuristic('near', game='nim')\ndef near(game, state, player=0): return 0.0\n",
+            "def arena_heuristics(): return [near]",
+        ),
+    ],
+)
+def test_a_class_without_its_hook_is_named(plugin: Plugin, source: str, words: str, tmp_path: Path) -> None:
+    """On the command line, and at its line in a spec. Imported classes and abstract ones are not meant."""
+    file = plugin(source)
+    assert words in problem(file)
+    (tmp_path / "cup.yaml").write_text("game: tic-tac-toe\nplugins: [mine.py]\nagents: [random, greedy]\n")
+    with pytest.raises(SpecError) as refused:
+        load_spec(tmp_path / "cup.yaml")
+    (fault,) = refused.value.faults
+    assert fault.where == "plugins[0]"
+    assert words in fault.message
+
+
+@pytest.mark.parametrize(
+    "source", ["", "from arena import Agent as Other\n", "class Half(Game): ...\n", "WORDS = [Agent, heuristic]\n"]
+)
+def test_a_file_without_classes_of_its_own_may_be_a_plugin(plugin: Plugin, source: str) -> None:
+    load_plugins([plugin(source)])
+
+
 @pytest.mark.parametrize("option", ["agent", "command", "heuristic", "isolation", "label", "limits"])
 def test_an_option_may_not_be_called_like_a_key_of_an_entry(plugin: Plugin, option: str) -> None:
     """Nobody could set it."""
