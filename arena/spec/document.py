@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path as FilePath
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import yaml
 from yaml.composer import Composer
@@ -48,6 +48,9 @@ _TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
 @dataclass(frozen=True, slots=True)
 class Document:
     """A spec as it was written: plain values and their places."""
+
+    DATABASE_SUFFIXES: ClassVar = (".db", ".sqlite", ".sqlite3")
+    """Suffixes of files that are always taken for stores."""
 
     name: str
     """Its name in messages: the path of the file as the user wrote it."""
@@ -91,17 +94,20 @@ class Document:
 
     @staticmethod
     def is_database(path: str | PathLike[str]) -> bool:
-        """Return whether a file starts like a SQLite database, as every store does; False if it cannot be read.
+        """Return whether a file is a SQLite database, as every store is; False if it cannot be read.
 
-        A damaged byte makes no difference, so that the damage is described and not the file taken for something else.
+        One sign of three is enough, so that the damage of a file is described and the file is not taken for something else: its
+        name, the start of its header, or a part of a store's schema.
         """
         try:
             if not FilePath(path).is_file():  # opening a pipe would block
                 return False
             with FilePath(path).open("rb") as stream:
-                return sum(map(int.__eq__, stream.read(len(_DATABASE)), _DATABASE)) >= len(_DATABASE) - 2
+                head = stream.read(_SCHEMA_BYTES)
         except (OSError, ValueError):
             return False
+        alike = sum(map(int.__eq__, head, _DATABASE))
+        return FilePath(path).suffix in Document.DATABASE_SUFFIXES or alike >= len(_DATABASE) - 2 or _STORE_INDEX in head
 
 
 def make_document(values: Mapping[Any, Any]) -> Document:
@@ -144,6 +150,10 @@ def _read(name: str, path: FilePath) -> str:
 
 _DATABASE = b"SQLite format 3\0"
 """The first bytes of every SQLite database."""
+_STORE_INDEX = b"CREATE INDEX place_of_record ON place (record)"
+"""A part of the schema of every store."""
+_SCHEMA_BYTES = 1 << 16
+"""The schema is in the first bytes of a store, because it is written before any match."""
 
 
 def decode_text(name: str, data: bytes) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from math import inf
 from pathlib import Path
+from shlex import quote
 from time import monotonic
 from typing import Any
 
@@ -51,17 +52,39 @@ def stop_queries(*, stop: bool = True) -> None:
 
 def open_writable(place: Path) -> Connection:
     """Return a connection that writes. If the file does not exist, it is created. Raises StoreError if this fails."""
+    _refuse_empty(place, new=True)
     return _open(place, "rwc", _prepare)
 
 
 def open_read_only(place: Path) -> Connection:
     """Return a connection that reads. This also works on a read-only file system."""
     try:
+        _refuse_empty(place)
         return _open(place, "ro", _check)
     except StoreError as error:
         if isinstance(error.__cause__, sqlite3.OperationalError) and not place.with_name(f"{place.name}-wal").exists():
             return _open(place, "ro&immutable=1", _check)  # a file system on which SQLite cannot create its side files
         raise
+
+
+def _refuse_empty(place: Path, *, new: bool = False) -> None:
+    """Raise StoreError if a file has no bytes. SQLite would delete the write-ahead log beside it, which may hold matches.
+
+    With `new`, an empty file without a log is accepted, because it becomes a store.
+    """
+    if (new and not place.exists()) or place.stat().st_size:
+        return
+    log = place.with_name(f"{place.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoreDamaged(
+            f"{place} is damaged: it is empty, but {log.name} beside it is not; keep both, "
+            f"and `arena check {quote(str(place))}` says what is left"
+        )
+    if not new:
+        raise StoreError(
+            f"{place} is empty: it has 0 bytes, so there is nothing to recover; if it had matches, restore a copy of it, "
+            "otherwise run `arena run` again"
+        )
 
 
 def _open(place: Path, mode: str, ready: Callable[[Path, Connection], None]) -> Connection:
@@ -86,16 +109,18 @@ def _check(place: Path, connection: Connection) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     objects = connection.execute(READ_SCHEMA).fetchall()
     if not application and not objects:
-        raise StoreError(f"{place} is empty: `arena run` ended before it made the store; run it again")
+        raise StoreError(f"{place} is empty: it has no tables. `arena run` ended before it made the store; run it again")
     fit = fit_schema(objects)
     if application != APPLICATION and fit.words:
         raise StoreError(f"{place} is a database of another program; expected a store of arena")
-    if version > VERSION:
-        raise StoreError(f"{place} was made by a newer arena (store version {version}, here {VERSION}); install a newer arena")
-    if version < VERSION:
-        raise StoreError(
-            f"{place} is a store from before the first release (store version {version}, here {VERSION}); "
-            "move it away, or name another store with --store"
+    if version != VERSION:
+        newer = version > VERSION
+        writer = "was made by a newer arena" if newer else "is a store from before the first release"
+        remedy = "install a newer arena" if newer else "move it away, or name another store with --store"
+        kind = StoreError if fit.words else StoreDamaged  # with the tables of this version, the number itself may be wrong
+        raise kind(
+            f"{place} {writer}, or its header is damaged (store version {version}, here {VERSION}); {remedy}. "
+            f"If it is damaged, `arena check {quote(str(place))}` says what is left of it"
         )
     if application != APPLICATION:
         fit = Fit("its header is not as arena writes it", is_damage=True)
@@ -200,7 +225,7 @@ def explain_error(path: Path, error: sqlite3.Error | UnicodeDecodeError, connect
     if name.startswith("SQLITE_CORRUPT") or not name:  # no name: a text is not UTF-8
         return StoreDamaged(f"{path} is damaged: {error}; `arena check` lists what is damaged")
     if name == "SQLITE_NOTADB":
-        return StoreError(f"{path} is not a database: {error}; move it away, or name another store")
+        return StoreError(f"{path} is not a store: {error}; move it away, or name another store")
     return StoreError(f"{path}: {error}")
 
 

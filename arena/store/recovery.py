@@ -27,6 +27,8 @@ from arena.store.schema import checksum, digest, placeholders
 
 UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
 """Exceptions that a damaged row may cause. Errors from JSON are ValueErrors."""
+HEADER_BYTES = 100
+"""The bytes of the header of a database file."""
 MIN_PAGE_BYTES = 512
 PAGE_BYTES = 4096
 """The bytes of a page, unless the header of the file says otherwise. SQLite has used this size since 2016."""
@@ -238,6 +240,8 @@ class Recovery:
     """The names of the matches that are lost, such as `match 0123...`."""
     parts: list[str] = field(default_factory=list)
     """The names of other parts that are lost, such as `place 3 of match 0123...`."""
+    header: list[str] = field(default_factory=list)
+    """What is wrong with the header of the file, from which its matches can be recovered."""
     complete: bool = True
     """Whether the time sufficed for all pages."""
 
@@ -272,7 +276,26 @@ def recover(path: Path, seconds: float = inf) -> Recovery:
     except sqlite3.Error as error:
         raise explain_error(path, error) from error
     best = max(found, key=lambda one: len(one.sound))  # the header of the file may be damaged, too
-    return best.recovery()
+    recovery = best.recovery()
+    recovery.header = describe_header(best.pages.page(1)[:HEADER_BYTES], None if log else len(data))
+    return recovery
+
+
+def describe_header(header: bytes, size: int | None) -> list[str]:
+    """Return what is wrong with the header of a file, as names of damaged parts. `size` is that of the file, None with a log."""
+    if len(header) < HEADER_BYTES:
+        return [f"the file, of which {len(header)} bytes are left"]
+    page_bytes, pages = int.from_bytes(header[16:18]), int.from_bytes(header[28:32])
+    page_bytes = 65536 if page_bytes == 1 else page_bytes
+    version, application = int.from_bytes(header[60:64], signed=True), int.from_bytes(header[68:72])
+    if not header.startswith(b"SQLite format 3\0") or application != schema.APPLICATION or page_bytes.bit_count() != 1:
+        return ["the header of the file"]
+    found = []
+    if version != schema.VERSION:
+        found.append(f"the version in its header ({version}; this arena writes {schema.VERSION}), unless another arena wrote it")
+    if size is not None and size != page_bytes * pages:
+        found.append(f"the size of the file ({size:,} bytes; its header says {page_bytes * pages:,})")
+    return found
 
 
 class _Salvage:
@@ -283,6 +306,7 @@ class _Salvage:
         self.connection.executescript(_STAGE)
         self.sound: dict[int, str] = {}
         """The ids of the recovered matches, by number."""
+        self.pages = pages
         self._complete = True
         self._names: dict[int, str] = {}
         """Names of records that may be damaged, by number."""

@@ -41,7 +41,8 @@ def _name_damage(place: Path) -> Iterator[None]:
         if isinstance(error, StoreDamaged) or is_damage(error.__cause__):
             found = recover(place, NAMING_SECONDS)
             if found.count and (found.damage or not isinstance(error, StoreDamaged)):
-                raise describe_damage(place, found.damage or [f"the file ({error.__cause__})"]) from error
+                parts = found.damage or found.header or [f"the file ({error.__cause__})"]
+                raise describe_damage(place, parts) from error
         raise
 
 
@@ -119,7 +120,9 @@ class Store(StoreContents):
             store.close()
             found = recover(place)
         store = cls(place, found.connection, None)
-        store.lost_matches, store.lost_parts = found.matches, found.parts if found.damage else [fault]
+        store.lost_matches, store.lost_parts = found.matches, [*found.parts, *found.header]
+        if not found.damage and not found.header:
+            store.lost_parts = [fault]
         return store
 
     def close(self) -> None:

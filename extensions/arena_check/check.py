@@ -81,9 +81,10 @@ def check(
     store, test whether its records have changed.
     """
     as_json = style == "json"
-    if as_json and (Document.is_database(target) or watched or positions is not None):
+    is_store = Document.is_database(target) or (target.endswith(Document.DATABASE_SUFFIXES) and not Path(target).exists())
+    if as_json and (is_store or watched or positions is not None):
         raise click.UsageError("--format json is for plugins and programs, and cannot be used with --watch or --positions")
-    if Document.is_database(target):
+    if is_store:
         with results_alone() as out:
             return check_store(target, replay, plugins, out)
     how = CheckOptions(**asked)
@@ -101,11 +102,11 @@ def check(
         again, matches = shlex.join(["arena", *words]), max(1, how.matches // GAME_MATCHES_PER_AGENT_MATCH)
         more: dict[str, Any] = {"seed": how.seed, "matches": matches, "patience": how.patience, "as_json": as_json}
         return check_program(target, program, plugins, games, again=again, **more)
+    exercises = None if positions is None else read_positions(positions)
     note = SharedNote.inherited()
     if note is None:
         return supervise([*words, *(["--format", style] if as_json else [])], resume=True, as_json=as_json)
     progress = CheckProgress(note, sys.stderr)
-    exercises = None if positions is None else read_positions(positions)
     with progress.watching(), results_alone() as out, collect_deaths(last=True):
         registry = load([*plugins, target] if PluginPlace(target).is_file else plugins)
         found = contents_of(registry, target) if PluginPlace(target).is_file else registry.named(target)

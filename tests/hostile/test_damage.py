@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -221,6 +222,67 @@ def test_a_file_that_is_too_short_is_told(store: Path, arena: Arena) -> None:
         assert done.returncode in (1, 2)
         assert "Traceback" not in done.stderr
         assert "damaged" in done.stderr + done.stdout
+
+
+def _flip(data: bytes, place: int, mask: int) -> bytes:
+    return data[:place] + bytes([data[place] ^ mask]) + data[place + 1 :]
+
+
+HEADERS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "the name of the format": (lambda data: bytes(16) + data[16:], "the header of the file"),
+    "all of the header": (lambda data: bytes(100) + data[100:], "the header of the file"),
+    "the size of a page": (lambda data: _flip(data, 17, 0x05), "the header of the file"),
+    "a newer version": (lambda data: _flip(data, 63, 0x04), "the version in its header (6; this arena writes 2)"),
+    "an older version": (lambda data: _flip(data, 63, 0x02), "the version in its header (0; this arena writes 2)"),
+    "a negative version": (lambda data: _flip(data, 60, 0x80), "the version in its header (-2147483646; this arena writes 2)"),
+}
+
+
+@pytest.mark.parametrize("name", ["cup.db", "cup.sqlite", "cup"])
+@pytest.mark.parametrize("what", HEADERS)
+def test_a_damaged_header_hides_no_match(store: Path, arena: Arena, name: str, what: str) -> None:
+    """Whatever the file is called. `leaderboard` names `check`, which says what is wrong, and `export --sound` writes all."""
+    change, words = HEADERS[what]
+    file = store.rename(store.with_name(name))
+    file.write_bytes(change(file.read_bytes()))
+    refused = arena("leaderboard", name)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"`arena check {name}`" in refused.stderr
+    if "version" in what:
+        writer = "was made by a newer arena" if "newer" in what else "is a store from before the first release"
+        assert f"{writer}, or its header is damaged" in refused.stderr
+        assert "; install a newer arena. " in refused.stderr or "; move it away, " in refused.stderr
+    done = arena("check", name)
+    first, last = done.stdout.splitlines()
+    assert (done.returncode, first.startswith(words), last) == (1, True, f"{name}: 10 matches, 1 fault")
+    rest = arena("export", "--sound", name)
+    assert (rest.returncode, len(rest.stdout.splitlines()), words in rest.stderr) == (0, 10, True)
+
+
+@pytest.mark.parametrize(("length", "words"), [(50, "of which 50 bytes are left"), (9000, "9,000 bytes; its header says")])
+def test_a_truncated_store_is_named(store: Path, arena: Arena, length: int, words: str) -> None:
+    """If no match is left, `check` still says why."""
+    store.write_bytes(store.read_bytes()[:length])
+    done = arena("check", "cup.db")
+    assert (done.returncode, words in done.stdout) == (1, True)
+    assert done.stdout.endswith("cup.db: 0 matches, 1 fault\n")
+
+
+@pytest.mark.parametrize("command", ["check", "leaderboard", "export", "replay", "run", "compare"])
+def test_an_empty_store_is_called_empty(store: Path, arena: Arena, command: str) -> None:
+    """Beside an empty file, SQLite deletes the write-ahead log, which may hold all matches."""
+    store.write_bytes(b"")
+    words = ["cup.db", "0"] if command == "replay" else ["cup.db"]
+    refused = arena(command, *words)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    if command != "run":
+        assert refused.stderr.startswith("cup.db is empty: it has 0 bytes, so there is nothing to recover")
+    log = store.with_name("cup.db-wal")
+    log.write_bytes(b"log")
+    (store.parent / "cup.yaml").write_text(json.dumps(SPEC))
+    assert "it is empty, but cup.db-wal beside it is not" in arena("run", "cup.yaml", "--store", "cup.db").stderr
+    assert "it is empty, but cup.db-wal beside it is not" in arena("leaderboard", "cup.db").stderr
+    assert log.read_bytes() == b"log"
 
 
 def test_a_second_name_is_no_second_writer(store: Path, tmp_path: Path) -> None:
