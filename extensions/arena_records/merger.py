@@ -1,15 +1,16 @@
 """Merges several stores into one, for example when several machines have played parts of a tournament."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 
 import click
 
 from arena import Record
-from arena.api.cli import results_alone
+from arena.api.cli import results_alone, say
 from arena.api.errors import StoreError
 from arena.api.results import figures
 from arena.api.run import Scheduled
@@ -20,7 +21,7 @@ RECORDS_PER_BATCH = 2000
 
 
 class StoreConflict(StoreError):
-    """Two stores have different records with the same id; the message names it."""
+    """Two stores cannot be one: they are of different tournaments, or have different records with the same id."""
 
     EXIT_CODE = 1
 
@@ -33,14 +34,22 @@ def merge(out: str, stores: tuple[str, ...], *, accept: bool) -> int:
     """Write OUT with the matches of all stores IN."""
     with results_alone() as shown:
         print(f"{out}: {figures.amount(merge_stores(out, stores, accept=accept), 'match')}", file=shown)
+    with Store.open(out) as store:
+        [[idle]] = store.query("SELECT count(*) FROM record WHERE number NOT IN (SELECT record FROM place)")
+    if idle:
+        say(
+            f"note: {figures.amount(idle, 'match')} of an older spec, which the boards do not show; "
+            f"`arena run SPEC --store {quote(out)}` adds those that belong to SPEC"
+        )
     return 0
 
 
 def merge_stores(out: str | Path, inputs: Sequence[str | Path], *, accept: bool = False) -> int:
     """Write a store that has every match of `inputs` once, and return the number of matches.
 
-    The boards are taken from the run that started last. Unless `accept` is true, StoreConflict is raised if records with the same
-    id differ in more than their times, or if the matches of two stores were played with different versions of a plugin.
+    The boards are taken from the run that started last. StoreConflict is raised if they do not have the seed and all entries of
+    the other stores, which are of different tournaments then. Unless `accept` is true, it is also raised if records with the
+    same id differ in more than their times, or if the matches of two stores were played with different versions of a plugin.
     StoreError is raised if `out` exists and is not one of the inputs, or is in use. After an error `out` is unchanged.
     """
     target, sources = Path(out), [Path(one) for one in inputs]
@@ -106,13 +115,44 @@ def _check_secrets(runs: Sequence[Run]) -> None:
         )
 
 
+def _check_boards(boards: Mapping[Path, Run], newest: Run) -> None:
+    """Raise StoreConflict if the boards of the newest run have no place for the matches of another store.
+
+    `boards` holds the last run of each store. Other shards, more rounds and more entries are the same tournament.
+    """
+    holder = next((source for source, run in boards.items() if run == newest), "the newest run")
+    entries = {entry["key"] for board in newest.boards for entry in board.settings}
+    for source, run in boards.items():
+        if run.hash == newest.hash:
+            continue
+        missing = [
+            f"{label} at {board.title}"
+            for board in run.boards
+            for label, entry in zip(board.labels, board.settings, strict=False)
+            if entry["key"] not in entries
+        ]
+        differs = f"only {source} has {missing[0]}" if missing else "they have different seeds"
+        first, second = (one.seed if one.secret is None else None for one in (run, newest))  # secrets have been compared
+        if missing or first != second:
+            raise StoreConflict(
+                f"{source} and {holder} are of different tournaments: {differs}, so one board cannot show both; "
+                "merge stores of one spec; `arena serve FOLDER` shows several stores side by side"
+            )
+
+
 def _fill(whole: Store, sources: Sequence[Path]) -> int:
     runs: list[Run] = []  # each run once, the one that started last at the end
+    last: dict[Path, Run] = {}
     for source in sources:
         with Store.open(source) as store:
-            runs += [run for run in store.runs() if run not in runs]
+            own = store.runs()
+        runs += [run for run in own if run not in runs]
+        if own:
+            last[source] = own[-1]
     runs.sort(key=lambda run: run.started)
     _check_secrets(runs)
+    if runs:
+        _check_boards(last, runs[-1])
     for run in runs:
         whole.begin(run)
     for number, source in enumerate(sources):

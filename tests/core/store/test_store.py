@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -275,7 +275,7 @@ def test_files_that_are_no_stores(tmp_path: Path) -> None:
         (text, "not a database"),
         (other, "database of another program"),
         (newer, "store version 99, here 2"),
-        (older, r"from before the first release \(store version 1, here 2\); move it away, or name another store"),
+        (older, r"from before the first release, or its header is damaged \(store version 1, here 2\); move it away, or name"),
         (tmp_path / "missing.db", "no store"),
         (tmp_path, "no store"),
     ]
@@ -381,7 +381,7 @@ def test_a_medium_that_cannot_be_written_to(tmp_path: Path) -> None:
 
 
 def test_merging_is_a_union(tmp_path: Path) -> None:
-    """Parts merge to the whole in any order, once or twice; records of another spec come along and are on no board."""
+    """Parts merge to the whole in any order, once or twice."""
     whole = {record.id: record.timeless() for record in arena.run(SHARED).records}
     for number in (1, 2, 3):
         _shard(tmp_path / f"{number}.db", number, 3)
@@ -400,11 +400,58 @@ def test_merging_is_a_union(tmp_path: Path) -> None:
         merge_stores(tmp_path / "a.db", [one])
 
 
-def _shard(path: Path, number: int, of: int) -> None:
+OTHERS: dict[str, tuple[dict[str, Any], str]] = {
+    "game": ({"game": "connect-four"}, "only old.db has random at connect-four"),
+    "entry": ({"agents": ["random", "greedy", "minimax"]}, "only old.db has minimax at tic-tac-toe"),
+    "options": ({"agents": ["random", {"agent": "lookahead", "depth": 2}]}, "only old.db has lookahead"),
+    "seed": ({"seed": 8}, "they have different seeds"),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+@pytest.mark.parametrize("first", ["old.db", "new.db"])
+def test_different_tournaments_are_not_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, first: str) -> None:
+    """One board could not show both, so nothing is written, in whichever order they are named."""
+    monkeypatch.chdir(tmp_path)
+    change, words = OTHERS[what]
+    spec = {"game": "tic-tac-toe", "rounds": 1, "seed": 7, "agents": ["random", "greedy"]}
+    arena.run({**spec, **change}, store="old.db")
+    arena.run(spec, store="new.db")
+    _set_start("old.db", "2020-01-01T00:00:00+00:00")
+    with pytest.raises(StoreConflict, match=f"old.db and new.db are of different tournaments: {words}"):
+        merge_stores("all.db", [first, *({"old.db", "new.db"} - {first})])
+    assert not Path("all.db").exists()
+
+
+@pytest.mark.parametrize("change", [{"rounds": 3}, {"agents": ["random", "greedy", "minimax"]}])
+def test_stores_of_a_spec_that_grew_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]) -> None:
+    """Matches of the older spec wait for the next run, which has fewer matches to play; a note says so."""
+    monkeypatch.chdir(tmp_path)
+    spec = {"game": "tic-tac-toe", "rounds": 2, "seed": 7, "agents": ["random", "greedy"]}
+    arena.run(spec, store="old.db")
+    _set_start("old.db", "2020-01-01T00:00:00+00:00")
+    _shard(Path("new.db"), 1, 2, {**spec, **change})
+    there = set(timeless(Path("new.db")))
+    idle = len(set(timeless(Path("old.db"))) - there)
+    assert idle > 0
+    done = CliRunner().invoke(cli, ["merge", "all.db", "old.db", "new.db"], standalone_mode=False)
+    assert done.return_value == 0
+    assert f"note: {idle} match" in done.stderr
+    assert "`arena run SPEC --store all.db` adds those that belong to SPEC" in done.stderr
+    whole = arena.run({**spec, **change}, store="all.db")
+    assert set(timeless(Path("old.db"))) <= {record.id for record in whole.records}
+
+
+def _set_start(path: str, time: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE run SET started = ?", (time,))
+
+
+def _shard(path: Path, number: int, of: int, values: Mapping[str, Any] = SHARED) -> None:
     from arena.tournament.queue import MatchQueue, Shard
     from arena.tournament.run import play_all
 
-    spec = load_spec(SHARED)
+    spec = load_spec(values)
     with Store.open(path, write=True) as store:
         store.begin(Run.of(spec))
         play_all(spec, MatchQueue(spec, store, Shard(number, of)), 1, lambda one: None)
