@@ -84,7 +84,8 @@ def read_positions(place: str) -> PositionsFile:
     try:
         values = Document.parse(place, Path(place).read_text(encoding="utf-8"), Path(place).resolve().parent).values
     except (OSError, UnicodeDecodeError) as error:
-        raise ArenaError(f"{place} cannot be read: {error}; {EXPECTED}") from error
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise ArenaError(f"{place} cannot be read: {reason}; {EXPECTED}") from error
     game, listed = values.get("game"), values.get("positions")
     named = isinstance(game, str) or (isinstance(game, dict) and isinstance(game.get("name"), str))
     entry, limits = values.get("entry") or {}, values.get("limits") or {}

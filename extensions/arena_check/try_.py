@@ -23,7 +23,7 @@ from arena_check.check import contents_of, find_games
 from arena_check.check_process import CheckProgress, SharedNote, supervise
 from arena_check.check_run import CheckOptions, CheckRun
 from arena_check.patience import CALL_SECONDS, CallTooLong, Patience
-from arena_check.positions import agents_of, positions_option, read_positions, report_positions
+from arena_check.positions import PositionsFile, agents_of, positions_option, read_positions, report_positions
 from arena_check.report_lines import format_option
 from arena_check.second_process import SecondProcess
 from arena_check.threads import collect_deaths
@@ -79,69 +79,61 @@ def try_(
     as_json = style == "json"
     if as_json and positions is not None:
         raise click.UsageError("--format json cannot be used with --positions")
+    exercises = None if positions is None else read_positions(positions)
     note = SharedNote.inherited()
     if note is None:
-        named = [word for game in games for word in ("--game", game)]
-        named += ["--format", style] if as_json else []
-        loaded = [word for plugin in plugins for word in ("--plugin", plugin)]
-        asked = [] if positions is None else ["--positions", positions]
-        named += ["--seconds", str(seconds)]
-        return supervise(["try", file, *named, "--seed", str(seed), *asked, *loaded], resume=False, as_json=as_json)
+        named = [("--game", game) for game in games]
+        named += [("--format", style)] if as_json else []
+        named += [("--seconds", str(seconds)), ("--seed", str(seed))]
+        named += [] if positions is None else [("--positions", positions)]
+        named += [("--plugin", plugin) for plugin in plugins]
+        return supervise(["try", file, *[word for pair in named for word in pair]], resume=False, as_json=as_json)
     progress = CheckProgress(note, sys.stderr)
-    with progress.watching():
-        return _try(file, games, seconds, seed, positions, plugins, progress, as_json=as_json)
-
-
-def _try(
-    file: str,
-    games: tuple[str, ...],
-    seconds: float,
-    seed: int,
-    positions: str | None,
-    plugins: tuple[str, ...],
-    progress: CheckProgress,
-    *,
-    as_json: bool,
-) -> int:
-    exercises = None if positions is None else read_positions(positions)
-    with results_alone() as out, collect_deaths(last=True):
+    with progress.watching(), results_alone() as out, collect_deaths(last=True):
         program = command_of(file)
-        if program is not None:
-            attempt = TrialBoard(load(plugins), file, plugins, seed, out, monotonic() + seconds, progress, games, as_json=as_json)
-            try_program(attempt, program)
-            return 0
-        if not PluginPlace(file).is_file:
+        if program is None and not PluginPlace(file).is_file:
             raise PluginError(
                 file, "expected a Python file or a program; for the name of an agent, use `arena show` or `arena check`"
             )
-        registry = load((*plugins, file))
-        kinds = list(TRIES)
-        found = sorted(
-            contents_of(registry, file),
-            key=lambda item: (kinds.index(item[0][0]) if item[0][0] in TRIES else len(kinds), item[0]),
+        loaded = plugins if program is not None else (*plugins, file)
+        board = TrialBoard(load(loaded), file, loaded, seed, out, monotonic() + seconds, progress, games, as_json=as_json)
+        if program is not None:
+            try_program(board, program)
+            return 0
+        return _try_contents(board, seconds, exercises)
+
+
+def _try_contents(board: TrialBoard, seconds: float, exercises: PositionsFile | None) -> int:
+    """Check everything in a plugin file, and try it if the checks pass. Return the exit code."""
+    registry, file, progress = board.registry, board.file, board.progress
+    kinds = list(TRIES)
+    found = sorted(
+        contents_of(registry, file),
+        key=lambda item: (kinds.index(item[0][0]) if item[0][0] in TRIES else len(kinds), item[0]),
+    )
+    asked = find_games(registry, board.only, found, file)
+    with SecondProcess(registry, board.plugins) as second:
+        how, alone, before = CheckOptions(board.seed, CHECK_MATCHES), len(found) == 1, board.plugins[:-1]
+        check = CheckRun(
+            registry, file, how, before, board.out, progress, second, asked, brief=True, alone=alone, as_json=board.as_json
         )
-        asked = find_games(registry, games, found, file)
-        with SecondProcess(registry, [*plugins, file]) as second:
-            how, alone = CheckOptions(seed, CHECK_MATCHES), len(found) == 1
-            check = CheckRun(registry, file, how, plugins, out, progress, second, asked, brief=True, alone=alone, as_json=as_json)
-            if [key for key, value in found if not check.passes(key, value)]:  # a list, so that every object is checked
-                return 1
-        if exercises is not None:
-            report_positions(exercises, agents_of(found), registry, (*plugins, file), out)
-        tried = [(key, value) for key, value in found if key[0] in TRIES]
-        board = TrialBoard(registry, file, (*plugins, file), seed, out, monotonic(), progress, games, as_json=as_json)
-        try:
-            with Patience(CALL_SECONDS):
-                # Each object gets an equal share of the time. Budgets count nodes, so only the number of matches depends on the
-                # clock.
-                for key, value in tried:
-                    progress.begin(key, source_line(value), None)
-                    TRIES[key[0]](replace(board, until=monotonic() + seconds / len(tried)), key, value)
-        except Interrupted as interrupt:
-            say(f"while trying {' '.join(key)}: {describe(interrupt)}")
-            raise
-        except CallTooLong as late:
-            raise ArenaError(f"{late} ({late.place})") from late
+        if [key for key, value in found if not check.passes(key, value)]:  # a list, so that every object is checked
+            return 1
+    if exercises is not None:
+        report_positions(exercises, agents_of(found), registry, board.plugins, board.out)
+    tried = [(key, value) for key, value in found if key[0] in TRIES]
+    try:
+        with Patience(CALL_SECONDS):
+            # Each object gets an equal share of the time. Budgets count nodes, so only the number of matches depends on the
+            # clock.
+            for key, value in tried:
+                progress.begin(key, source_line(value), None)
+                TRIES[key[0]](replace(board, until=monotonic() + seconds / len(tried)), key, value)
+    except Interrupted as interrupt:
+        say(f"while trying {' '.join(key)}: {describe(interrupt)}")
+        raise
+    except CallTooLong as late:
+        raise ArenaError(f"{late} ({late.place})") from late
     return 0
 
 

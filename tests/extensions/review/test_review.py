@@ -171,6 +171,18 @@ def test_the_positions_of_a_planted_error_hold_its_repair_to_them(cup: Path, rev
         assert (checked.returncode, said in checked.stdout) == (code, True), checked.stdout
 
 
+@pytest.mark.parametrize("words", [["check", "random"], ["try", "planted.py"]])
+def test_a_file_of_positions_that_cannot_be_read_is_one_error(cup: Path, words: list[str]) -> None:
+    """It is read before the process that checks the plugin begins."""
+    (cup / "broken.yaml").write_text("game: [")
+    (cup / "bytes.yaml").write_bytes(b"\xff")
+    for name, reason in {"missing": "cannot be read: No such file", "broken": "not YAML", "bytes": "it is not UTF-8"}.items():
+        refused = arena_in(cup)(*words, "--positions", f"{name}.yaml")
+        assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
+        assert refused.stderr.startswith(f"{name}.yaml")
+        assert reason in refused.stderr
+
+
 def test_a_run_takes_the_positions_as_openings(cup: Path, review: Review) -> None:
     """A spec names the file, and every position is met once."""
     review("--agent", "planted", "-o", cup / "openings.yaml")
