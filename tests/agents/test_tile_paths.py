@@ -122,15 +122,16 @@ def test_a_node_budget_ends_a_search(make: Callable[[], Agent], budget: int) -> 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are kept on Linux")
 @pytest.mark.parametrize("name", ["bfs", "a-star", "dfs"])
 def test_without_memory_the_match_is_lost_and_the_process_lives(name: str) -> None:
-    """In a process with 150 MiB to live in: the record says `memory`, and the next match is played."""
+    """In a process that may grow by 90 MiB: the record says `memory`, and the next match is played, however long this takes."""
     script = f"""
 import resource
 from arena import play
 from arena_games.sliding_tiles import SlidingTiles
 play(SlidingTiles(), ["{name}"])
-resource.setrlimit(resource.RLIMIT_AS, (150 << 20, 150 << 20))
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + (90 << 20), size + (90 << 20)))
 print(play(SlidingTiles(rows=4, columns=4), ["{name}"], position="{HARD}").termination)
 print(play(SlidingTiles(), ["bfs"]).termination)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["memory", "normal"], done.stderr
