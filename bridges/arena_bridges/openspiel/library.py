@@ -1,6 +1,7 @@
 """Games of open_spiel by their texts, such as `hex(board_size=5)`: each is loaded once per process, or refused with a reason."""
 
 import os
+import random
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from arena_bridges.extras import library
 
 EXTRA = "openspiel"
 MAX_SEATS = 10
+MAX_WALK_PLIES = 300
+"""The plies of the random walk that shows whether a game can be played with its parameters."""
 SOURCE = re.compile(r"^/\S+\.(?:cc|h):\d+ ")
 """The prefix of open_spiel's error messages: source paths on the machine that compiled it."""
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", dict: "a game, as in kuhn_poker()"}
@@ -44,7 +47,7 @@ def load_game(text: str) -> Any:
             game = spiel.load_game(text)
         except Exception as error:  # the type depends on the game
             raise ValueError(f"open_spiel cannot load {text!r}: {_read_fault(error)}") from error
-    reason = unplayable(game) or _find_start_fault(game)
+    reason = unplayable(game) or _find_walk_fault(game)
     if reason:
         raise ValueError(f"{text} cannot be played here: {reason}")
     at_once = game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
@@ -68,16 +71,27 @@ def unplayable(game: Any) -> str | None:
     return None
 
 
-def _find_start_fault(game: Any) -> str | None:
-    """Return why a game has no first state. Some wrong parameters cause an error only when this state is made."""
+def _find_walk_fault(game: Any) -> str | None:
+    """Return why a random walk fails. Some wrong parameters cause an error only when the first state is made, or later."""
+    rng = random.Random(0)
     with _silence():
         try:
-            first = game.new_initial_state()
-            movers = range(game.num_players()) if first.is_simultaneous_node() else [first.current_player()]
-            stuck = not (first.is_terminal() or any(first.legal_actions(mover) for mover in movers))
+            state = game.new_initial_state()
+            for ply in range(MAX_WALK_PLIES):
+                if state.is_terminal():
+                    return None
+                together = state.is_simultaneous_node()
+                seats = [state.legal_actions(seat) for seat in range(game.num_players())] if together else [state.legal_actions()]
+                if not any(seats):
+                    return f"its state after {ply} random actions has no actions" if ply else "its first state has no actions"
+                chosen = [rng.choice(actions) if actions else 0 for actions in seats]
+                if together:
+                    state.apply_actions(chosen)
+                else:
+                    state.apply_action(chosen[0])
         except Exception as error:  # its type depends on the game, too
             return _read_fault(error)
-    return "its first state has no actions" if stuck else None
+    return None
 
 
 def _read_fault(error: Exception) -> str:

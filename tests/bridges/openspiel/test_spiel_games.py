@@ -147,6 +147,7 @@ def test_seats_that_act_at_once_are_asked_in_turns_and_see_nothing_of_each_other
         ("kuhn_poker(players=11)", "open_spiel cannot load 'kuhn_poker(players=11)': num_players_ "),
         ("go(board_size=40)", "go(board_size=40) cannot be played here: The current Go implementation supports board size"),
         ("hex(board_size=0)", "hex(board_size=0) cannot be played here: its first state has no actions"),
+        ("hex(board_size=-3)", "hex(board_size=-3) cannot be played here: its state after 9 random actions has no actions"),
         ("hex(", "expected a name, with parameters as in hex(board_size=5), got 'hex(': "),
         ("", "expected the name of a game of open_spiel"),
         ("mfg_garnet", "mfg_garnet cannot be played here: it is a mean-field game, with a population instead of seats"),
